@@ -30,6 +30,8 @@ from parties.rpc.client import Line, PeerClient
 from parties.rpc.greeting import make_greeting
 from parties.rpc.reach import Stage, reach
 from smc.errors import DuettoError
+from smc.oblivious.kernels import make_kernels
+from smc.oblivious.workspace import Workspace
 
 _MIN_FREE_BYTES: Final = 1 << 30
 _PROBE_BYTES: Final = 1 << 16
@@ -84,6 +86,7 @@ def examine_self(config: Config) -> list[Finding]:
         _attempt("self", "ledger", lambda: _ledger(config)),
         _attempt("self", "audit log", lambda: _audit(config)),
         _disk(config),
+        _attempt("self", "kernels", _kernels),
         _attempt("self", "daemon", lambda: _daemon(config)),
     ]
 
@@ -144,6 +147,15 @@ _GOOD: Final = {
     Stage.DATE: "which is valid",
     Stage.TRUST: "it takes the certificate of this party",
 }
+
+
+def _kernels() -> Finding:
+    chosen = make_kernels(Workspace()).name
+    what = {
+        "native": "comparisons run compiled",
+        "numpy": "comparisons run in numpy; compiled ones need a C compiler when duetto is installed",
+    }
+    return Finding("self", "kernels", Status.OK, what[chosen])
 
 
 def _talk(config: Config, identity: Identity, known: PeerIdentity, peer: Peer) -> Iterator[Finding]:

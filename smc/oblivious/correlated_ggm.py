@@ -28,12 +28,12 @@ from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algori
 
 from smc.forms import Role
 from smc.oblivious.bitmatrix import Bit, Word
+from smc.oblivious.kernels import make_kernels
 from smc.oblivious.lpn import LpnSet
 from smc.oblivious.workspace import Workspace
 
 _DOMAIN: Final = b"duetto/oblivious/punctured/1"
 _KEY_BYTES: Final = 16
-_FOLD: Final = 32
 
 
 class PuncturedTrees:
@@ -50,6 +50,7 @@ class PuncturedTrees:
         self._prefix = _DOMAIN + session + owner.value.encode().ljust(8)
         self._sizes = sizes
         self._workspace = workspace
+        self._kernels = make_kernels(workspace)
         self._number = 0
 
     def _next_key(self) -> CipherContext:
@@ -57,21 +58,22 @@ class PuncturedTrees:
         self._number += 1
         return Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - one block per node
 
-    def _double(self, nodes: Word, count: int, cipher: CipherContext) -> None:
-        """Put the left children of the first `count` rows of nodes in their place, the right ones behind."""
+    def _double(self, nodes: Word, count: int, cipher: CipherContext) -> Word:
+        """Put the left children of the first `count` rows of nodes in their place, the right ones behind.
+
+        Returns:
+            The sums of the left ones, shape (g, 2).
+        """
         parents, right = nodes[:count], nodes[count : 2 * count]
         turned = self._workspace.words("turned", *parents.shape)
         # sigma(low, high) = (low + high, low): linear, and both sigma and sigma + 1 are one-to-one, which
         # makes E(sigma(z)) + sigma(z) circular correlation robust for an ideal cipher E.
-        np.bitwise_xor(parents[:, :, 0], parents[:, :, 1], out=turned[:, :, 0])
-        turned[:, :, 1] = parents[:, :, 0]
+        self._kernels.turn(parents, turned)
         output = self._workspace.output("children", turned.nbytes)
         cipher.update_into(turned.view(np.uint8).reshape(-1).data, output.data)
-        left = output[: turned.nbytes].view(np.uint64).reshape(parents.shape)
-        np.bitwise_xor(left, turned, out=left)
+        hashed = output[: turned.nbytes].view(np.uint64).reshape(parents.shape)
         # Children sum to their parent: one cipher call makes both, and every level sums to D.
-        np.bitwise_xor(parents, left, out=right)
-        parents[:] = left
+        return self._kernels.children(parents, hashed, turned, right)
 
     def _nodes(self) -> Word:
         return self._workspace.words("nodes", 1 << self._sizes.depth, self._sizes.group, 2)
@@ -94,8 +96,7 @@ class PuncturedTrees:
         sums[0] = seeds
         for level in range(1, self._sizes.depth):
             count = 1 << level
-            self._double(nodes, count, cipher)
-            sums[level] = _total(nodes[:count])
+            sums[level] = self._double(nodes, count, cipher)
         return nodes.reshape(-1, 2), sums
 
     def regrow(self, sums: Word, choices: Bit) -> tuple[Word, Word]:
@@ -114,16 +115,17 @@ class PuncturedTrees:
         path = np.zeros(self._sizes.group, dtype=np.uint64)
         known = np.zeros((self._sizes.group, 2), dtype=np.uint64)  # the sum of all nodes but the missing one
         nodes[0] = 0
+        left = np.zeros_like(known)
         for level in range(self._sizes.depth):
             count = 1 << level
             if level:
-                self._double(nodes, count, cipher)
+                left = self._double(nodes, count, cipher)
             # The right child stands `count` rows behind the left one. Both children of the missing node are
             # unknown; as zeros they leave the sums.
             far = path + np.uint64(count)
+            left ^= nodes[path, trees]
             nodes[path, trees] = 0
             nodes[far, trees] = 0
-            left = _total(nodes[:count])
             chosen = choices[level].astype(bool)
             # What is known of the right nodes sums to `known` less the left ones, as children sum to parents.
             # The sum of a whole side less what is known of it is the one node that was missing there.
@@ -135,11 +137,3 @@ class PuncturedTrees:
         # All leaves sum to D, so the sum of the others is the missing leaf plus D.
         nodes[path, trees] = known
         return nodes.reshape(-1, 2), path * np.uint64(self._sizes.group) + trees
-
-
-def _total(nodes: Word) -> Word:
-    """The sum over the first axis, shape (n, g, 2) with n a power of two, in two steps of long rows."""
-    rows = nodes.reshape(-1, min(len(nodes), _FOLD), *nodes.shape[1:])
-    folded = np.bitwise_xor.reduce(rows.reshape(len(rows), -1), axis=0).reshape(rows.shape[1:])
-    result: Word = np.bitwise_xor.reduce(folded, axis=0)
-    return result

@@ -23,7 +23,8 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 
 from smc.forms import Role
-from smc.oblivious.bitmatrix import LANES, Word, transpose_squares
+from smc.oblivious.bitmatrix import LANES, Word
+from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
 from smc.pieces import cut
 
@@ -33,7 +34,6 @@ HASH_WORDS: Final = 256
 _DOMAIN: Final = b"duetto/oblivious/row-hash/2"
 _KEY_BYTES: Final = 16
 _POWERS: Final = (1, 2, 4, 8)
-_DIAGONAL: Final = np.left_shift(np.uint64(1), np.arange(LANES, dtype=np.uint64))[:, None]
 
 
 class RowHash:
@@ -49,6 +49,7 @@ class RowHash:
     def __init__(self, session: bytes, sender: Role, purpose: bytes, workspace: Workspace) -> None:
         self._prefix = _DOMAIN + session + sender.value.encode().ljust(8) + purpose.ljust(8)
         self._workspace = workspace
+        self._kernels = make_kernels(workspace)
         self._number = 0
         self._cipher = self._next_cipher()
 
@@ -71,9 +72,7 @@ class RowHash:
         for part in cut(width, HASH_WORDS):
             size = part.stop - part.start
             rows = self._workspace.words("rows", LANES, size, 2)
-            rows[:, :, 0] = columns[:LANES, part]
-            rows[:, :, 1] = columns[LANES:, part]
-            transpose_squares(rows.reshape(LANES, 2 * size), self._workspace.words("swap", 64 * size))
+            self._kernels.rows(columns[:, part], rows)
             self._cipher = self._next_cipher()
             yield part, rows
 
@@ -92,9 +91,9 @@ class RowHash:
         Returns:
             Shape (2, v), in slots: bits r and 64 + r of the hash of the row of slot (r, k).
         """
-        hashed = self._encrypted(rows)
-        np.bitwise_xor(hashed, rows.reshape(LANES, -1), out=hashed)
-        return _diagonal(hashed)
+        found = np.empty((2, rows.shape[1]), dtype=np.uint64)
+        self._kernels.diagonals(self._encrypted(rows), rows.reshape(LANES, -1), found)
+        return found
 
     def bits_of_shifted(self, rows: Word, offsets: Word) -> Word:
         """Two bits of the hashes of every row plus each of 2**j offsets that form a linear space.
@@ -110,7 +109,8 @@ class RowHash:
         """
         flat = rows.reshape(LANES, -1)
         result = np.empty((len(offsets), 2, rows.shape[1]), dtype=np.uint64)
-        plain = _diagonal(flat.copy())
+        plain = np.empty((2, rows.shape[1]), dtype=np.uint64)
+        self._kernels.diagonals(flat.copy(), None, plain)
         basis = {bit: np.tile(offsets[bit], rows.shape[1]) for bit in _POWERS if bit < len(offsets)}
         present = 0
         for step in range(len(offsets)):
@@ -118,7 +118,8 @@ class RowHash:
             if wanted != present:
                 np.bitwise_xor(flat, basis[wanted ^ present], out=flat)
                 present = wanted
-            np.bitwise_xor(_diagonal(self._encrypted(rows)), plain, out=result[wanted])
+            self._kernels.diagonals(self._encrypted(rows), None, result[wanted])
+            np.bitwise_xor(result[wanted], plain, out=result[wanted])
         result ^= offsets[:, :, None]
         return result
 
@@ -147,10 +148,3 @@ class RowHash:
         hashed = self._encrypted(rows).reshape(rows.shape)
         np.bitwise_xor(hashed, rows, out=hashed)
         return hashed
-
-
-def _diagonal(rows: Word) -> Word:
-    """Bit r of both words of every row r, shape (64, 2 v) to (2, v); the rows' content is lost."""
-    np.bitwise_and(rows, _DIAGONAL, out=rows)
-    found: Word = np.bitwise_or.reduce(rows, axis=0).reshape(-1, 2).T
-    return found

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.oblivious.bitmatrix import LANES, Word, transpose_squares
+from smc.oblivious.kernels import make_kernels
 from smc.oblivious.prg import Streams
-from smc.oblivious.softspoken import weigh
 from smc.oblivious.workspace import Workspace
 
 DEPTH: Final = 4
@@ -58,6 +58,7 @@ class Weigher:
     def __init__(self, leaves: Word, workspace: Workspace) -> None:
         self._streams = Streams(leaves.reshape(-1, 2), workspace)
         self._workspace = workspace
+        self._kernels = make_kernels(workspace)
 
     def tree(self, number: int, width: int) -> tuple[Word, Word]:
         """The next words of a tree's streams.
@@ -69,7 +70,7 @@ class Weigher:
         streams = self._workspace.words("streams", 1, LEAVES, DEPTH * width)
         weighed = self._workspace.words("weighed", 1, DEPTH, DEPTH * width)
         self._streams.fill(LEAVES * number, streams[0])
-        weigh(streams, weighed)
+        self._kernels.weigh(streams, weighed)
         return streams[0, 0].reshape(DEPTH, width), weighed.reshape(DEPTH, DEPTH, width)
 
 

@@ -27,6 +27,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.forms import Role
 from smc.oblivious.bitmatrix import LANES, Word
+from smc.oblivious.kernels import make_kernels
+from smc.oblivious.workspace import Workspace
 from smc.pieces import cut
 
 WEIGHT: Final = 10
@@ -35,7 +37,6 @@ WEIGHT: Final = 10
 _DOMAIN: Final = b"duetto/oblivious/local-code/2"
 _KEY_BYTES: Final = 16
 _PIECE_ROWS: Final = 1024
-_HALF: Final = np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +114,9 @@ class LocalCode:
         self._blocks = 0
         self._sizes = sizes
         self._piece = min(_PIECE_ROWS, sizes.block_rows)
-        pairs = WEIGHT // 2 * self._piece
-        self._zeros = bytes(8 * pairs)
         self._drawn = np.empty((WEIGHT // 2, self._piece), dtype=np.uint64)
-        self._places = np.empty((WEIGHT, self._piece), dtype=np.uint64)
-        self._taken = np.empty((WEIGHT, self._piece), dtype=np.complex128)
-        self._sum = np.empty((self._piece, 2), dtype=np.uint64)
+        self._zeros = bytes(self._drawn.nbytes)
+        self._kernels = make_kernels(Workspace())
 
     def add(self, secret: Word, rows: Word) -> None:
         """Add A s to the rows of the next block; both ends do so for the same blocks in the same order.
@@ -130,16 +128,6 @@ class LocalCode:
         start = self._blocks.to_bytes(8, "big") + bytes(8)
         self._blocks += 1
         stream = Cipher(algorithms.AES(self._key), modes.CTR(start)).encryptor()
-        table = secret.view(np.complex128).reshape(-1)  # 16 bytes at a time; nothing is computed in floats
-        mask = np.uint64(self._sizes.length - 1)
-        half = WEIGHT // 2
         for piece in cut(len(rows), self._piece):
             stream.update_into(self._zeros, self._drawn.view(np.uint8).reshape(-1).data)
-            np.bitwise_and(self._drawn, mask, out=self._places[:half])
-            np.right_shift(self._drawn, _HALF, out=self._drawn)
-            np.bitwise_and(self._drawn, mask, out=self._places[half:])
-            np.take(table, self._places.view(np.int64), out=self._taken, mode="clip")
-            words = self._taken.view(np.uint64)
-            np.bitwise_xor.reduce(words, axis=0, out=self._sum.reshape(-1))
-            part = rows[piece]
-            np.bitwise_xor(part, self._sum, out=part)
+            self._kernels.add_code(secret, self._drawn, self._sizes.length - 1, rows[piece])

@@ -39,6 +39,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import LANES, Bit, Word
 from smc.oblivious.correlated_ggm import PuncturedTrees
+from smc.oblivious.kernels import make_kernels
 from smc.oblivious.lpn import LocalCode, LpnSet
 from smc.oblivious.workspace import Workspace
 
@@ -52,9 +53,6 @@ _KEY_BYTES: Final = 16
 _ONE: Final = np.uint64(1)
 _REST: Final = ~_ONE
 _LANES: Final = np.arange(LANES, dtype=np.uint64)[:, None]
-# Of row r one bit each in place r and in place r ^ 32 of both words: the OR over 64 rows is then a word with
-# one bit of each row, and nothing has to be transposed.
-_DIAGONALS: Final = (_ONE << _LANES, _ONE << (_LANES ^ np.uint64(LANES // 2)))
 
 
 def message_bytes(sizes: LpnSet, blocks: int) -> int:
@@ -74,6 +72,7 @@ class PadHash:
     def __init__(self, session: bytes, sender: Role, workspace: Workspace) -> None:
         self._prefix = _DOMAIN + session + sender.value.encode().ljust(8)
         self._workspace = workspace
+        self._kernels = make_kernels(workspace)
         self._number = 0
         self._cipher: CipherContext | None = None
 
@@ -98,16 +97,7 @@ class PadHash:
         output = self._workspace.output("hashed", rows.nbytes)
         self._cipher.update_into(rows.view(np.uint8).reshape(-1).data, output.data)
         hashed = output[: rows.nbytes].view(np.uint64).reshape(LANES, -1)
-        np.bitwise_xor(hashed, rows.reshape(hashed.shape), out=hashed)
-        picked = self._workspace.words("picked", *hashed.shape)
-        # Entry (r, 2 k + h) of `hashed` is half h of row r * w + k.
-        for pair, diagonal in enumerate(_DIAGONALS):
-            np.bitwise_and(hashed, diagonal, out=picked)
-            found = np.bitwise_or.reduce(picked, axis=0).reshape(-1, 2)
-            planes[2 * pair : 2 * pair + 2] = found.T
-        # The second diagonal has put the bit of row r into place r ^ 32.
-        lanes = planes[2:]
-        np.bitwise_or(lanes >> np.uint64(32), lanes << np.uint64(32), out=lanes)
+        self._kernels.diagonals(hashed, rows.reshape(hashed.shape), planes)
 
 
 class _End:

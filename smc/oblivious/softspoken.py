@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from smc.forms import Role
 from smc.oblivious.bitmatrix import COLUMNS, LANES, Word
 from smc.oblivious.correlation_robust_hash import RowHash
+from smc.oblivious.kernels import make_kernels
 from smc.oblivious.prg import Streams
 from smc.oblivious.workspace import Workspace
 from smc.pieces import cut
@@ -54,23 +55,6 @@ def _groups(width: int) -> int:
     return max(1, min(TREES, _CACHE_WORDS // (LEAVES * width)))
 
 
-def weigh(streams: Word, weighed: Word) -> None:
-    """The sums of x times stream x, bit by bit; stream 0 is left with the sum of all.
-
-    Args:
-        streams: shape (t, 16, w); its content is lost.
-        weighed: shape (t, 4, w), written.
-    """
-    half = LEAVES // 2
-    # The upper half holds the streams whose number has this bit. Folding it onto the lower half leaves
-    # stream x as the sum of all whose numbers agree with x in the bits below.
-    for bit in reversed(range(DEPTH)):
-        upper = streams[:, half : 2 * half]
-        np.bitwise_xor.reduce(upper, axis=1, out=weighed[:, bit])
-        np.bitwise_xor(streams[:, :half], upper, out=streams[:, :half])
-        half //= 2
-
-
 class BitReceiver:
     """The receiving end of one direction.
 
@@ -85,6 +69,7 @@ class BitReceiver:
         self._streams = Streams(leaves.reshape(-1, 2), workspace)
         self._hash = RowHash(session, sender, _PURPOSE, workspace)
         self._workspace = workspace
+        self._kernels = make_kernels(workspace)
 
     def _extend(self, choices: Word) -> tuple[Word, Word]:
         """The matrix for the sender, shape (32, w), and the local columns, shape (128, w)."""
@@ -96,8 +81,8 @@ class BitReceiver:
         for part in cut(TREES, group):
             streams = self._workspace.words("streams", part.stop - part.start, LEAVES, width)
             self._streams.fill(LEAVES * part.start, streams.reshape(-1, width))
-            weigh(streams, columns[part])
-            # `weigh` has left u_b, the sum of all streams, in stream 0.
+            self._kernels.weigh(streams, columns[part])
+            # That has left u_b, the sum of all streams, in stream 0.
             np.bitwise_xor(streams[:, 0], choices, out=matrix[part])
         return matrix, columns.reshape(COLUMNS, width)
 
@@ -187,6 +172,7 @@ class BitSender:
         self._offset = np.packbits(bits.reshape(-1), bitorder="little").view(np.uint64)
         self._hash = RowHash(session, sender, _PURPOSE, workspace)
         self._workspace = workspace
+        self._kernels = make_kernels(workspace)
 
     def _extend(self, matrix: NDArray[np.uint8]) -> Word:
         """The columns, shape (128, w)."""
@@ -197,7 +183,7 @@ class BitSender:
         for part in cut(TREES, group):
             streams = self._workspace.words("streams", part.stop - part.start, LEAVES, width)
             self._streams.fill(LEAVES * part.start, streams.reshape(-1, width))
-            weigh(streams, columns[part])
+            self._kernels.weigh(streams, columns[part])
             # The streams are used up; their memory takes the multiples D_b c_b.
             masked = streams[:, :DEPTH]
             np.bitwise_and(received[part, None], self._masks[part], out=masked)

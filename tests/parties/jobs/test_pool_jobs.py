@@ -197,7 +197,9 @@ def test_a_daemons_sessions_have_the_shelf_of_their_peer(tmp_path):
     with_pools = SessionRunner(NORTH, {"south": public(SOUTH)}, QUICK, pools=store)
     without = SessionRunner(NORTH, {"south": public(SOUTH)}, QUICK)
     ends = memory_pair(1.0)
-    task = type("Task", (), {"role": Role.ALICE, "report": staticmethod(lambda *said: None)})()
+    task = type(
+        "Task", (), {"role": Role.ALICE, "report": staticmethod(lambda *said: None), "network": None}
+    )()
     try:
         assert with_pools._session(Channel(ends[0]), "south", task).precomputed == store.with_peer("south")
         assert without._session(Channel(ends[1]), "south", task).precomputed is None

@@ -1,0 +1,143 @@
+"""The inner loops of oblivious transfer, which know nothing of protocols, and which of them run.
+
+The compiled ones run where they were built and agree with the reference, unless `DUETTO_KERNELS` says numpy.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Final, Protocol
+
+import numpy as np
+
+from smc.errors import UsageError
+from smc.oblivious.bitmatrix import COLUMNS, LANES, Word
+from smc.oblivious.native_kernels import Native, library
+from smc.oblivious.numpy_kernels import Reference
+from smc.oblivious.workspace import Workspace
+
+VARIABLE: Final = "DUETTO_KERNELS"
+_CHOICES: Final = (Reference.name, Native.name)
+_WIDTH: Final = 9
+
+
+class Kernels(Protocol):
+    """One thread's kernels. All arrays are words; where nothing else is said they are contiguous."""
+
+    @property
+    def name(self) -> str:
+        """By which people choose it."""
+        ...
+
+    def add_code(self, secret: Word, drawn: Word, mask: int, rows: Word) -> None:
+        """Add ten entries of a table to each row, at places that a public stream names.
+
+        Args:
+            secret: the table, shape (mask + 1, 2).
+            drawn: the stream, shape (5, n): each word names two entries, by its lower and its upper 32 bits,
+                both under the mask.
+            mask: a power of two less one, below 2**32.
+            rows: shape (n, 2), changed in place.
+        """
+        ...
+
+    def diagonals(self, hashed: Word, rows: Word | None, planes: Word) -> None:
+        """Pick bits of `hashed` plus `rows`: bit r of word (r, 2 k + h) goes to bit r of planes[h][k].
+
+        With four planes, its bit r ^ 32 goes to bit r of planes[2 + h][k].
+
+        Args:
+            hashed: shape (64, 2 w); its content is lost.
+            rows: of the same shape; None stands for zeros.
+            planes: shape (2, w) or (4, w), each row contiguous; written.
+        """
+        ...
+
+    def rows(self, columns: Word, rows: Word) -> None:
+        """Transpose: bit r of word k of column i goes to bit i % 64 of word i // 64 of row (r, k).
+
+        Args:
+            columns: shape (128, w), each row contiguous.
+            rows: shape (64, w, 2), written.
+        """
+        ...
+
+    def weigh(self, streams: Word, weighed: Word) -> None:
+        """The sums of x times stream x, bit by bit of x; stream 0 is left with the sum of all.
+
+        Args:
+            streams: shape (t, 16, w); its content is lost.
+            weighed: shape (t, 4, w), written.
+        """
+        ...
+
+    def turn(self, nodes: Word, turned: Word) -> None:
+        """Write (low + high, low) for every node (low, high); shape (..., 2) each."""
+        ...
+
+    def children(self, parents: Word, hashed: Word, turned: Word, right: Word) -> Word:
+        """Put left = hashed + turned in the place of the parents, and parent + left into `right`.
+
+        Args:
+            parents: shape (n, g, 2) with n a power of two.
+            hashed: of that shape; its content is lost.
+            turned: of that shape.
+            right: of that shape, written.
+
+        Returns:
+            The sum of all left ones over n, shape (g, 2).
+        """
+        ...
+
+
+def make_kernels(workspace: Workspace) -> Kernels:
+    """The kernels of one thread.
+
+    Args:
+        workspace: scratch memory.
+
+    Raises:
+        UsageError: `DUETTO_KERNELS` asks for what is unknown or not there.
+    """
+    loaded = library()
+    chosen = os.environ.get(VARIABLE, "")
+    if chosen not in ("", *_CHOICES):
+        raise UsageError(f"{VARIABLE} is {chosen!r}.", f"Set it to {' or '.join(_CHOICES)}, or leave it out.")
+    if chosen == Native.name and not (loaded and agrees()):
+        raise UsageError(
+            f"{VARIABLE} asks for native kernels, which are not built or do not work on this machine.",
+            "Install duetto again where a C compiler is at hand, or leave the variable out.",
+        )
+    if loaded is None or chosen == Reference.name or not agrees():
+        return Reference(workspace)
+    return Native(loaded)
+
+
+@cache
+def agrees() -> bool:
+    """Whether the compiled kernels give what the reference gives, on a small input of each."""
+    loaded = library()
+    if loaded is None:
+        return False
+    both = zip(_trial(Native(loaded)), _trial(Reference(Workspace())), strict=True)
+    return all(np.array_equal(one, other) for one, other in both)
+
+
+def _trial(kernels: Kernels) -> list[Word]:
+    """What every kernel makes of arrays whose words are all different."""
+
+    def words(*shape: int) -> Word:
+        numbers = np.arange(1, int(np.prod(shape)) + 1, dtype=np.uint64)
+        return (numbers * np.uint64(0x9E3779B97F4A7C15)).reshape(shape)
+
+    code, planes, rows = words(_WIDTH, 2), words(4, _WIDTH), words(LANES, _WIDTH, 2)
+    streams, weighed, turned = words(2, 16, _WIDTH), words(2, 4, _WIDTH), words(2, _WIDTH, 2)
+    parents, right = words(2, _WIDTH, 2), words(2, _WIDTH, 2)
+    kernels.add_code(words(32, 2), words(5, _WIDTH), 31, code)
+    kernels.diagonals(words(LANES, 2 * _WIDTH), words(LANES, 2 * _WIDTH), planes)
+    kernels.rows(words(COLUMNS, _WIDTH), rows)
+    kernels.weigh(streams, weighed)
+    kernels.turn(words(2, _WIDTH, 2), turned)
+    total = kernels.children(parents, words(2, _WIDTH, 2), turned, right)
+    return [code, planes, rows, streams[:, 0], weighed, turned, parents, right, total]

@@ -1,0 +1,167 @@
+"""Compiled kernels give what numpy gives, bit for bit and at every width, and parties may differ in them."""
+
+from __future__ import annotations
+
+import threading
+from importlib.machinery import EXTENSION_SUFFIXES
+
+import numpy as np
+import pytest
+
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.oblivious import correlated_ggm, correlation_robust_hash, gf16, lpn, silent_ot, softspoken
+from smc.oblivious import kernels as choice
+from smc.oblivious import native_kernels as native
+from smc.oblivious.native_kernels import Native, library
+from smc.oblivious.numpy_kernels import Reference
+from smc.oblivious.workspace import Workspace
+from smc.pair import run_pair
+from tests.support.seeds import seeded
+
+RANDOM = seeded()
+USERS = (correlated_ggm, correlation_robust_hash, gf16, lpn, silent_ot, softspoken)
+WIDTHS = [1, 2, 3, 7, 8, 9, 15, 16, 17, 63, 64, 65, 100, 127, 128, 129, 256, 300]
+compiled = pytest.mark.skipif(library() is None, reason="no C compiler was at hand when duetto was installed")
+
+
+def words(*shape):
+    return RANDOM.words(int(np.prod(shape))).reshape(shape)
+
+
+def same(arrays, call, kept):
+    """Demand that both leave the same in the arrays whose places are named; the last place is the result."""
+    found = []
+    for kernels in (Reference(Workspace()), Native(library())):
+        copies = [None if array is None else array.copy() for array in arrays]
+        found.append([*copies, call(kernels, *copies)])
+    for place in kept:
+        assert np.array_equal(found[0][place], found[1][place])
+
+
+@compiled
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_kernel_gives_the_same_at_every_width(width):
+    code = (words(1 << 9, 2), words(5, width), words(width, 2))
+    same(code, lambda k, secret, drawn, rows: k.add_code(secret, drawn, 511, rows), [2])
+    for count in (2, 4):
+        for rows in (None, words(64, 2 * width)):
+            picked = (words(64, 2 * width), rows, words(count, width))
+            same(picked, lambda k, *given: k.diagonals(*given), [2])
+    same((words(128, width), words(64, width, 2)), lambda k, *given: k.rows(*given), [1])
+    same((words(3, 16, width), words(3, 4, width)), weighed, [1, 2])
+    same((words(width, 2), words(width, 2)), lambda k, *given: k.turn(*given), [0, 1])
+    for count in (1, 2, 64):
+        nodes = tuple(words(count, width, 2) for _ in range(4))
+        same(nodes, lambda k, *given: k.children(*given), [0, 3, 4])
+
+
+def weighed(kernels, streams, sums):
+    kernels.weigh(streams, sums)
+    return streams[:, 0].copy()
+
+
+@compiled
+def test_lines_that_lie_apart_are_taken_as_they_are():
+    wide, planes = words(128, 500), words(4, 500)
+    for part in (slice(0, 100), slice(100, 101), slice(250, 500)):
+        size = part.stop - part.start
+        found = []
+        for kernels in (Reference(Workspace()), Native(library())):
+            rows, written = np.empty((64, size, 2), dtype=np.uint64), planes.copy()
+            kernels.rows(wide[:, part], rows)
+            kernels.diagonals(rows.reshape(64, -1).copy(), None, written[:, part])
+            found.append((rows, written))
+        assert np.array_equal(found[0][0], found[1][0])
+        assert np.array_equal(found[0][1], found[1][1])
+
+
+@compiled
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda k: k.add_code(words(16, 2), words(5, 9), 31, words(9, 2)),
+        lambda k: k.add_code(words(32, 2), words(4, 9), 31, words(9, 2)),
+        lambda k: k.add_code(words(32, 2), words(5, 9), 31, words(18, 2)[::2]),
+        lambda k: k.diagonals(words(64, 18), words(64, 16), words(4, 9)),
+        lambda k: k.diagonals(words(64, 18), None, words(3, 9)),
+        lambda k: k.diagonals(words(64, 18).astype(np.float64), None, words(2, 9)),
+        lambda k: k.rows(words(127, 9), words(64, 9, 2)),
+        lambda k: k.rows(words(128, 18)[:, ::2], words(64, 9, 2)),
+        lambda k: k.weigh(words(2, 8, 9), words(2, 4, 9)),
+        lambda k: k.turn(words(9, 2), words(8, 2)),
+        lambda k: k.children(words(2, 9, 2), words(2, 9, 2), words(2, 8, 2), words(2, 9, 2)),
+    ],
+)
+def test_arrays_that_do_not_fit_never_reach_the_library(call):
+    with pytest.raises(UsageError, match="kernel"):
+        call(Native(library()))
+
+
+@compiled
+@pytest.mark.parametrize("silent", [False, True])
+@pytest.mark.parametrize(("alice", "bob"), [("native", "numpy"), ("numpy", "native"), ("native", "native")])
+def test_parties_with_other_kernels_understand_each_other(alice, bob, silent, monkeypatch):
+    x, y = words(700) >> np.uint64(40), words(700) >> np.uint64(40)
+    y[:50] = x[:50]
+    wanted, side = {Role.ALICE: alice, Role.BOB: bob}, threading.local()
+
+    def by_side(workspace):
+        return Reference(workspace) if side.kernels == "numpy" else Native(library())
+
+    for module in USERS:
+        monkeypatch.setattr(module, "make_kernels", by_side)
+
+    def run(session):
+        side.kernels = wanted[session.role]
+        if session.role is Role.ALICE:
+            return session.oblivious.greater_equal_x(x, 24, silent=silent)
+        return session.oblivious.greater_equal_y(y, 24, silent=silent)
+
+    first, second = run_pair(run)
+    assert ((first ^ second) == (x >= y)).all()
+
+
+def test_the_variable_chooses_and_what_is_missing_is_named(monkeypatch):
+    monkeypatch.setenv(choice.VARIABLE, "numpy")
+    assert choice.make_kernels(Workspace()).name == "numpy"
+    monkeypatch.setenv(choice.VARIABLE, "fast")
+    with pytest.raises(UsageError, match="'fast'") as caught:
+        choice.make_kernels(Workspace())
+    assert "numpy or native" in caught.value.hint
+    monkeypatch.setattr(choice, "library", lambda: None)
+    monkeypatch.setenv(choice.VARIABLE, "native")
+    with pytest.raises(UsageError, match="not built") as caught:
+        choice.make_kernels(Workspace())
+    assert "leave the variable out" in caught.value.hint
+    monkeypatch.delenv(choice.VARIABLE)
+    assert choice.make_kernels(Workspace()).name == "numpy"
+
+
+@compiled
+def test_without_the_variable_the_compiled_kernels_run_unless_they_differ(monkeypatch):
+    monkeypatch.delenv(choice.VARIABLE, raising=False)
+    assert choice.make_kernels(Workspace()).name == "native"
+    choice.agrees.cache_clear()
+    with monkeypatch.context() as changed:
+        changed.setattr(Native, "turn", lambda self, nodes, turned: None)
+        assert choice.make_kernels(Workspace()).name == "numpy"
+        changed.setenv(choice.VARIABLE, "native")
+        with pytest.raises(UsageError, match="do not work"):
+            choice.make_kernels(Workspace())
+    choice.agrees.cache_clear()
+    assert choice.agrees()
+
+
+@pytest.mark.parametrize("content", [b"", b"no library"])
+def test_a_damaged_library_is_as_none(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(native, "__file__", str(tmp_path / "native.py"))
+    library.cache_clear()
+    try:
+        assert library() is None
+        (tmp_path / f"_kernels{EXTENSION_SUFFIXES[0]}").write_bytes(content)
+        library.cache_clear()
+        assert library() is None
+    finally:
+        monkeypatch.undo()
+        library.cache_clear()
