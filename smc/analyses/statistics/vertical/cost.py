@@ -37,8 +37,9 @@ _ROUTE: Final = "rows aligned in secret by their keys; secret products; joint no
 _SECONDS_PER_BYTE: Final = 2e-8
 _SETUP_SECONDS: Final = 0.1
 _FIXED_MEMORY: Final = 20 * MEBI
-_ROW_MEMORY: Final = 590
+_ROW_MEMORY: Final = 400
 _FEATURE_MEMORY: Final = 64
+_FEATURE_BIT_MEMORY: Final = 3
 _ASSUMED_LABELS: Final = 8
 _ASSUMED_UPPER: Final = 1000
 
@@ -88,15 +89,21 @@ def estimate(
     every = {name: schemas.get(name) or _assumed(name, parameters.queries) for name in names}
     total = run_cost(parameters, vertical, every, recipients, (rows, rows), limits)
     seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes)
-    memory = Memory(_FIXED_MEMORY, _ROW_MEMORY + _FEATURE_MEMORY * _features(parameters, vertical, every))
+    memory = Memory(_FIXED_MEMORY, _ROW_MEMORY + _feature_memory(parameters, vertical, every))
     return estimated(total, seconds, _ROUTE, memory.at(rows))
 
 
-def _features(parameters: StatisticsParameters, vertical: Vertical, schemas: Mapping[str, Schema]) -> int:
-    """How many features of the party that does not own the table of keys are aligned."""
+def _feature_memory(
+    parameters: StatisticsParameters, vertical: Vertical, schemas: Mapping[str, Schema]
+) -> int:
+    """Of a row, for the features of the party that does not own the table of keys, which are aligned."""
     plans = planned(parameters, schemas, counts_matches=False, counts_groups=False)
     wanted = [pair for each in plans for pair in pairs(each, vertical.alice)]
-    return max(len(vertical_sums.FeatureLayout.of(wanted, owner).other) for owner in Role)
+    bounds = [vertical_sums.FeatureLayout.of(wanted, owner).other_bounds for owner in Role]
+    return max(
+        sum(_FEATURE_MEMORY + _FEATURE_BIT_MEMORY * feature.span_bits for feature in features)
+        for features in bounds
+    )
 
 
 def _assumed(name: str, queries: Sequence[Query]) -> Schema:
