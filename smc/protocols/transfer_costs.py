@@ -41,8 +41,8 @@ SILENT_ROWS: Final = "ot_silent"
 """The operation that a row of silent transfers is counted as."""
 
 _RESERVE: Final = silent_circuits.setup()
-_SILENT_WORK: Final = 1.1e-7
-"""Seconds of each party for a bit of a comparison that silent transfers take more, measured on one core."""
+_SILENT_WORK: Final = 1.6e-7
+"""Seconds of each party for a bit of a comparison that silent transfers take more, both parties on a core each."""
 
 
 def takes_silent(network: Network | None, count: int, bits: int) -> bool:

@@ -8,7 +8,7 @@ from smc.analyses.studies.study import Estimate
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SILENT_ROWS, cost_settled
 
-_SECONDS_PER_ROW: Final = 8e-8
+_SECONDS_PER_ROW: Final = 1.1e-7
 
 
 def estimated(cost: Cost, seconds: float, route: str, memory: int | None) -> Estimate:
