@@ -42,7 +42,7 @@ SILENT_ROWS: Final = "ot_silent"
 
 _RESERVE: Final = silent_circuits.setup()
 _SILENT_WORK: Final = 1.6e-7
-"""Seconds of each party for a bit of a comparison that silent transfers take more, both parties on a core each."""
+"""Seconds of each party for a bit of a comparison that silent transfers take more, on a core of its own."""
 
 
 def takes_silent(network: Network | None, count: int, bits: int) -> bool:
