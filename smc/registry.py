@@ -12,6 +12,7 @@ from smc.protocols.spec import Procedure, Spec
 from smc.secret import (
     argmin,
     argmin_one_hot,
+    bit_words,
     circuit_psi,
     common_ones,
     division,
@@ -69,6 +70,7 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     lattice_columns.SPEC,
     lattice_multiply.SPEC,
     grouped.SPEC,
+    bit_words.SPEC,
     lattice_sums.SPEC,
     common_ones.SPEC,
     truncation.SPEC_SHIFT,

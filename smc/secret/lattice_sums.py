@@ -16,7 +16,7 @@ than a transport buffers before the peer's batch is read.
 Inputs: the rows of each party, once; each time XOR shares of which row is in which group.
 Outputs: each time shares modulo 2**w of the sums of each group, for `smc.secret.grouped.lifted`.
 Learns: neither party anything.
-Assumes: `smc.secret.lattice_columns`, `smc.oblivious`.
+Assumes: `smc.secret.lattice_columns`, `smc.secret.bit_words`.
 Cost: `SumsPlan.cost_once`, and `SumsPlan.cost` each time.
 Reference: `smc.secret.lattice_columns`.
 """
@@ -33,10 +33,10 @@ from numpy.typing import NDArray
 from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
+from smc.secret import bit_words
 from smc.secret.grouped import Grouping
 from smc.secret.lattice_columns import ColumnsLayout, columns_layout, cost_exchange, exchange_columns
 from smc.secret.masks import Words, word_type
@@ -89,7 +89,7 @@ class SumsPlan:
 
     def cost(self, groups: int) -> Cost:
         """The exact cost of summing once over so many groups."""
-        total = cost_of(oblivious.bits_to_arithmetic(self.rows * groups))
+        total = bit_words.cost(self.rows * groups, self.width)
         for mine, theirs in zip_longest(self.bob.batches(groups), self.alice.batches(groups)):
             sent = [
                 sum(layout.response_sizes(part.stop - part.start)) if part else 0
@@ -157,7 +157,7 @@ class LatticeSums:
         alice = self._session.role is Role.ALICE
         ordered = (own_bits, peer_bits) if alice else (peer_bits, own_bits)
         flat = np.concatenate([np.ascontiguousarray(bits.T).reshape(-1) for bits in ordered])
-        words = np.split(self._session.oblivious.bits_to_arithmetic(flat), [ordered[0].size])
+        words = np.split(bit_words.to_words(self._session, flat, self._plan.width), [ordered[0].size])
         first, second = (each.reshape(bits.shape[::-1]) for each, bits in zip(words, ordered, strict=True))
         return (first, second) if alice else (second, first)
 

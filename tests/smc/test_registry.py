@@ -22,6 +22,7 @@ from smc.protocols.spec import Cost, Parameters, Procedure, Spec
 from smc.secret import (
     argmin,
     argmin_one_hot,
+    bit_words,
     circuit_psi,
     common_ones,
     division,
@@ -270,6 +271,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "lattice-inner-products": _columns,
     "lattice-products": lambda s, z: lattice_multiply.multiply(s, [words(s, z["count"])] * z["terms"]),
     "grouped-sums": _grouped,
+    "bits-to-words": lambda s, z: bit_words.to_words(s, bits(s, z["count"]), z["width"]),
     "lattice-grouped-sums": _lattice_sums,
     "common-ones": lambda s, z: common_ones.overlaps(s, bits(s, z["blocks"], z["height"], z["bits"])),
     "truncation": lambda s, z: truncation.shift(s, words(s, z["count"]), Bounds(-9, 9), z["bits"]),
