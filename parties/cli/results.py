@@ -116,7 +116,7 @@ def print_facts(out: Screen, facts: dict[str, Any]) -> None:
 def _cost_text(cost: dict[str, Any]) -> str:
     return (
         f"{cost['rounds']} rounds, {cost['sent']} bytes sent, {cost['received']} received, "
-        f"{cost['seconds']:.2f} s"
+        f"{cost.get('total_seconds', cost['seconds']):.2f} s"
     )
 
 
