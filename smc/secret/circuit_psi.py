@@ -134,7 +134,7 @@ def align(
         slots = len(shares)
     session.report(_STAGE, 1, _STEPS)
     # Shares of a tag add up to zero if and only if one is the negative of the other.
-    member = _equal(session, shares[:, 0] if mine else np.negative(shares[:, 0]), mine)
+    member = same_tags(session, shares[:, 0] if mine else np.negative(shares[:, 0]), mine)
     session.report(_STAGE, 2, _STEPS)
     own = np.zeros((slots, len(declared[owner])), dtype=np.uint64)
     if rows is not None:
@@ -213,8 +213,14 @@ def _repeated(ordered: Word) -> bool:
     return bool((same if same.ndim == 1 else same.all(axis=1)).any())
 
 
-def _equal(session: Session, tags: Word, mine: bool) -> NDArray[np.uint8]:
-    """XOR shares of whether the tags of both parties are the same, shape (slots,)."""
+def same_tags(session: Session, tags: Word, mine: bool) -> NDArray[np.uint8]:
+    """XOR shares of whether the tags of both parties are the same, shape (slots,).
+
+    Args:
+        session: this side of the run.
+        tags: the local ones, one per slot; `tag_bits` of them are tested.
+        mine: whether this party owns the table.
+    """
     bits = tag_bits(len(tags))
     low = tags & np.uint64((1 << bits) - 1)
     return session.oblivious.equal(low, bits, holds_x=mine)

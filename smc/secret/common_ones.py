@@ -54,16 +54,19 @@ class OverlapCorrections(Message, kind="overlap-corrections"):
     corrections: ByteRows
 
 
-def overlaps(session: Session, rows: Octet) -> Octet:
-    """The sizes of the overlaps within each block; Alice chooses, Bob sends.
+def overlaps(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> Octet:
+    """The sizes of the overlaps within each block; the chooser chooses, the other party sends.
 
     Args:
         session: this side of the run.
         rows: own rows of bits, zeros and ones, shape (blocks, r, bits), r at most 16; the shape is public
-            and the same on both sides.
+            and the same on both sides. The sender's may be numbers modulo 256, of which those where the
+            chooser has a one are added.
+        chooser: public.
 
     Returns:
-        Local shares modulo 256, shape (blocks, r, r): entry (k, i, j) is of Alice's row i and Bob's row j.
+        Local shares modulo 256, shape (blocks, r, r): entry (k, i, j) is of the chooser's row i and the sender's
+        row j.
 
     Raises:
         UsageError: the blocks are too large.
@@ -72,20 +75,21 @@ def overlaps(session: Session, rows: Octet) -> Octet:
     count, height = rows.shape[:2]
     if not 0 < height <= PAD_BYTES:
         raise UsageError(f"A block cannot have {height} rows.", f"Use blocks of 1 to {PAD_BYTES} rows.")
-    side = _chosen if session.role is Role.ALICE else _sent
+    side = _chosen if session.role is chooser else _sent
     result = np.empty((height, count, height), dtype=np.uint8)
     for part, shares in side(session, rows):
         result[:, part] = shares
     return result.transpose(1, 0, 2)
 
 
-def cost(blocks: int, height: int, bits: int) -> Cost:
+def cost(blocks: int, height: int, bits: int, chooser: Role = Role.ALICE) -> Cost:
     """The exact cost of `overlaps`: flights and bytes, without the set-up of oblivious transfer."""
     sizes = [bits * height * (part.stop - part.start) for part in _batches(blocks, height, bits)]
     if not sizes:
         return Cost()
     flights = (Flight.ALICE, *(Flight.BOTH,) * (len(sizes) - 1), Flight.BOB)
-    return Cost(flights, sum(map(matrix_bytes, sizes)), height * sum(sizes))
+    total = Cost(flights, sum(map(matrix_bytes, sizes)), height * sum(sizes))
+    return total if chooser is Role.ALICE else total.mirror
 
 
 def _batches(blocks: int, height: int, bits: int) -> Iterator[slice]:

@@ -17,6 +17,7 @@ dominant edges).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -63,7 +64,8 @@ def best(session: Session, eligible: Bit, scores: Word, most: int) -> Best:
     values = mux.gate(session, eligible.reshape(-1), scores.reshape(-1)).reshape(scores.shape)
     # Rows and columns are lines of one length, and go through the knock-out together.
     lines = np.stack([values, values.transpose(0, 2, 1)]).reshape(-1, side)
-    places, tops = _winners(session, lines, Bounds(-most, most))
+    bounds = Bounds(-most, most)
+    places, tops = winners(session, lines, lambda lead: msb.nonnegative(session, lead, bounds))
     rows, columns = places.reshape(2, blocks, side, side)
     # A line without an eligible pair has a winner too, of score 0, which eligibility rules out.
     mutual = _and(session, _and(session, rows, columns.transpose(0, 2, 1)), eligible)
@@ -90,13 +92,13 @@ def _and(session: Session, left: Bit, right: Bit) -> Bit:
     return product.reshape(left.shape)
 
 
-def _winners(session: Session, lines: Word, bounds: Bounds) -> tuple[Bit, Word]:
-    """The largest value of each line, and its place as one 1 among zeros.
+def winners(session: Session, lines: Word, leads: Callable[[Word], Bit]) -> tuple[Bit, Word]:
+    """The largest value of each line, the first of equal ones, and its place as one 1 among zeros.
 
     Args:
         session: this side of the run.
-        lines: local shares, shape (k, n).
-        bounds: of the differences of values.
+        lines: local shares, shape (k, n), n at least 1.
+        leads: XOR shares of whether values minus later ones, shape (i,), are not negative.
 
     Returns:
         Local XOR shares of the places, shape (k, n), and local shares of the values, shape (k,).
@@ -107,7 +109,7 @@ def _winners(session: Session, lines: Word, bounds: Bounds) -> tuple[Bit, Word]:
         pairs = entrants.shape[1] // 2
         left, right = entrants[:, 0 : 2 * pairs : 2], entrants[:, 1 : 2 * pairs : 2]
         difference = (left - right).reshape(-1)
-        stays = msb.nonnegative(session, difference, bounds)
+        stays = leads(difference)
         levels.append(stays.reshape(-1, pairs))
         winners = right + mux.gate(session, stays, difference).reshape(right.shape)
         entrants = np.concatenate([winners, entrants[:, 2 * pairs :]], axis=1)
@@ -130,19 +132,23 @@ def cost_both(blocks: int, side: int) -> Cost:
 def cost(blocks: int, side: int, most: int) -> Cost:
     """The exact cost of `best`: flights and bytes, without the set-up of oblivious transfer."""
     each = cost_of(oblivious.conjunction(blocks * side * side))
-    lines = 2 * blocks * side
-    total = mux.cost(blocks * side * side)
-    widths = []
+    knock_out = cost_winners(2 * blocks * side, side, Bounds(-most, most))
+    return mux.cost(blocks * side * side) + knock_out + each + each
+
+
+def cost_winners(lines: int, side: int, bounds: Bounds) -> Cost:
+    """The exact cost of `winners` where leads are compared within bounds."""
+    total, widths = Cost(), []
     left = side
     while left > 1:
         pairs = left // 2
-        total += msb.cost_nonnegative(lines * pairs, Bounds(-most, most)) + mux.cost(lines * pairs)
+        total += msb.cost_nonnegative(lines * pairs, bounds) + mux.cost(lines * pairs)
         widths.append(pairs)
         left -= pairs
     # The final is left out: there the winner's bit is public, and the AND with it costs nothing.
     for pairs in reversed(widths[:-1]):
         total += cost_of(oblivious.conjunction(lines * pairs))
-    return total + each + each
+    return total
 
 
 SPEC: Final = Procedure(

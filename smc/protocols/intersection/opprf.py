@@ -79,7 +79,9 @@ class Received:
     values: Word = field(repr=False)
 
 
-def receive(session: Session, keys: Word, peer_count: RowCount, words: int) -> Received:
+def receive(
+    session: Session, keys: Word, peer_count: RowCount, words: int, seed: bytes | None = None
+) -> Received:
     """The side that asks; the peer calls `send`.
 
     Args:
@@ -87,12 +89,14 @@ def receive(session: Session, keys: Word, peer_count: RowCount, words: int) -> R
         keys: distinct, shape (n, 2).
         peer_count: keys of the sender.
         words: of each payload.
+        seed: of the hash functions, tossed with the peer once the keys were fixed; None to toss one here.
+            The same keys lie in the same bins under the same seed.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
         UsageError: the keys are not distinct.
     """
-    placement = cuckoo.place(keys, toss(session)[: cuckoo.SEED_BYTES])
+    placement = cuckoo.place(keys, (seed or toss(session))[: cuckoo.SEED_BYTES])
     slots = placement.slots
     # Every bin asks, also an empty one: the number of requests says nothing of the table.
     inputs = session.random.words(2 * len(slots)).reshape(-1, 2)
@@ -108,7 +112,14 @@ def receive(session: Session, keys: Word, peer_count: RowCount, words: int) -> R
     return Received(slots, okvs.decode(store, inputs, seed, _entries(peer_count)) ^ masks)
 
 
-def send(session: Session, keys: Word, payloads: Word, peer_count: RowCount) -> Word:
+def send(
+    session: Session,
+    keys: Word,
+    payloads: Word,
+    peer_count: RowCount,
+    seed: bytes | None = None,
+    xored: int = 0,
+) -> Word:
     """The side that answers; the peer calls `receive`.
 
     Args:
@@ -116,6 +127,8 @@ def send(session: Session, keys: Word, payloads: Word, peer_count: RowCount) -> 
         keys: distinct, shape (m, 2).
         payloads: shape (m, w).
         peer_count: keys of the receiver.
+        seed: as of `receive`.
+        xored: how many of the words, the last ones, are v ^ r instead of v + r.
 
     Returns:
         r, shape (bins, w).
@@ -125,13 +138,16 @@ def send(session: Session, keys: Word, payloads: Word, peer_count: RowCount) -> 
         UsageError: the keys are not distinct.
     """
     bins = cuckoo.bins_for(peer_count)
-    places, own, hashes = cuckoo.simple(keys, toss(session)[: cuckoo.SEED_BYTES], bins)
+    places, own, hashes = cuckoo.simple(keys, (seed or toss(session))[: cuckoo.SEED_BYTES], bins)
     words = payloads.shape[1]
     shares = session.random.words(bins * words).reshape(bins, words)
     inputs = _inputs(keys[own], hashes)
     # One target per key and hash function: whichever function puts the receiver's key into its bin, what is
     # stored there opens to the payload less the r of that bin.
-    values = payloads[own] - shares[places]
+    values = payloads[own]
+    added = words - xored
+    values[:, :added] -= shares[places, :added]
+    values[:, added:] ^= shares[places, added:]
     functions = session.oblivious.prf_send(bins, _WORD_BYTES * words)
     # Only the function of the right bin, asked at the right key, takes this mask off again.
     values ^= functions.evaluate(places, inputs).view(np.uint64)
@@ -143,7 +159,9 @@ def send(session: Session, keys: Word, payloads: Word, peer_count: RowCount) -> 
     return shares
 
 
-def cost(receiver_count: int, sender_count: int, words: int, *, fresh: bool = False) -> Cost:
+def cost(
+    receiver_count: int, sender_count: int, words: int, *, fresh: bool = False, seeded: bool = False
+) -> Cost:
     """The exact cost; the receiver is Alice.
 
     Args:
@@ -151,13 +169,14 @@ def cost(receiver_count: int, sender_count: int, words: int, *, fresh: bool = Fa
         sender_count: m.
         words: w.
         fresh: whether this is the first use of oblivious transfer in the session, which sets it up.
+        seeded: whether the seed of the hash functions is given.
     """
     rows = okvs.StoreSize.of(_entries(sender_count)).rows
     # `oprf.steps` counts its sender as the first party; here that is Bob.
     function = cost_of(oprf.steps(cuckoo.bins_for(receiver_count))).mirror
     store = Cost((Flight.BOB,), 0, okvs.SEED_BYTES + _WORD_BYTES * words * rows)
     setup = TRANSFER_COST + cost_of(oprf.SETUP).mirror if fresh else Cost()
-    return TOSS_COST + setup + function + store
+    return (Cost() if seeded else TOSS_COST) + setup + function + store
 
 
 def _entries(count: int) -> int:
