@@ -4,18 +4,18 @@
       coins                      <-- coins -->          the seed of the hash functions
       its keys in the slots      <-- opprf -->          tag 0 and columns c per key
       member_b = [tags cancel]                          one secret bit per slot
-      v_b                                               r_b          v_b + r_b or v_b ^ r_b = c where both meet
+      v_b                                               r_b     v_b + r_b or v_b ^ r_b = c where both meet
 
-To carry shared values w from the owner's slots to the other party's items, one of the columns is a mask that
-only the other party knows. The owner learns w + mask slot by slot and brings it, by its own keys, into slots of
-the other party, which takes its mask off again:
+To carry shared values w from the owner's slots to the other party's items, one of the columns is a mask
+that only the other party knows. The owner learns w + mask slot by slot and brings it, by its own keys, into
+slots of the other party, which takes its mask off again:
 
       w_b + mask_b               <-- share --
       columns w + mask per key   -- opprf, now with the other party as the owner -->  w + mask - mask
 
-Where a key is not on both sides, columns are noise, and what is opened is, too: as `smc.secret.circuit_psi`
-says, r_b is uniform there, to its owner alone. Whatever depends on them has to be ruled out by the member bit.
-Unlike there nothing is multiplied by it, so that columns may be shared by XOR, and wide.
+Where a key is not on both sides, r_b is uniform to the owner of the slots: columns are noise there, and so is
+what is opened. Whatever depends on them has to be ruled out by the member bit. Unlike in
+`smc.secret.circuit_psi` nothing is multiplied by it, so that columns may be shared by XOR, and wide.
 
 Inputs: at each party distinct keys of 128 bits, hashed under a salt that was not known when they were chosen;
     columns of words at the party that does not own the slots.
@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.oblivious import oprf
 from smc.oblivious.cost import comparison
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
@@ -138,18 +139,19 @@ def values(session: Session, joined: Join, keys: Word, peer_count: RowCount, col
     return opprf.send(session, keys, columns, peer_count, joined.seed)
 
 
-def cost(counts: Mapping[Role, int], owner: Role, columns: int) -> Cost:
+def cost(counts: Mapping[Role, int], owner: Role, columns: int, *, fresh: bool = False) -> Cost:
     """The exact cost of `join`, without the set-up of oblivious transfer.
 
     Args:
         counts: items of each side.
         owner: whose items lie in the slots.
         columns: of the other party.
+        fresh: whether it is the first join of the session with this owner, which sets up its functions.
     """
     slots = cuckoo.bins_for(counts[owner])
     test = cost_of(comparison(slots, tag_bits(slots)))
     function = opprf.cost(counts[owner], counts[owner.other], _TAG + columns, seeded=True)
-    total = function + test
+    total = (cost_of(oprf.SETUP).mirror if fresh else Cost()) + function + test
     return TOSS_COST + (total if owner is Role.ALICE else total.mirror)
 
 

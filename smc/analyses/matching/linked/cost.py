@@ -10,8 +10,8 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.aggregates.cost import spans_of, weighed
 from smc.analyses.matching.aggregates.parameters import SIZE, STATISTICS
 from smc.analyses.matching.linked.parameters import LinkedParameters
-from smc.analyses.matching.tolerant.cost import MEMORY, PassCosts, seconds
-from smc.analyses.matching.tolerant.outcome import ROUTE
+from smc.analyses.matching.tolerant.cost import MEMORY, cost_paired, seconds
+from smc.analyses.matching.tolerant.outcome import route
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import Memory
@@ -21,7 +21,7 @@ from smc.protocols.exchange.bounds import declarations_cost
 from smc.protocols.exchange.row_counts import counts_cost
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST
-from smc.secret import majority, mux, opening, row_state
+from smc.secret import majority, mux, opening
 from smc.secret.bounds import Bounds
 
 _COLUMN_MEMORY = 72
@@ -40,7 +40,9 @@ def estimate(
     cost = run_cost(parameters, schemas, counts, recipients, limits)
     columns = sum(_columns(parameters, schemas, limits).values())
     memory = Memory(MEMORY.fixed, MEMORY.row + _COLUMN_MEMORY * columns)
-    return estimated(cost, seconds(cost), f"{ROUTE}; sums over the pairs", memory.at(rows))
+    return estimated(
+        cost, seconds(cost), f"{route(parameters.matching)}; sums over the pairs", memory.at(rows)
+    )
 
 
 def run_cost(
@@ -59,14 +61,12 @@ def run_cost(
         recipients: who gets the figures.
         limits: of both policies, none of which stands against the result.
     """
-    way, figures = PassCosts(parameters.matching, counts), parameters.figures
+    figures = parameters.figures
     fewer = min(counts.values())
     total = counts_cost(1)
     if figures.values:
         total += declarations_cost(*(len(figures.value_columns(role)) for role in Role))
-    total += SETUP_COST + way.one_to_one()
-    for role in Role:
-        total += row_state.cost(way.sizes[role], role)
+    total += SETUP_COST + cost_paired(parameters.matching, counts)
     total += mux.cost_to_words(counts[Role.ALICE])
     for role, columns in _columns(parameters, schemas, limits).items():
         if columns:

@@ -23,9 +23,9 @@ from smc.analyses.matching.aggregates.columns import FigureColumns, apart, excha
 from smc.analyses.matching.aggregates.parameters import SIZE
 from smc.analyses.matching.linked.outcome import outcome
 from smc.analyses.matching.linked.parameters import LinkedParameters
-from smc.analyses.matching.tolerant.one_to_one import OneToOne
 from smc.analyses.matching.tolerant.preview import preview_rows
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
+from smc.analyses.matching.tolerant.run import one_to_one
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
@@ -85,7 +85,7 @@ def run(
     session.report("encode", 0, 1)
     records = prepare(matching, texts, matching.buckets((local, peer)))
     session.report("encode", 1, 1)
-    paired = OneToOne(session, matching, records, counts, frozenset(), release).paired()
+    paired = one_to_one(matching)(session, matching, records, counts, frozenset(), release).paired()
 
     def total(column: SecretInts) -> SecretInts:
         shares = column.shares.sum(dtype=np.uint64, keepdims=True)

@@ -123,14 +123,37 @@ def lay_out(
 
 def _buckets(key: Sequence[KeyPart], texts: Mapping[str, Sequence[str]], buckets: int, salt: str) -> Index:
     """The bucket of each row, or `EMPTY` without a key, shape (n,)."""
+    codes, hashes = hashed_keys(key, texts, salt, 8)
+    # `EMPTY` is the last place of an array, too.
+    found = [*(int.from_bytes(digest, "big") % buckets for digest in hashes), EMPTY]
+    return np.array(found, dtype=np.int64)[codes]
+
+
+def hashed_keys(
+    key: Sequence[KeyPart], texts: Mapping[str, Sequence[str]], salt: str, size: int
+) -> tuple[Index, list[bytes]]:
+    """The keys of a pass.
+
+    Args:
+        key: the parts.
+        texts: of each part's column, all of one length.
+        salt: public; differs between passes.
+        size: bytes of a hash.
+
+    Returns:
+        The number of each row's key or `EMPTY`, shape (n,), and the hashes of keys by their numbers.
+    """
     columns = []
     for part in key:
         cached = {text: part.of(text) for text in each(set(texts[part.column]))}
         columns.append([cached[text] for text in each(texts[part.column])])
     prefix = hashlib.sha256(f"duetto/matching/blocking/1/{salt}".encode()).digest()
-    found: dict[tuple[str, ...], int] = {}
+    numbers: dict[tuple[str, ...], int] = {}
+    hashes: list[bytes] = []
     for parts in each(set(zip(*columns, strict=True))):
-        joined = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in parts)
-        digest = hashlib.blake2b(joined, key=prefix, digest_size=8).digest()
-        found[parts] = int.from_bytes(digest, "big") % buckets if all(parts) else EMPTY
-    return np.array([found[parts] for parts in each(zip(*columns, strict=True))], dtype=np.int64)
+        numbers[parts] = len(hashes) if all(parts) else EMPTY
+        if all(parts):
+            joined = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in parts)
+            hashes.append(hashlib.blake2b(joined, key=prefix, digest_size=size).digest())
+    codes = np.array([numbers[parts] for parts in each(zip(*columns, strict=True))], dtype=np.int64)
+    return codes, hashes

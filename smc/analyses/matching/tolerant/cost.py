@@ -7,9 +7,10 @@ from typing import Final
 
 from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.matching.tolerant.outcome import ROUTE
+from smc.analyses.matching.tolerant.outcome import route
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.places import cost_newly, stretches
+from smc.analyses.matching.tolerant.rank_cost import RankCosts
 from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
@@ -32,7 +33,7 @@ def estimate(
 ) -> Estimate:
     """Exact rounds and bytes of a run over `rows` rows of each side; the rest as of `run_cost`."""
     cost = run_cost(parameters, dict.fromkeys(Role, max(1, rows)), recipients, limits)
-    return estimated(cost, seconds(cost), ROUTE, MEMORY.at(rows))
+    return estimated(cost, seconds(cost), route(parameters), MEMORY.at(rows))
 
 
 def seconds(cost: Cost) -> float:
@@ -51,9 +52,15 @@ def run_cost(
         recipients: who learns the pairs.
         limits: of both policies; there are as many matches as they ask for.
     """
-    way = PassCosts(parameters, counts)
     receivers = [role for role in Role if role in recipients]
     total = counts_cost(1) + SETUP_COST
+    if parameters.ranks:
+        total += RankCosts(parameters, counts).paired()
+        total += cost_counted(counts, limits.minimum_intersection)
+        for role in receivers:
+            total += opening.cost(counts[role], {role})
+        return total
+    way = PassCosts(parameters, counts)
     if parameters.one_to_one == GREEDY:
         total += way.one_to_one() + way.counted(limits.minimum_intersection)
         for role in receivers:
@@ -71,6 +78,25 @@ def run_cost(
     total += way.counted(limits.minimum_intersection)
     for role in receivers:
         total += opening.cost(len(parameters.blocking) * sum(way.blocks) * parameters.bucket**2, {role})
+    return total
+
+
+def cost_counted(marks: Mapping[Role, int], minimum: int) -> Cost:
+    """How many rows of either side have a partner, by so many marks, and whether there are enough."""
+    total = Cost()
+    for role in Role if minimum > 0 else ():
+        total += mux.cost_to_words(marks[role])
+    return total + cost_test([(Bounds(0, marks[role]), minimum) for role in Role])
+
+
+def cost_paired(parameters: TolerantParameters, counts: Mapping[Role, int]) -> Cost:
+    """The exact cost of a one-to-one pairing of which nothing is opened, in the order of rows."""
+    if parameters.ranks:
+        return RankCosts(parameters, counts).paired()
+    way = PassCosts(parameters, counts)
+    total = way.one_to_one()
+    for role in Role:
+        total += row_state.cost(way.sizes[role], role)
     return total
 
 
@@ -121,10 +147,7 @@ class PassCosts:
 
     def counted(self, minimum: int) -> Cost:
         """How many rows of either side have a partner, and whether there are as many as asked for."""
-        total = Cost()
-        for role in Role if minimum > 0 else ():
-            total += mux.cost_to_words(self.sizes[role])
-        return total + cost_test([(Bounds(0, self.sizes[role]), minimum) for role in Role])
+        return cost_counted(self.sizes, minimum)
 
     def _forwards(self, *, compare: bool, free: bool) -> Cost:
         capacity, most = self._parameters.bucket, self._parameters.rule.most_score

@@ -1,6 +1,7 @@
 """How many of a side's rows the passes of a tolerant matching compare at all, which only this side learns.
 
-A row is left out of a pass where its bucket is full or its key has an empty part. Of a pair, both rows have
+A row is left out of a pass where its bucket is full, or the ranks of its key are taken, or its key has an empty
+part. Of a pair, both rows have
 to be in a pass: where a share f of both sides finds its bucket full, 2 f - f**2 of the pairs with equal keys
 are missed unless they meet in another pass. Rows in no pass at all match nothing.
 """
@@ -16,6 +17,7 @@ import numpy as np
 
 from smc.analyses.matching.tolerant.blocking import EMPTY, BucketLayout
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
+from smc.analyses.matching.tolerant.ranks import RankLayout
 from smc.errors import DomainError
 
 MAX_FULL: Final = Fraction(1, 5)
@@ -36,6 +38,7 @@ class Coverage:
         full: rows that find their bucket full, pass by pass.
         keyless: rows without a key, pass by pass.
         missed: rows that no pass compares.
+        crowded: what is said of rows that are too many for their bucket or key.
     """
 
     names: tuple[str, ...]
@@ -43,9 +46,12 @@ class Coverage:
     full: tuple[int, ...]
     keyless: tuple[int, ...]
     missed: int
+    crowded: str
 
     @classmethod
-    def of(cls, parameters: TolerantParameters, layouts: Sequence[BucketLayout], rows: int) -> Coverage:
+    def of(
+        cls, parameters: TolerantParameters, layouts: Sequence[BucketLayout | RankLayout], rows: int
+    ) -> Coverage:
         """Count.
 
         Args:
@@ -62,6 +68,7 @@ class Coverage:
             tuple(layout.full for layout in layouts),
             tuple(layout.keyless for layout in layouts),
             rows - int(compared.sum()),
+            "are past the last rank of their key" if parameters.ranks else "find their bucket full",
         )
 
     @property
@@ -70,7 +77,7 @@ class Coverage:
         shares = zip(self.names, self.full, self.keyless, strict=True)
         return (
             *(
-                f"Pass {number} ({name}): {self._percent(full)} of this side's rows find their bucket full, "
+                f"Pass {number} ({name}): {self._percent(full)} of this side's rows {self.crowded}, "
                 f"{self._percent(keyless)} have no key."
                 for number, (name, full, keyless) in enumerate(shares, 1)
             ),
@@ -99,7 +106,7 @@ class Coverage:
             ]
             share = _percent(Fraction(sum(self.full), sum(keyed)))
             listed = ", ".join(worst)
-            wrong.append(f"{share} of this side's rows find their bucket full over all passes, {listed}")
+            wrong.append(f"{share} of this side's rows {self.crowded} over all passes, {listed}")
         if self.missed > MAX_MISSED * self.rows:
             wrong.append(f"{self._percent(self.missed)} of this side's rows are compared in no pass")
         if not wrong:
@@ -107,7 +114,7 @@ class Coverage:
         return DomainError(
             f"Tolerant matching: {'; '.join(wrong)}.",
             "Give these passes finer keys, of several parts, and rows without a key a pass by other columns; "
-            f"at most {_percent(MAX_FULL)} may find their bucket full and {_percent(MAX_MISSED)} be in no "
+            f"at most {_percent(MAX_FULL)} may be left out so and {_percent(MAX_MISSED)} be in no "
             'pass. overflow = "accept" in the parameters goes on without these rows.',
             code="overflow",
         )

@@ -68,8 +68,6 @@ class Linkage(ABC):
         self._release = release
         self.numbers: Final = session.random.permutation(len(own)) + 1
         """What stands for the local rows towards the other side, shape (n,): 1 to n, at random."""
-        self._partners = self._new_registers()
-        """A word of each row whose lowest bit shows whether it has a partner."""
 
     def links(self) -> Links | None:
         """Run.
@@ -94,31 +92,15 @@ class Linkage(ABC):
     def _open(self) -> Links | None:
         """Open the result to the recipients."""
 
-    def _shuffled(self) -> Iterator[Places]:
-        """The local places of each pass."""
-        for layout in self._own.layouts:
-            yield Places.shuffled(self._session, layout)
-
-    def _compared(self, places: Places) -> Iterator[tuple[slice, Pairs, Bit]]:
-        """The stretches of a pass: their buckets, their pairs and own XOR shares of which are alike."""
-        for part in stretches(*places.rows.shape):
-            pairs = Pairs(self._session, self._parameters.rule, self._own, places[part])
-            yield part, pairs, pairs.alike()
-
-    def _arrange(self, registers: Registers, places: Places) -> None:
-        """Bring the registers of both sides into the order of a pass."""
-        for role, register in registers.items():
-            register.arrange(places.order(register.size) if role is self._session.role else None)
-
-    def _new_registers(self) -> Registers:
-        places = self._parameters.buckets(tuple(self._counts.values())) * self._parameters.bucket
-        return {role: Register(self._session, role, max(places, self._counts[role])) for role in Role}
+    @abstractmethod
+    def _marks(self, role: Role) -> Bit:
+        """Own XOR shares of which rows of a side have a partner; rows of nobody may be among them."""
 
     def _matched(self) -> list[SecretInts]:
         """How many rows of either side have a partner, one secret number each."""
         counted = []
         for role in Role:
-            marks = self._session.oblivious.bits_to_arithmetic(lowest(self._partners[role].shares))
+            marks = self._session.oblivious.bits_to_arithmetic(self._marks(role))
             total = np.atleast_1d(marks.sum(dtype=np.uint64))
             counted.append(SecretInts.from_shares(self._session, total, Bounds(0, len(marks))))
         return counted
@@ -142,7 +124,47 @@ class Linkage(ABC):
         return np.unique(np.stack(sides if self._session.role is Role.ALICE else sides[::-1], axis=1), axis=0)
 
 
-class AllAlike(Linkage):
+class BucketLinkage(Linkage):
+    """One side of a run in which rows meet in buckets; see `Linkage`."""
+
+    def __init__(
+        self,
+        session: Session,
+        parameters: TolerantParameters,
+        own: Records,
+        counts: dict[Role, int],
+        recipients: frozenset[Role],
+        release: Release,
+    ) -> None:
+        super().__init__(session, parameters, own, counts, recipients, release)
+        self._partners = self._new_registers()
+        """A word of each row whose lowest bit shows whether it has a partner."""
+
+    def _marks(self, role: Role) -> Bit:
+        return lowest(self._partners[role].shares)
+
+    def _shuffled(self) -> Iterator[Places]:
+        """The local places of each pass."""
+        for layout in self._own.layouts:
+            yield Places.shuffled(self._session, layout)
+
+    def _compared(self, places: Places) -> Iterator[tuple[slice, Pairs, Bit]]:
+        """The stretches of a pass: their buckets, their pairs and own XOR shares of which are alike."""
+        for part in stretches(*places.rows.shape):
+            pairs = Pairs(self._session, self._parameters.rule, self._own, places[part])
+            yield part, pairs, pairs.alike()
+
+    def _arrange(self, registers: Registers, places: Places) -> None:
+        """Bring the registers of both sides into the order of a pass."""
+        for role, register in registers.items():
+            register.arrange(places.order(register.size) if role is self._session.role else None)
+
+    def _new_registers(self) -> Registers:
+        places = self._parameters.buckets(tuple(self._counts.values())) * self._parameters.bucket
+        return {role: Register(self._session, role, max(places, self._counts[role])) for role in Role}
+
+
+class AllAlike(BucketLinkage):
     """Every pair that is alike; where the policies count matches, a register's word is 1 for a paired row."""
 
     def __init__(

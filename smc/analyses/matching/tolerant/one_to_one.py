@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from smc.analyses.matching.tolerant.linkage import MARK, Linkage, Links, Registers, lowest, marks_of
+from smc.analyses.matching.tolerant.linkage import MARK, BucketLinkage, Links, Registers, lowest, marks_of
 from smc.analyses.matching.tolerant.places import Bit, Pairs, Places, Word, across
 from smc.forms import Role
 from smc.secret import msb, mux, pairing
@@ -51,7 +51,7 @@ class _Pass:
     better: dict[Role, Bit] = field(default_factory=dict, repr=False)
 
 
-class OneToOne(Linkage):
+class OneToOne(BucketLinkage):
     """Each row has one partner at most: its word is twice the partner's number plus 1, or 0."""
 
     def paired(self) -> dict[Role, SecretBits]:

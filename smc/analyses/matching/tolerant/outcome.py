@@ -19,7 +19,12 @@ from smc.forms import Role
 
 KEPT: Final = ("The matches went to the other party only.",)
 NO_ROWS: Final = ("A side has no rows, so nothing matches.",)
-ROUTE: Final = "Bloom filters compared bucket by bucket by oblivious transfer"
+
+
+def route(parameters: TolerantParameters) -> str:
+    """How records are compared, in words."""
+    ways = "where rows of the same key and rank meet" if parameters.ranks else "bucket by bucket"
+    return f"Bloom filters compared {ways} by oblivious transfer"
 
 
 def ordered(parameters: TolerantParameters, links: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -66,7 +71,7 @@ def notes_of(parameters: TolerantParameters, records: Records) -> tuple[str, ...
         "Rows count from 1. A pair has the same number in the tables of both recipients; a partner's number "
         "stands for a row of the other side in this run alone."
     ]
-    coverage = Coverage.of(parameters, records.layouts, len(records))
+    coverage = Coverage.of(parameters, records.ranked or records.layouts, len(records))
     if any((*coverage.full, *coverage.keyless)):
         notes.extend(coverage.notes)
     empty = int((~records.filters.rows.any(axis=1)).sum())
@@ -79,14 +84,19 @@ def notes_of(parameters: TolerantParameters, records: Records) -> tuple[str, ...
 
 def details_of(parameters: TolerantParameters, counts: Mapping[Role, int]) -> dict[str, Any]:
     """What results say of the run; `counts` are the rows of each role."""
-    buckets = parameters.buckets(tuple(counts.values()))
+    if parameters.ranks:
+        items = parameters.ranks * min(counts.values())
+        meets = {"ranks": parameters.ranks, "compared": len(parameters.blocking) * items}
+    else:
+        buckets = parameters.buckets(tuple(counts.values()))
+        compared = len(parameters.blocking) * buckets * parameters.bucket**2
+        meets = {"buckets": buckets, "compared": compared}
     return {
-        "route": ROUTE,
+        "route": route(parameters),
         "engine": "oblivious",
         "one_to_one": parameters.one_to_one,
         "threshold": str(parameters.threshold),
         "bits": parameters.bits,
         "passes": len(parameters.blocking),
-        "buckets": buckets,
-        "compared": len(parameters.blocking) * buckets * parameters.bucket**2,
+        **meets,
     }

@@ -33,6 +33,7 @@ MAX_PASSES: Final = 16
 MAX_BITS: Final = 4096
 MIN_BITS: Final = 64
 MAX_ROUNDS: Final = 16
+MAX_RANKS: Final = 8
 MAX_Q: Final = 4
 LONGEST_SALT: Final = 100
 MIN_THRESHOLD: Final = Fraction(1, 20)
@@ -42,7 +43,7 @@ PAIRS: Final = "pairs"
 """The output that shows which local rows were paired."""
 
 KEYS: Final = (
-    "fields", "bits", "threshold", "blocking", "bucket", "load", "overflow", "one_to_one", "rounds", "salt",
+    "fields", "bits", "threshold", "blocking", "bucket", "load", "overflow", "ranks", "one_to_one", "rounds", "salt",
     "show", "output",
 )  # fmt: skip
 _FIELD_KEYS: Final = ("column", "weight", "q", "normalization")
@@ -61,6 +62,8 @@ class TolerantParameters:
         bucket: most rows of one side in a bucket.
         load: mean rows of the larger side per bucket.
         accept_overflow: whether a run goes on where too many rows are left out of passes.
+        ranks: rows of one side that take part under a key, where passes are joins in secret; 0 where rows
+            meet in buckets.
         one_to_one: `none`, `greedy` or `largest`.
         rounds: of the greedy pairing.
         salt: makes hashes of this job its own.
@@ -74,6 +77,7 @@ class TolerantParameters:
     bucket: int
     load: int
     accept_overflow: bool
+    ranks: int
     one_to_one: str
     rounds: int
     salt: str
@@ -81,8 +85,8 @@ class TolerantParameters:
 
     @property
     def rule(self) -> Rule:
-        """When records are alike."""
-        return Rule(self.threshold, self.bucket)
+        """When records are alike; those that meet by ranks do so one by one."""
+        return Rule(self.threshold, 1 if self.ranks else self.bucket)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -95,6 +99,11 @@ class TolerantParameters:
         """The columns of which a key takes the year, each once."""
         parts = (part.column for key in self.blocking for part in key if part.function == YEAR)
         return tuple(dict.fromkeys(parts))
+
+    def ordering(self, key: Sequence[KeyPart]) -> str | None:
+        """The column by which rows of a key are ranked: the first that is compared and not in the key."""
+        taken = {part.column for part in key}
+        return next((each.column for each in self.fields if each.column not in taken), None)
 
     def steps(self, column: str) -> tuple[str, ...]:
         """The normalization of a column's texts, for comparing and blocking alike."""
@@ -155,11 +164,29 @@ def parse(parameters: Mapping[str, Any]) -> TolerantParameters:
         bucket,
         _number(parameters, "load", _PLACE, 1, bucket, max(1, 3 * bucket // 8)),
         overflow == ACCEPT,
+        _ranks(parameters, mode),
         mode,
         _number(parameters, "rounds", _PLACE, 1, MAX_ROUNDS, 1),
         salt,
         _names(parameters, "show", _PLACE),
     )
+
+
+def _ranks(parameters: Mapping[str, Any], mode: str) -> int:
+    if "ranks" not in parameters:
+        return 0
+    if mode != GREEDY:
+        raise UsageError(
+            f"{_PLACE}.ranks goes with the greedy mode only.",
+            f'Write one_to_one = "{GREEDY}", or use buckets.',
+        )
+    for name in ("bucket", "load", "rounds"):
+        if name in parameters:
+            raise UsageError(
+                f"{_PLACE} has both ranks and {name}, which is for rows that meet in buckets.",
+                f"Leave {name} out.",
+            )
+    return _number(parameters, "ranks", _PLACE, 1, MAX_RANKS, 1)
 
 
 def _fields(parameters: Mapping[str, Any]) -> tuple[Field, ...]:

@@ -12,6 +12,9 @@ from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.places import stretches
 from smc.analyses.matching.tolerant.records import Records
 from smc.analyses.matching.tolerant.similarity import Rule, sizes_of
+from smc.forms import Role
+from smc.pieces import cut, each
+from smc.secret.circuit_psi import table_owner
 
 Links = NDArray[np.int64]
 
@@ -29,9 +32,51 @@ def plain_links(parameters: TolerantParameters, alice: Records, bob: Records) ->
     Returns:
         Alice's and Bob's row of each pair, shape (k, 2), sorted.
     """
+    if parameters.ranks:
+        return _claimed(parameters, alice, bob)
     pairs = compared_pairs(parameters, alice, bob)
     if parameters.one_to_one == GREEDY:
         pairs = _nearest(pairs, len(alice), len(bob), parameters.rounds)
+    return np.unique(pairs[:, :2], axis=0)
+
+
+def ranked_pairs(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:
+    """The pairs that are alike, once for each pass in which their keys agree and their ranks meet.
+
+    Returns:
+        Alice's row, Bob's row, the pair's score, and the places of the pair among the items of Alice's and of
+        Bob's row, shape (k, 5), pass by pass.
+    """
+    rule, size = parameters.rule, parameters.ranks
+    found = [np.empty((0, 5), dtype=np.int64)]
+    for number, (first, second) in enumerate(zip(alice.ranked, bob.ranked, strict=True)):
+        keyed: dict[tuple[int, int], list[int]] = {}
+        for row in each(second.rows):
+            keyed.setdefault((int(second.hashes[row, 0]), int(second.hashes[row, 1])), []).append(int(row))
+        met = [
+            (int(row), partner)
+            for row in each(first.rows)
+            for partner in keyed.get((int(first.hashes[row, 0]), int(first.hashes[row, 1])), [])
+        ]
+        for part in cut(len(met), _STRIPE_ROWS):
+            left, right = np.array(met[part]).T
+            overlaps = (alice.filters.rows[left] & bob.filters.rows[right]).sum(axis=1, dtype=np.int64)
+            sizes = alice.counted[left], bob.counted[right]
+            scores = (overlaps << 1) + rule.most_score - sizes[0] - sizes[1]
+            places = number * size + second.ranks[right], number * size + first.ranks[left]
+            near = alike(rule, overlaps, *sizes)
+            found.append(np.stack([left, right, scores, *places], axis=1)[near])
+    return np.concatenate(found)
+
+
+def _claimed(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:
+    """The pairs of `smc.analyses.matching.tolerant.rank_join`, sorted."""
+    pairs = ranked_pairs(parameters, alice, bob)
+    first = 0 if table_owner(len(alice), len(bob)) is Role.ALICE else 1
+    for side in (first, 1 - first):
+        # The best of each row: the highest score, and of equal ones the first of its items.
+        pairs = pairs[np.lexsort((pairs[:, 3 + side], -pairs[:, 2], pairs[:, side]))]
+        pairs = pairs[np.unique(pairs[:, side], return_index=True)[1]]
     return np.unique(pairs[:, :2], axis=0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smc.analyses.matching.tolerant.coverage import Coverage
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
-from smc.analyses.matching.tolerant.records import Texts, layouts
+from smc.analyses.matching.tolerant.records import Texts, layouts, ranked
 from smc.analyses.studies.study import Preview
 
 
@@ -12,6 +12,11 @@ def preview_rows(parameters: TolerantParameters, texts: Texts, rows: int) -> Pre
     """What is known of the local rows when nothing is known of the other side's."""
     if not rows:
         return Preview()
-    coverage = Coverage.of(parameters, layouts(parameters, texts, parameters.buckets((rows,))), rows)
+    placed = (
+        ranked(parameters, texts)
+        if parameters.ranks
+        else layouts(parameters, texts, parameters.buckets((rows,)))
+    )
+    coverage = Coverage.of(parameters, placed, rows)
     refusal = None if parameters.accept_overflow else coverage.refusal
     return Preview(coverage.notes, coverage.details, refusal)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from smc.analyses.matching.tolerant.blocking import EMPTY, BucketLayout, Index, lay_out
 from smc.analyses.matching.tolerant.encoding import Filters, Octet, encode
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
+from smc.analyses.matching.tolerant.ranks import RankLayout, rank
 from smc.analyses.matching.tolerant.similarity import ABSENT, sizes_of
 from smc.analyses.records.normalization import normalized
 from smc.analyses.studies.columns import Data
@@ -27,12 +28,14 @@ class Records:
     Attributes:
         filters: of all rows.
         counted: their sizes as the rule wants them, shape (n,).
-        layouts: one for each pass.
+        layouts: one for each pass, where rows meet in buckets.
+        ranked: one for each pass, where they meet by ranks.
     """
 
     filters: Filters
     counted: NDArray[np.int64] = field(repr=False)
     layouts: tuple[BucketLayout, ...]
+    ranked: tuple[RankLayout, ...] = ()
 
     def __len__(self) -> int:
         return len(self.counted)
@@ -76,6 +79,14 @@ def read_texts(parameters: TolerantParameters, data: Data) -> Texts:
     }
 
 
+def ranked(parameters: TolerantParameters, texts: Texts) -> tuple[RankLayout, ...]:
+    """Rank rows in each pass; the arguments are as of `layouts`."""
+    return tuple(
+        rank(key, texts, parameters.ordering(key), parameters.ranks, f"{number}/{parameters.salt}")
+        for number, key in enumerate(parameters.blocking)
+    )
+
+
 def layouts(parameters: TolerantParameters, texts: Texts, buckets: int) -> tuple[BucketLayout, ...]:
     """Place rows in each pass.
 
@@ -99,4 +110,7 @@ def prepare(parameters: TolerantParameters, texts: Texts, buckets: int) -> Recor
         buckets: public.
     """
     filters = encode(parameters.fields, texts, parameters.bits, parameters.salt)
-    return Records(filters, sizes_of(filters.rows), layouts(parameters, texts, buckets))
+    sizes = sizes_of(filters.rows)
+    if parameters.ranks:
+        return Records(filters, sizes, (), ranked(parameters, texts))
+    return Records(filters, sizes, layouts(parameters, texts, buckets))

@@ -13,6 +13,7 @@ from smc.analyses.matching.tolerant.one_to_one import OneToOne
 from smc.analyses.matching.tolerant.outcome import KEPT, NO_ROWS, details_of, notes_of, ordered, pairs_table
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.preview import preview_rows
+from smc.analyses.matching.tolerant.rank_join import RankJoin
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
 from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import Outcome
@@ -55,7 +56,7 @@ def run(
     session.report("encode", 0, 1)
     records = prepare(parameters, texts, parameters.buckets((local, peer)))
     session.report("encode", 1, 1)
-    program: type[Linkage] = OneToOne if parameters.one_to_one == GREEDY else AllAlike
+    program: type[Linkage] = one_to_one(parameters) if parameters.one_to_one == GREEDY else AllAlike
     linkage = program(session, parameters, records, counts, recipients, release)
     links = linkage.links()
     if links is None:
@@ -65,6 +66,11 @@ def run(
     # Links name rows by the numbers of this run, from 1; argsort turns that numbering around.
     rows = np.argsort(linkage.numbers)[numbers - 1]
     return pairs_table(parameters, counts, data, rows, partners, notes_of(parameters, records))
+
+
+def one_to_one(parameters: TolerantParameters) -> type[RankJoin] | type[OneToOne]:
+    """What pairs the records of a job one to one."""
+    return RankJoin if parameters.ranks else OneToOne
 
 
 def _no_pairs(

@@ -1,0 +1,322 @@
+"""One-to-one pairing where passes are joins in secret: rows claim their nearest, and the nearest claim wins.
+
+    each pass    items of both sides joined (`smc.secret.joins`), the owner's in slots
+                 overlap of its filter and the other side's shared one      -->  alike, and the score
+    by row       best score over all items of an owner's row                -->  its claim
+    each pass    claims carried to the other side's items                   -->  best claim of a row there
+    each pass    the accepted claims' numbers carried back                  -->  partners of both sides
+
+A slot without a match holds noise: that a pair is alike is a bit AND the slot's member bit. Scores are equal
+where filters differ in as many bits; the earlier pass wins, then the lower rank on the other side. A claim is
+one word: the claiming row's number and a mark, and the score in the top bits. The side with fewer rows claims.
+
+Reference: as of `smc.secret.joins`; pairing by claims is one round of Gale and Shapley, College admissions and
+the stability of marriage, American Mathematical Monthly 69, 1962.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from smc.analyses.disclosure.release import Release
+from smc.analyses.matching.tolerant.blocking import EMPTY, Index
+from smc.analyses.matching.tolerant.linkage import MARK, Linkage, Links, lowest
+from smc.analyses.matching.tolerant.parameters import TolerantParameters
+from smc.analyses.matching.tolerant.places import Bit, Word
+from smc.analyses.matching.tolerant.ranks import RankLayout
+from smc.analyses.matching.tolerant.records import Records
+from smc.forms import Role
+from smc.pieces import cut
+from smc.protocols.coins import toss
+from smc.protocols.exchange.row_counts import RowCount
+from smc.protocols.session import Session
+from smc.secret import common_ones, joins, msb, mux, opening, pairing, permutation
+from smc.secret.bits import SecretBits
+from smc.secret.bounds import Bounds
+from smc.secret.circuit_psi import table_owner
+from smc.secret.joins import Join
+
+WORD_BITS: Final = 64
+COLUMNS: Final = 2
+"""Of an item beside its filter: the size of the filter, and a mask."""
+
+SCORE_BIT: Final = np.uint64(55)
+"""Scores are known modulo 2**9, and so are at home in the top bits of a word."""
+
+NUMBER_BIT: Final = np.uint64(11)
+"""Where numbers and marks begin once the score above them was shifted out."""
+
+TOP_BIT: Final = np.uint64(53)
+"""Where top bits are cut off words to compare them. Differences of scores are multiples of four there, and
+what the shares of lower bits carry, and what numbers of rows differ, is less than that."""
+
+
+STRETCH_SLOTS: Final = 1 << 16
+"""So many filters are compared at a time."""
+
+
+def stretches(slots: int) -> Iterator[slice]:
+    """Cut the slots of a pass."""
+    return cut(slots, STRETCH_SLOTS)
+
+
+def leads(most: int) -> Bounds:
+    """Where four times differences of scores up to `most` lie, with room for what lower bits carry."""
+    return Bounds(-4 * most, 4 * most + 2)
+
+
+def filter_words(bits: int) -> int:
+    """Words that hold a filter."""
+    return -(-bits // WORD_BITS)
+
+
+@dataclass(slots=True)
+class _Pass:
+    """A pass on its way.
+
+    Attributes:
+        keys: of the local items.
+        forth: the join in the claiming side's slots.
+        mask: what this party hides the next value with that it is sent, one word per local item.
+        back: the join in the other side's slots.
+    """
+
+    keys: Word = field(repr=False)
+    forth: Join
+    mask: Word = field(repr=False)
+    back: Join | None = None
+
+
+class RankJoin(Linkage):
+    """Each row has one partner at most."""
+
+    def __init__(
+        self,
+        session: Session,
+        parameters: TolerantParameters,
+        own: Records,
+        counts: dict[Role, int],
+        recipients: frozenset[Role],
+        release: Release,
+    ) -> None:
+        super().__init__(session, parameters, own, counts, recipients, release)
+        self._claiming = table_owner(counts[Role.ALICE], counts[Role.BOB])
+        self._mine = session.role is self._claiming
+        self._items = {role: parameters.ranks * counts[role] for role in Role}
+        self._words: dict[Role, Word] = {}
+
+    def paired(self) -> dict[Role, SecretBits]:
+        """Run, and open nothing; as of `smc.analyses.matching.tolerant.one_to_one`.
+
+        Raises:
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        self._choose()
+        return {role: SecretBits(self._session, self._marks(role)) for role in Role}
+
+    def _marks(self, role: Role) -> Bit:
+        return lowest(self._words[role] >> NUMBER_BIT)
+
+    def _open(self) -> Links | None:
+        links = None
+        for role in self._recipients:
+            words = self._opened(self._words[role], role)
+            if words is not None:
+                words = words >> NUMBER_BIT
+                rows = np.flatnonzero(words)
+                unmarked = (words[rows] & MARK) == 0
+                links = self._checked(rows, np.where(unmarked, 0, words[rows] >> np.uint64(1)))
+        return links
+
+    def _choose(self) -> None:
+        salt = toss(self._session)
+        ways: list[_Pass] = []
+        scores: list[Word] = []
+        passes = len(self._own.ranked)
+        steps = 3 * passes
+        for number, layout in enumerate(self._own.ranked):
+            self._session.report("pass", number, steps)
+            way, found = self._compared(layout, salt)
+            ways.append(way)
+            scores.append(self._by_item(way.forth, found))
+        claims = self._claims(np.stack(scores, axis=1))
+        received = []
+        for number, way in enumerate(ways):
+            self._session.report("pass", passes + number, steps)
+            received.append(self._claimed(way, claims[:, number].reshape(-1)))
+        accepted = self._accepted(np.stack(received, axis=1))
+        partners = np.zeros(self._counts[self._claiming], dtype=np.uint64)
+        for number, way in enumerate(ways):
+            self._session.report("pass", 2 * passes + number, steps)
+            partners += self._answered(way, accepted[:, number].reshape(-1)).sum(axis=1, dtype=np.uint64)
+        self._words[self._claiming] = partners << NUMBER_BIT
+        self._session.report("pass", steps, steps)
+
+    def _compared(self, layout: RankLayout, salt: bytes) -> tuple[_Pass, Word]:
+        """A pass joined, and local shares of the scores of alike pairs slot by slot, 0 for others."""
+        session, rule, bits = self._session, self._parameters.rule, self._parameters.bits
+        keys = layout.items(session.role, salt, session.random)
+        width = filter_words(bits)
+        rows = np.repeat(np.arange(len(self._own)), layout.capacity)
+        mask = session.random.words(len(keys))
+        columns: Word | int = COLUMNS + width
+        if not self._mine:
+            known = np.stack([self._own.counted[rows].view(np.uint64), mask], axis=1)
+            columns = np.concatenate([known, self._filters(rows)], axis=1)
+        joined = joins.join(session, keys, self._peer_items, self._claiming, columns, xored=width)
+        sizes = joined.columns[:, 0] * np.uint64(-rule.numerator % (1 << WORD_BITS))
+        doubled = joined.columns[:, 0]
+        taken = None
+        if joined.items is not None:
+            taken = np.where(joined.items == EMPTY, EMPTY, rows[joined.items])
+            counted = self._own.sizes(taken)
+            sizes += rule.margin_part(counted).view(np.uint64)
+            doubled = doubled + counted.view(np.uint64)
+        overlaps = np.concatenate(
+            [
+                self._overlaps(joined.columns[part, COLUMNS:], None if taken is None else taken[part])
+                for part in stretches(len(sizes))
+            ]
+        )
+        margins = (overlaps << np.uint64(rule.exponent + 1)) + sizes
+        near = SecretBits(session, msb.nonnegative(session, margins, rule.margins))
+        alike = near & SecretBits(session, joined.member)
+        scores = (overlaps << np.uint64(1)) - doubled
+        if session.role is Role.ALICE:
+            scores += np.uint64(rule.most_score)
+        return _Pass(keys, joined, mask), mux.gate(session, alike.shares, scores)
+
+    def _overlaps(self, filters: Word, rows: Index | None) -> Word:
+        """Local shares modulo 256 of the overlaps of some slots, in words.
+
+        Args:
+            filters: local XOR shares of the other side's filters.
+            rows: the local rows at the claiming side.
+        """
+        octets = np.ascontiguousarray(filters).view(np.uint8)
+        planes = np.unpackbits(octets, axis=1, count=self._parameters.bits, bitorder="little")
+        local: Bit | np.uint8 = np.uint8(0)
+        if rows is not None:
+            own = self._own.bits(rows)
+            # Of a (f' ^ f'') = a f' + a (1 - 2 f') f'' this party knows all but the other's share f''.
+            local = (own & planes).sum(axis=1, dtype=np.uint8)
+            planes = np.where(planes == 1, np.negative(own), own)
+        found = common_ones.overlaps(self._session, planes[:, None], self._claiming.other)[:, 0, 0]
+        return (found + local).astype(np.uint64)
+
+    def _claims(self, scores: Word) -> Word:
+        """The claims of the claiming side's items.
+
+        Args:
+            scores: local shares, shape (rows, passes, ranks).
+
+        Returns:
+            Local shares, same shape: 0 but for the best item of a row that has one.
+        """
+        session, most = self._session, self._parameters.rule.most_score
+        bounds = Bounds(-most, most)
+        lines = scores.reshape(len(scores), -1)
+        places, tops = pairing.winners(session, lines, lambda lead: msb.nonnegative(session, lead, bounds))
+        positive = tops - np.uint64(session.role is Role.ALICE)
+        some = msb.nonnegative(session, positive, Bounds(-1, most))
+        chosen = SecretBits(session, places) & SecretBits(session, some[:, None])
+        words = tops << SCORE_BIT
+        if self._mine:
+            words = words + self._marked
+        spread = np.broadcast_to(words[:, None], lines.shape).reshape(-1)
+        return mux.gate(session, chosen.shares.reshape(-1), spread).reshape(scores.shape)
+
+    def _claimed(self, way: _Pass, claims: Word) -> Word:
+        """Local shares of the claims on the other side's items, 0 without one, by its rows and ranks."""
+        session, other = self._session, self._claiming.other
+        opened = self._carried(way.forth, claims, way.forth.columns[:, 1], self._claiming)
+        columns: Word | int = COLUMNS
+        if opened is not None:
+            columns = np.stack([opened, way.mask], axis=1)
+        way.back = joins.join(session, way.keys, self._peer_items, other, columns)
+        found = self._unmasked(way.back, way.back.columns[:, 0], way.mask)
+        return self._by_item(way.back, mux.gate(session, way.back.member, found))
+
+    def _accepted(self, claims: Word) -> Word:
+        """Local shares of the numbers of rows that take a claim, at the item that it is on, else 0.
+
+        Args:
+            claims: local shares, shape (rows, passes, ranks) of the side that does not claim.
+        """
+        session, bounds = self._session, leads(self._parameters.rule.most_score)
+        lines = claims.reshape(len(claims), -1)
+
+        def lead(differences: Word) -> Bit:
+            cut = differences >> TOP_BIT
+            # Lower bits take up to 2 from the difference; with 2 added that of equal scores is not negative.
+            return msb.nonnegative(session, cut + np.uint64(2 * (session.role is Role.ALICE)), bounds)
+
+        places, tops = pairing.winners(session, lines, lead)
+        # A row without a claim has a winner, too, but no mark is at it.
+        chosen = SecretBits(session, places) & SecretBits(session, lowest(lines))
+        # Above a number and its mark there is the score, which nobody is to learn.
+        self._words[self._claiming.other] = tops << NUMBER_BIT
+        words = np.zeros(len(lines), dtype=np.uint64) if self._mine else self._marked
+        spread = np.broadcast_to(words[:, None], lines.shape).reshape(-1)
+        gated = mux.gate(session, chosen.shares.reshape(-1), spread, self._claiming.other)
+        return gated.reshape(claims.shape)
+
+    def _answered(self, way: _Pass, accepted: Word) -> Word:
+        """Local shares of the accepting rows' numbers on the claiming side's items, by its rows and ranks."""
+        session, back = self._session, _present(way.back)
+        opened = self._carried(back, accepted, back.columns[:, 1], self._claiming.other)
+        columns: Word | int = 1 if opened is None else opened[:, None]
+        found = joins.values(session, way.forth, way.keys, self._peer_items, columns)[:, 0]
+        gated = mux.gate(session, way.forth.member, self._unmasked(way.forth, found, way.mask))
+        return self._by_item(way.forth, gated)
+
+    def _by_item(self, joined: Join, values: Word) -> Word:
+        """Values slot by slot in the order of the owner's items, shape (rows, ranks)."""
+        items = self._items[joined.owner]
+        moved = permutation.permute(self._session, values, joined.owner, joined.order(items))
+        return moved[:items].reshape(-1, self._parameters.ranks)
+
+    def _carried(self, joined: Join, values: Word, masks: Word, owner: Role) -> Word | None:
+        """Values by the owner's items, hidden by the other side's masks: opened to the owner, by its items."""
+        items = self._items[owner]
+        order = joined.order(items)
+        padded = np.zeros(len(masks), dtype=np.uint64)
+        padded[:items] = values
+        inverse = None if order is None else np.argsort(order)
+        moved = permutation.permute(self._session, padded, owner, inverse)
+        opened = opening.open_words(self._session, moved + masks, {owner})
+        return None if opened is None or order is None else opened[order[:items]]
+
+    @staticmethod
+    def _unmasked(joined: Join, values: Word, mask: Word) -> Word:
+        """Values slot by slot less the owner's masks of the items in them."""
+        found = values.copy()
+        if joined.items is not None:
+            taken = joined.items != EMPTY
+            found[taken] -= mask[joined.items[taken]]
+        return found
+
+    def _filters(self, rows: Index) -> Word:
+        packed = np.packbits(self._own.filters.rows, axis=1, bitorder="little")
+        words = np.zeros((len(packed), 8 * filter_words(self._parameters.bits)), dtype=np.uint8)
+        words[:, : packed.shape[1]] = packed
+        return words.view(np.uint64)[rows]
+
+    @property
+    def _peer_items(self) -> RowCount:
+        return RowCount(self._items[self._session.role.other])
+
+    @property
+    def _marked(self) -> Word:
+        """The words that stand for local rows: twice their numbers, and a mark."""
+        return (2 * self.numbers + 1).view(np.uint64)
+
+
+def _present(joined: Join | None) -> Join:
+    if joined is None:
+        raise RuntimeError("A pass is answered before it was claimed.")
+    return joined
