@@ -191,6 +191,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
             "statistics", {"epsilon": "1", "queries": [{"kind": "median", "column": "amount"}]}, _measures
         ),
         "tolerant": Workload("matching", {**_TOLERANT, "one_to_one": "greedy"}, _people),
+        "tolerant-ranks": Workload("matching", {**_TOLERANT, "bits": 256, "ranks": 1}, _people),
         "tolerant-pairs": Workload("matching", {**_TOLERANT, "one_to_one": "none"}, _people),
         "vectors": Workload("matching", {**_VECTORS, "threshold": "100"}, _features),
         "vectors-narrow": Workload(

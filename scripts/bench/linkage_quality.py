@@ -118,6 +118,7 @@ def main() -> None:
     parser.add_argument("--bits", type=int, default=512)
     parser.add_argument("--one-to-one", choices=MODES, default=GREEDY)
     parser.add_argument("--rounds", type=int, default=1, help="of the greedy pairing")
+    parser.add_argument("--ranks", type=int, help="join passes in secret, with so many rows of a key a side")
     parser.add_argument("--overflow", choices=("refuse", "accept"), default="refuse")
     given = parser.parse_args()
     if bool(given.made_up) is bool(given.files) or len(given.files) not in (0, 3):
@@ -135,7 +136,8 @@ def main() -> None:
             "bits": given.bits,
             "one_to_one": given.one_to_one,
             "overflow": given.overflow,
-            **({"rounds": given.rounds} if given.one_to_one == GREEDY else {}),
+            **({"rounds": given.rounds} if given.one_to_one == GREEDY and not given.ranks else {}),
+            **({"ranks": given.ranks} if given.ranks else {}),
         }
     )
     parameters = study.parameters

@@ -65,8 +65,8 @@ def overlaps(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> Octet
         chooser: public.
 
     Returns:
-        Local shares modulo 256, shape (blocks, r, r): entry (k, i, j) is of the chooser's row i and the sender's
-        row j.
+        Local shares modulo 256, shape (blocks, r, r): entry (k, i, j) is of the chooser's row i and the
+        sender's row j.
 
     Raises:
         UsageError: the blocks are too large.

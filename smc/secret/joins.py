@@ -10,8 +10,8 @@ To carry shared values w from the owner's slots to the other party's items, one 
 that only the other party knows. The owner learns w + mask slot by slot and brings it, by its own keys, into
 slots of the other party, which takes its mask off again:
 
-      w_b + mask_b               <-- share --
-      columns w + mask per key   -- opprf, now with the other party as the owner -->  w + mask - mask
+      w_b + mask_b               <-- share --           w'_b + mask'_b
+      column w + mask per key    <-- opprf -->          owner of slots now; shares of w + mask, less the mask
 
 Where a key is not on both sides, r_b is uniform to the owner of the slots: columns are noise there, and so is
 what is opened. Whatever depends on them has to be ruled out by the member bit. Unlike in
@@ -36,6 +36,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedWords, Words
 from smc.forms import Role
 from smc.oblivious import oprf
 from smc.oblivious.cost import comparison
@@ -43,8 +45,9 @@ from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, opprf
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
+from smc.protocols.spec import Cost, Flight, Procedure
 from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_of
+from smc.secret import permutation
 from smc.secret.circuit_psi import same_tags, tag_bits
 
 Word = NDArray[np.uint64]
@@ -52,6 +55,13 @@ Bit = NDArray[np.uint8]
 Index = NDArray[np.int64]
 
 _TAG: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedValues(Message, kind="masked-values"):
+    """Shares of values plus masks, slot by slot, for the owner of the slots."""
+
+    shares: Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +149,67 @@ def values(session: Session, joined: Join, keys: Word, peer_count: RowCount, col
     return opprf.send(session, keys, columns, peer_count, joined.seed)
 
 
+def by_item(session: Session, joined: Join, values: Word, items: int) -> Word:
+    """Bring values from slots into the order of their owner's items.
+
+    Args:
+        session: this side of the run.
+        joined: the join.
+        values: local shares modulo 2**64, shape (slots,).
+        items: of the owner.
+
+    Returns:
+        Local shares, shape (items,).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    return permutation.permute(session, values, joined.owner, joined.order(items))[:items]
+
+
+def carried(session: Session, joined: Join, values: Word, masks: Word) -> Word | None:
+    """Show the owner of the slots values of its items under masks of the other party.
+
+    Args:
+        session: this side of the run.
+        joined: the join.
+        values: local shares modulo 2**64 by item, shape (items,).
+        masks: local shares of a column of masks slot by slot, which served for nothing else, shape (slots,).
+
+    Returns:
+        Values plus masks at the owner, noise where its item meets none, shape (items,); None at the other
+        party.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    padded = np.zeros(len(masks), dtype=np.uint64)
+    padded[: len(values)] = values
+    order = joined.order(len(values))
+    inverse = None if order is None else np.argsort(order)
+    hidden = permutation.permute(session, padded, joined.owner, inverse) + masks
+    if order is None:
+        session.channel.send(MaskedValues(Words(hidden)))
+        return None
+    hidden += session.channel.recv(MaskedValues, ExpectedWords(len(hidden)))
+    return hidden[order[: len(values)]]
+
+
+def unmasked(joined: Join, values: Word, masks: Word) -> Word:
+    """Values slot by slot less the masks of the local items in them.
+
+    Args:
+        joined: the join.
+        values: local shares, shape (slots,).
+        masks: this party's, by its items; they count at the owner of the slots.
+    """
+    found = values.copy()
+    if joined.items is not None:
+        taken = joined.items >= 0
+        found[taken] -= masks[joined.items[taken]]
+    return found
+
+
 def cost(counts: Mapping[Role, int], owner: Role, columns: int, *, fresh: bool = False) -> Cost:
     """The exact cost of `join`, without the set-up of oblivious transfer.
 
@@ -159,6 +230,17 @@ def cost_values(counts: Mapping[Role, int], owner: Role, columns: int) -> Cost:
     """The exact cost of `values`; arguments as of `cost`."""
     total = opprf.cost(counts[owner], counts[owner.other], columns, seeded=True)
     return total if owner is Role.ALICE else total.mirror
+
+
+def cost_by_item(slots: int, owner: Role) -> Cost:
+    """The exact cost of `by_item`."""
+    return permutation.cost(slots, owner)
+
+
+def cost_carried(slots: int, owner: Role) -> Cost:
+    """The exact cost of `carried`."""
+    shown = Cost((Flight.BOB,), 0, 8 * slots)
+    return permutation.cost(slots, owner) + (shown if owner is Role.ALICE else shown.mirror)
 
 
 def _received(

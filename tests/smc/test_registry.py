@@ -28,6 +28,7 @@ from smc.secret import (
     division,
     goldschmidt,
     grouped,
+    joins,
     lattice_columns,
     lattice_factors,
     lattice_multiply,
@@ -100,6 +101,20 @@ def _opprf(session: Session, sizes: Sizes) -> object:
         lambda: opprf.send(
             session, keys(Role.BOB, theirs), words(session, theirs, length), row_counts.RowCount(mine)
         ),
+    )
+
+
+def _join(session: Session, sizes: Sizes) -> object:
+    counts, owner = sizes["counts"], sizes["owner"]
+    count = counts[session.role]
+    columns = np.ones((count, sizes["columns"]), dtype=np.uint64)
+    return joins.join(
+        session,
+        keys(session.role, count),
+        row_counts.RowCount(counts[session.role.other]),
+        owner,
+        sizes["columns"] if session.role is owner else columns,
+        xored=1,
     )
 
 
@@ -251,6 +266,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "intersection": _intersection,
     "opprf": _opprf,
     "circuit-psi": _circuit_psi,
+    "join": _join,
     "bits-to-arithmetic": lambda s, z: s.oblivious.bits_to_arithmetic(bits(s, z["count"])),
     "and": lambda s, z: s.oblivious.and_bits(bits(s, z["count"]), bits(s, z["count"])),
     "equality": lambda s, z: s.oblivious.equal(

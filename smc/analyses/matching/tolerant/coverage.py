@@ -1,7 +1,7 @@
 """How many of a side's rows the passes of a tolerant matching compare at all, which only this side learns.
 
-A row is left out of a pass where its bucket is full, or the ranks of its key are taken, or its key has an empty
-part. Of a pair, both rows have
+A row is left out of a pass where its bucket is full, or the ranks of its key are taken, or its key has an
+empty part. Of a pair, both rows have
 to be in a pass: where a share f of both sides finds its bucket full, 2 f - f**2 of the pairs with equal keys
 are missed unless they meet in another pass. Rows in no pass at all match nothing.
 """

@@ -42,7 +42,8 @@ def public(parameters: TolerantParameters) -> tuple[str, ...]:
     """What everybody may know of how records are compared."""
     return (
         "how many rows each side has",
-        "the fields, the size of filters, the threshold, the blocking keys and the size of buckets",
+        "the fields, the size of filters, the threshold, the blocking keys and "
+        + ("how many ranks take part" if parameters.ranks else "the size of buckets"),
         *(
             ()
             if parameters.accept_overflow

@@ -43,8 +43,8 @@ PAIRS: Final = "pairs"
 """The output that shows which local rows were paired."""
 
 KEYS: Final = (
-    "fields", "bits", "threshold", "blocking", "bucket", "load", "overflow", "ranks", "one_to_one", "rounds", "salt",
-    "show", "output",
+    "fields", "bits", "threshold", "blocking", "bucket", "load", "overflow", "ranks", "one_to_one", "rounds",
+    "salt", "show", "output",
 )  # fmt: skip
 _FIELD_KEYS: Final = ("column", "weight", "q", "normalization")
 _DECIMAL: Final = re.compile(r"0\.[0-9]{1,4}|1(\.0{1,4})?")

@@ -11,7 +11,7 @@ from smc.forms import Role
 from smc.protocols.coins import TOSS_COST
 from smc.protocols.intersection import cuckoo
 from smc.protocols.spec import Cost
-from smc.secret import common_ones, joins, msb, mux, opening, pairing, permutation
+from smc.secret import common_ones, joins, msb, mux, pairing
 from smc.secret.bits import cost_and
 from smc.secret.bounds import Bounds
 from smc.secret.circuit_psi import table_owner
@@ -68,7 +68,7 @@ class RankCosts:
         return total + self._permuted(claiming)
 
     def _carried(self, owner: Role) -> Cost:
-        return self._permuted(owner) + opening.cost(self._slots[owner], {owner})
+        return joins.cost_carried(self._slots[owner], owner)
 
     def _permuted(self, owner: Role) -> Cost:
-        return permutation.cost(self._slots[owner], owner)
+        return joins.cost_by_item(self._slots[owner], owner)

@@ -8,10 +8,11 @@
 
 A slot without a match holds noise: that a pair is alike is a bit AND the slot's member bit. Scores are equal
 where filters differ in as many bits; the earlier pass wins, then the lower rank on the other side. A claim is
-one word: the claiming row's number and a mark, and the score in the top bits. The side with fewer rows claims.
+one word: the claiming row's number and a mark, and the score in the top bits. The side with fewer rows
+claims; a row whose claim is not accepted stays without a partner.
 
-Reference: as of `smc.secret.joins`; pairing by claims is one round of Gale and Shapley, College admissions and
-the stability of marriage, American Mathematical Monthly 69, 1962.
+Reference: as of `smc.secret.joins`; pairing by claims is one round of Gale and Shapley, College admissions
+and the stability of marriage, American Mathematical Monthly 69, 1962.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from smc.pieces import cut
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.session import Session
-from smc.secret import common_ones, joins, msb, mux, opening, pairing, permutation
+from smc.secret import common_ones, joins, msb, mux, pairing
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.circuit_psi import table_owner
@@ -233,12 +234,12 @@ class RankJoin(Linkage):
     def _claimed(self, way: _Pass, claims: Word) -> Word:
         """Local shares of the claims on the other side's items, 0 without one, by its rows and ranks."""
         session, other = self._session, self._claiming.other
-        opened = self._carried(way.forth, claims, way.forth.columns[:, 1], self._claiming)
+        opened = joins.carried(session, way.forth, claims, way.forth.columns[:, 1])
         columns: Word | int = COLUMNS
         if opened is not None:
             columns = np.stack([opened, way.mask], axis=1)
         way.back = joins.join(session, way.keys, self._peer_items, other, columns)
-        found = self._unmasked(way.back, way.back.columns[:, 0], way.mask)
+        found = joins.unmasked(way.back, way.back.columns[:, 0], way.mask)
         return self._by_item(way.back, mux.gate(session, way.back.member, found))
 
     def _accepted(self, claims: Word) -> Word:
@@ -268,37 +269,16 @@ class RankJoin(Linkage):
     def _answered(self, way: _Pass, accepted: Word) -> Word:
         """Local shares of the accepting rows' numbers on the claiming side's items, by its rows and ranks."""
         session, back = self._session, _present(way.back)
-        opened = self._carried(back, accepted, back.columns[:, 1], self._claiming.other)
+        opened = joins.carried(session, back, accepted, back.columns[:, 1])
         columns: Word | int = 1 if opened is None else opened[:, None]
         found = joins.values(session, way.forth, way.keys, self._peer_items, columns)[:, 0]
-        gated = mux.gate(session, way.forth.member, self._unmasked(way.forth, found, way.mask))
+        gated = mux.gate(session, way.forth.member, joins.unmasked(way.forth, found, way.mask))
         return self._by_item(way.forth, gated)
 
     def _by_item(self, joined: Join, values: Word) -> Word:
         """Values slot by slot in the order of the owner's items, shape (rows, ranks)."""
-        items = self._items[joined.owner]
-        moved = permutation.permute(self._session, values, joined.owner, joined.order(items))
-        return moved[:items].reshape(-1, self._parameters.ranks)
-
-    def _carried(self, joined: Join, values: Word, masks: Word, owner: Role) -> Word | None:
-        """Values by the owner's items, hidden by the other side's masks: opened to the owner, by its items."""
-        items = self._items[owner]
-        order = joined.order(items)
-        padded = np.zeros(len(masks), dtype=np.uint64)
-        padded[:items] = values
-        inverse = None if order is None else np.argsort(order)
-        moved = permutation.permute(self._session, padded, owner, inverse)
-        opened = opening.open_words(self._session, moved + masks, {owner})
-        return None if opened is None or order is None else opened[order[:items]]
-
-    @staticmethod
-    def _unmasked(joined: Join, values: Word, mask: Word) -> Word:
-        """Values slot by slot less the owner's masks of the items in them."""
-        found = values.copy()
-        if joined.items is not None:
-            taken = joined.items != EMPTY
-            found[taken] -= mask[joined.items[taken]]
-        return found
+        moved = joins.by_item(self._session, joined, values, self._items[joined.owner])
+        return moved.reshape(-1, self._parameters.ranks)
 
     def _filters(self, rows: Index) -> Word:
         packed = np.packbits(self._own.filters.rows, axis=1, bitorder="little")

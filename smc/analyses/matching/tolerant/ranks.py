@@ -76,7 +76,9 @@ class RankLayout:
         cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - single blocks
         found = random.words(2 * len(self.ranks) * self.capacity).reshape(-1, 2 * self.capacity)
         # A permutation of blocks: what was distinct stays so.
-        found[rows] = np.frombuffer(cipher.update(named.tobytes()), dtype=np.uint64).reshape(len(rows), found.shape[1])
+        found[rows] = np.frombuffer(cipher.update(named.tobytes()), dtype=np.uint64).reshape(
+            len(rows), found.shape[1]
+        )
         return found.reshape(-1, 2)
 
 
