@@ -163,6 +163,18 @@ _TOLERANT: Final = {
     ],
 }
 
+_RANKS: Final = {
+    "bits": 256,
+    "ranks": 1,
+    "blocking": [
+        ["born:value", "given_name:prefix1"],
+        ["street:prefix6", "house:value", "given_name:prefix1"],
+        ["surname:soundex", "born:prefix6"],
+        ["surname:soundex", "given_name:soundex", "born:prefix3"],
+        ["given_name:prefix3", "postcode:value"],
+    ],
+}
+
 _CLUSTERS: Final = {"clusters": 5, "columns": [f"m{i}" for i in range(8)], "iterations": 10}
 
 _HISTOGRAM: Final = {"queries": [{"kind": "histogram", "column": "kind"}]}
@@ -191,7 +203,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
             "statistics", {"epsilon": "1", "queries": [{"kind": "median", "column": "amount"}]}, _measures
         ),
         "tolerant": Workload("matching", {**_TOLERANT, "one_to_one": "greedy"}, _people),
-        "tolerant-ranks": Workload("matching", {**_TOLERANT, "bits": 256, "ranks": 1}, _people),
+        "tolerant-ranks": Workload("matching", {**_TOLERANT, **_RANKS}, _people),
         "tolerant-pairs": Workload("matching", {**_TOLERANT, "one_to_one": "none"}, _people),
         "vectors": Workload("matching", {**_VECTORS, "threshold": "100"}, _features),
         "vectors-narrow": Workload(

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "2dd4638eccf0ec96a545db595debfc6f4c0dabcb8168f9973cebbdf9934231a4"
+WIRE: Final = "6e02bc90a59ada2243667ff24ffb679b0ff8fcc6fc2ffde390b77ff903520e5f"
 """Two programs understand each other only if they have the same."""

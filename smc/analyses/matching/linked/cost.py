@@ -10,7 +10,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.aggregates.cost import spans_of, weighed
 from smc.analyses.matching.aggregates.parameters import SIZE, STATISTICS
 from smc.analyses.matching.linked.parameters import LinkedParameters
-from smc.analyses.matching.tolerant.cost import MEMORY, cost_paired, seconds
+from smc.analyses.matching.tolerant.cost import cost_paired, memory, seconds
 from smc.analyses.matching.tolerant.outcome import route
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.estimates import estimated
@@ -39,9 +39,13 @@ def estimate(
     counts = dict.fromkeys(Role, max(1, rows))
     cost = run_cost(parameters, schemas, counts, recipients, limits)
     columns = sum(_columns(parameters, schemas, limits).values())
-    memory = Memory(MEMORY.fixed, MEMORY.row + _COLUMN_MEMORY * columns)
+    pairing = memory(parameters.matching)
+    whole = Memory(pairing.fixed, pairing.row + _COLUMN_MEMORY * columns)
     return estimated(
-        cost, seconds(cost), f"{route(parameters.matching)}; sums over the pairs", memory.at(rows)
+        cost,
+        seconds(parameters.matching, cost),
+        f"{route(parameters.matching)}; sums over the pairs",
+        whole.at(rows),
     )
 
 

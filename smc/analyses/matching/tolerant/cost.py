@@ -24,8 +24,13 @@ from smc.secret.bounds import Bounds
 
 _SECONDS_PER_BYTE: Final = 1.2e-8
 _SETUP_SECONDS: Final = 0.1
-MEMORY: Final = Memory(90 * MEBI, 14_500)
-"""Measured, of a run whose records are compared."""
+_JOIN_SECONDS: Final = 0.9
+_SECONDS_PER_JOINED: Final = 2.4e-8
+_FIXED: Final = 90 * MEBI
+_JOIN_FIXED: Final = 70 * MEBI
+_BUCKETS_ROW: Final = 14_500
+_ROW: Final = 1_000
+_ITEM: Final = 750
 
 
 def estimate(
@@ -33,12 +38,22 @@ def estimate(
 ) -> Estimate:
     """Exact rounds and bytes of a run over `rows` rows of each side; the rest as of `run_cost`."""
     cost = run_cost(parameters, dict.fromkeys(Role, max(1, rows)), recipients, limits)
-    return estimated(cost, seconds(cost), route(parameters), MEMORY.at(rows))
+    return estimated(cost, seconds(parameters, cost), route(parameters), memory(parameters).at(rows))
 
 
-def seconds(cost: Cost) -> float:
+def memory(parameters: TolerantParameters) -> Memory:
+    """Measured, of a run whose records are compared."""
+    if parameters.ranks:
+        return Memory(_JOIN_FIXED, _ROW + _ITEM * parameters.ranks * len(parameters.blocking))
+    return Memory(_FIXED, _BUCKETS_ROW)
+
+
+def seconds(parameters: TolerantParameters, cost: Cost) -> float:
     """About how long a run takes over a fast network, by what it sends."""
-    return _SETUP_SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
+    setup, each = (
+        (_JOIN_SECONDS, _SECONDS_PER_JOINED) if parameters.ranks else (_SETUP_SECONDS, _SECONDS_PER_BYTE)
+    )
+    return setup + each * (cost.alice_bytes + cost.bob_bytes)
 
 
 def run_cost(
