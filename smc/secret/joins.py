@@ -58,7 +58,7 @@ _TAG: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedValues(Message, kind="masked-values"):
+class CarriedValues(Message, kind="carried-values"):
     """Shares of values plus masks, slot by slot, for the owner of the slots."""
 
     shares: Words
@@ -189,9 +189,9 @@ def carried(session: Session, joined: Join, values: Word, masks: Word) -> Word |
     inverse = None if order is None else np.argsort(order)
     hidden = permutation.permute(session, padded, joined.owner, inverse) + masks
     if order is None:
-        session.channel.send(MaskedValues(Words(hidden)))
+        session.channel.send(CarriedValues(Words(hidden)))
         return None
-    hidden += session.channel.recv(MaskedValues, ExpectedWords(len(hidden)))
+    hidden += session.channel.recv(CarriedValues, ExpectedWords(len(hidden)))
     return hidden[order[: len(values)]]
 
 

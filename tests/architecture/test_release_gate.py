@@ -43,6 +43,7 @@ SPOKEN = {
     "smc.planning.run.prepare": {"smc.analyses.comparison.run"},
     "smc.protocols.coins.toss": {
         "smc.analyses.clustering.matched",
+        "smc.analyses.matching.tolerant.rank_join",
         "smc.analyses.records.joint_keys",
         "smc.analyses.statistics.plans.noisy",
         "smc.analyses.statistics.vertical.run",

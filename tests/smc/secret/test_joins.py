@@ -9,7 +9,7 @@ from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.exchange.row_counts import RowCount
 from smc.secret import joins
-from smc.secret.joins import MaskedValues
+from smc.secret.joins import CarriedValues
 from tests.smc.secret.test_circuit_psi import keys
 from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic, transcripts
@@ -100,7 +100,7 @@ def test_values_go_to_the_other_sides_items_and_back(owner, monkeypatch):
     back = (sides[owner][4] + sides[owner.other][4])[member]
     assert (back == masks[owner.other][np.array(numbers[owner])[items] - 200]).all()
     # What the owner sees is uniform, where its item meets one and where it does not.
-    bodies = [body for kind, body in seen[owner] if kind == MaskedValues.__name__]
+    bodies = [body for kind, body in seen[owner] if kind == CarriedValues.__name__]
     assert len(bodies) == 1
     assert byte_statistic(b"".join(bodies)) < BYTES_BOUND
 

@@ -18,7 +18,7 @@ from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageE
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.secret.common_ones import OverlapCorrections
-from smc.secret.joins import MaskedValues
+from smc.secret.joins import CarriedValues
 from smc.secret.permutation import SwitchCorrections
 from tests.smc.analyses.matching.tolerant.test_tolerant import (
     ALICE,
@@ -169,8 +169,8 @@ def test_messages_do_not_depend_on_the_data(monkeypatch):
                 data = b"".join(body for name, body in rows if name == kind)
                 if len(data) > 3000:
                     assert byte_statistic(data) < BYTES_BOUND, kind
-        assert any(kind == MaskedValues.__name__ for kind, _ in seen[Role.ALICE])
-        assert any(kind == MaskedValues.__name__ for kind, _ in seen[Role.BOB])
+        assert any(kind == CarriedValues.__name__ for kind, _ in seen[Role.ALICE])
+        assert any(kind == CarriedValues.__name__ for kind, _ in seen[Role.BOB])
 
 
 def test_a_result_is_opened_to_its_recipient_only(monkeypatch):
@@ -240,7 +240,7 @@ def test_nothing_is_opened_before_the_gate(monkeypatch):
 @pytest.mark.parametrize(
     ("kind", "sender"),
     [
-        *crossed([MaskedValues.__name__, SwitchCorrections.__name__], Role),
+        *crossed([CarriedValues.__name__, SwitchCorrections.__name__], Role),
         (OverlapCorrections.__name__, Role.ALICE),
     ],
 )
