@@ -30,7 +30,7 @@ from parties.rpc.client import Line, PeerClient
 from parties.rpc.greeting import make_greeting
 from parties.rpc.reach import Stage, reach
 from smc.errors import DuettoError
-from smc.oblivious.kernels import make_kernels
+from smc.oblivious.kernels import differ, make_kernels
 from smc.oblivious.workspace import Workspace
 
 _MIN_FREE_BYTES: Final = 1 << 30
@@ -155,6 +155,14 @@ def _kernels() -> Finding:
         "native": "comparisons run compiled",
         "numpy": "comparisons run in numpy; compiled ones need a C compiler when duetto is installed",
     }
+    if differ():
+        return Finding(
+            "self",
+            "kernels",
+            Status.WARN,
+            "the compiled loops differ from numpy's on this machine, which run instead",
+            "Install duetto again; if that stays so, report the machine and its compiler.",
+        )
     return Finding("self", "kernels", Status.OK, what[chosen])
 
 

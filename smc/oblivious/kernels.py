@@ -19,7 +19,8 @@ from smc.oblivious.workspace import Workspace
 
 VARIABLE: Final = "DUETTO_KERNELS"
 _CHOICES: Final = (Reference.name, Native.name)
-_WIDTH: Final = 9
+_WIDTHS: Final = (9, 130)
+"""Of the trial: both sides of the pieces into which the compiled loops cut lines."""
 
 
 class Kernels(Protocol):
@@ -104,19 +105,29 @@ def make_kernels(workspace: Workspace) -> Kernels:
     chosen = os.environ.get(VARIABLE, "")
     if chosen not in ("", *_CHOICES):
         raise UsageError(f"{VARIABLE} is {chosen!r}.", f"Set it to {' or '.join(_CHOICES)}, or leave it out.")
-    if chosen == Native.name and not (loaded and agrees()):
+    if chosen == Native.name and loaded is None:
         raise UsageError(
-            f"{VARIABLE} asks for native kernels, which are not built or do not work on this machine.",
+            f"{VARIABLE} asks for native kernels, which are not built.",
             "Install duetto again where a C compiler is at hand, or leave the variable out.",
+        )
+    if chosen == Native.name and not agrees():
+        raise UsageError(
+            f"{VARIABLE} asks for native kernels, which differ from numpy's on this machine.",
+            "Leave the variable out, and report the machine and its compiler.",
         )
     if loaded is None or chosen == Reference.name or not agrees():
         return Reference(workspace)
     return Native(loaded)
 
 
+def differ() -> bool:
+    """Whether there are compiled kernels that are not used since they differ from the reference."""
+    return library() is not None and not agrees()
+
+
 @cache
 def agrees() -> bool:
-    """Whether the compiled kernels give what the reference gives, on a small input of each."""
+    """Whether the compiled kernels give what the reference gives, on small inputs of each."""
     loaded = library()
     if loaded is None:
         return False
@@ -131,13 +142,17 @@ def _trial(kernels: Kernels) -> list[Word]:
         numbers = np.arange(1, int(np.prod(shape)) + 1, dtype=np.uint64)
         return (numbers * np.uint64(0x9E3779B97F4A7C15)).reshape(shape)
 
-    code, planes, rows = words(_WIDTH, 2), words(4, _WIDTH), words(LANES, _WIDTH, 2)
-    streams, weighed, turned = words(2, 16, _WIDTH), words(2, 4, _WIDTH), words(2, _WIDTH, 2)
-    parents, right = words(2, _WIDTH, 2), words(2, _WIDTH, 2)
-    kernels.add_code(words(32, 2), words(5, _WIDTH), 31, code)
-    kernels.diagonals(words(LANES, 2 * _WIDTH), words(LANES, 2 * _WIDTH), planes)
-    kernels.rows(words(COLUMNS, _WIDTH), rows)
-    kernels.weigh(streams, weighed)
-    kernels.turn(words(2, _WIDTH, 2), turned)
-    total = kernels.children(parents, words(2, _WIDTH, 2), turned, right)
-    return [code, planes, rows, streams[:, 0], weighed, turned, parents, right, total]
+    found: list[Word] = []
+    for width in _WIDTHS:
+        code, planes, rows = words(width, 2), words(4, width + 1), words(LANES, width, 2)
+        streams, weighed, turned = words(2, 16, width), words(2, 4, width), words(2, width, 2)
+        parents, right, two = words(2, width, 2), words(2, width, 2), words(2, width)
+        kernels.add_code(words(32, 2), words(5, width), 31, code)
+        kernels.diagonals(words(LANES, 2 * width), words(LANES, 2 * width), planes[:, 1:])
+        kernels.diagonals(words(LANES, 2 * width), None, two)
+        kernels.rows(words(COLUMNS, width + 1)[:, 1:], rows)
+        kernels.weigh(streams, weighed)
+        kernels.turn(words(2, width, 2), turned)
+        total = kernels.children(parents, words(2, width, 2), turned, right)
+        found += [code, planes, two, rows, streams[:, 0], weighed, turned, parents, right, total]
+    return found

@@ -61,7 +61,7 @@ class Native:
         count = len(rows)
         _check(secret, (mask + 1, 2))
         _check(drawn, (5, count))
-        _check(rows, (count, 2))
+        _check_written(rows, (count, 2))
         self._library.duetto_add_code(_at(secret), _at(drawn), count, mask, _at(rows))
 
     def diagonals(self, hashed: Word, rows: Word | None, planes: Word) -> None:
@@ -71,7 +71,7 @@ class Native:
         if rows is not None:
             _check(rows, hashed.shape)
         stride = _stride(planes)
-        if len(planes) not in (2, 4):
+        if len(planes) not in (2, 4) or not planes.flags.writeable:
             raise _unfit()
         plain = None if rows is None else _at(rows)
         self._library.duetto_diagonals(_at(hashed), plain, width, _at(planes), stride, len(planes) == 4)
@@ -79,7 +79,7 @@ class Native:
     def rows(self, columns: Word, rows: Word) -> None:
         """As declared."""
         width = columns.shape[1]
-        _check(rows, (LANES, width, 2))
+        _check_written(rows, (LANES, width, 2))
         if len(columns) != COLUMNS:
             raise _unfit()
         self._library.duetto_rows(_at(columns), _stride(columns), width, _at(rows))
@@ -87,20 +87,22 @@ class Native:
     def weigh(self, streams: Word, weighed: Word) -> None:
         """As declared."""
         trees, _, width = streams.shape
-        _check(streams, (trees, 16, width))
-        _check(weighed, (trees, 4, width))
+        _check_written(streams, (trees, 16, width))
+        _check_written(weighed, (trees, 4, width))
         self._library.duetto_weigh(_at(streams), trees, width, _at(weighed))
 
     def turn(self, nodes: Word, turned: Word) -> None:
         """As declared."""
         _check(nodes, (*nodes.shape[:-1], 2))
-        _check(turned, nodes.shape)
+        _check_written(turned, nodes.shape)
         self._library.duetto_turn(_at(nodes), nodes.size // 2, _at(turned))
 
     def children(self, parents: Word, hashed: Word, turned: Word, right: Word) -> Word:
         """As declared."""
-        for array in (parents, hashed, turned, right):
-            _check(array, (*parents.shape[:2], 2))
+        shape = (*parents.shape[:2], 2)
+        for read, written in ((hashed, parents), (turned, right)):
+            _check(read, shape)
+            _check_written(written, shape)
         total = np.empty(parents.shape[1:], dtype=np.uint64)
         self._library.duetto_children(
             *(_at(array) for array in (parents, hashed, turned)),
@@ -118,6 +120,12 @@ def _at(array: Word) -> int:
 
 def _check(array: Word, shape: tuple[int, ...]) -> None:
     if array.dtype != np.uint64 or array.shape != shape or not array.flags.c_contiguous:
+        raise _unfit()
+
+
+def _check_written(array: Word, shape: tuple[int, ...]) -> None:
+    _check(array, shape)
+    if not array.flags.writeable:
         raise _unfit()
 
 
