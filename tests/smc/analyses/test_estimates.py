@@ -99,6 +99,24 @@ def test_figures_about_tolerant_matches(output, limits, recipients):
     check(test_linked.job(output), *sides, limits, recipients)
 
 
+@pytest.mark.parametrize(
+    ("output", "limits", "recipients"),
+    crossed(["size", "statistics"], [NO_LIMITS, *LIMITED], [ALICE, BOTH]),
+)
+def test_figures_about_matches_by_ranks(output, limits, recipients):
+    alice, bob = test_linked.tables(20, 18)
+    cost = np.arange(20) * 1000
+    sides = [test_linked.with_values(data, cost=cost, days=10 + cost // 1000) for data in (alice, bob)]
+    check(test_linked.job(output, **test_linked.RANKED), *sides, limits, recipients)
+
+
+@pytest.mark.parametrize("recipients", [ALICE, BOB, BOTH])
+def test_tolerant_by_ranks(recipients):
+    alice, bob, _ = tolerant_runs.tables(20, 15)
+    parsed = tolerant_runs.parameters(ranks=2, bucket=None, load=None)
+    check(parsed, alice, bob, ALL_LIMITS, recipients)
+
+
 @pytest.mark.parametrize("text", [test_vectors.NEAR, test_vectors.COLUMNS + "nearest = 2\n"])
 @pytest.mark.parametrize("recipients", [BOB, BOTH])
 def test_vectors_near_each_other(text, recipients):

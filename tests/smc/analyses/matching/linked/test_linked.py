@@ -49,7 +49,8 @@ PASSES = {
 
 def job(output="statistics", **changes):
     values = {"values": VALUES} if output == "statistics" else {}
-    return MATCHING.parse({"method": "tolerant", "output": output, **PASSES, **values, **changes})
+    given = {"method": "tolerant", "output": output, **PASSES, **values, **changes}
+    return MATCHING.parse({key: value for key, value in given.items() if value is not None})
 
 
 def with_values(data, cost=None, days=None):
@@ -76,6 +77,9 @@ def pairs_of(study, alice, bob):
     return plain_links(matching, *sides)
 
 
+RANKED = {"ranks": 2, "bucket": None, "load": None}
+
+
 def side(study, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     def run(session):
         data = alice if session.role is Role.ALICE else bob
@@ -91,7 +95,7 @@ def figures(outcome):
 
 @pytest.mark.parametrize(
     ("output", "changes", "bob_rows"),
-    crossed(["size", "statistics"], [{}, {"rounds": 3}], [None, 17, 1]),
+    crossed(["size", "statistics"], [{}, {"rounds": 3}, RANKED], [None, 17, 1]),
 )
 def test_joint_and_plain_runs_agree(output, changes, bob_rows):
     alice, bob = tables(bob_rows=bob_rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parties.bench.people import FIELDS
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.matching.tolerant import rank_join
 from smc.analyses.matching.tolerant.blocking import KeyPart
@@ -42,15 +41,7 @@ TIES = [[0, 1, 0, 2, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 3, 0]]
 
 
 def parameters(ranks=2, **changes):
-    given = {
-        "fields": [{"column": name} for name in FIELDS],
-        "bits": 192,
-        "threshold": "0.5",
-        "blocking": [["born:value"], ["surname:soundex"], ["town:prefix3"]],
-        "ranks": ranks,
-        "overflow": "accept",
-    }
-    return TOLERANT.parse({**given, **changes})
+    return in_buckets(**{"ranks": ranks, "bucket": None, "load": None, **changes})
 
 
 @pytest.mark.parametrize(("ranks", "bob_rows", "turned"), crossed([1, 2, 3], [None, 17, 1], [False, True]))
@@ -268,7 +259,7 @@ def test_rows_past_the_last_rank_are_counted_and_refused():
     assert any("95 % of this side's rows are past the last rank of their key" in note for note in notes)
 
 
-@pytest.mark.parametrize("changes", [{"bucket": 4}, {"load": 3}, {"rounds": 2}, {"one_to_one": "none"}])
+@pytest.mark.parametrize("changes", [{"bucket": 4}, {"load": 3}, {"rounds": 2}, {"mode": "none"}])
 def test_ranks_do_not_go_with_what_is_for_buckets(changes):
     with pytest.raises(UsageError, match="ranks"):
         parameters(**changes)

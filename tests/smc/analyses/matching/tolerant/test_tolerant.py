@@ -46,7 +46,8 @@ def parameters(mode="greedy", **changes):
         "overflow": "accept",
         "one_to_one": mode,
     }
-    return TOLERANT.parse({**given, **changes})
+    given.update(changes)
+    return TOLERANT.parse({key: value for key, value in given.items() if value is not None})
 
 
 def part(data, rows):
