@@ -22,6 +22,7 @@ MEASURED = [
     ("tolerant-ranks", 3_000, 90),
     ("tolerant-ranks", 10_000, 116),
     ("tolerant-ranks", 40_000, 252),
+    ("tolerant-ranks", 100_000, 510),
     ("vectors", 300, 73),
     ("vectors", 1_000, 166),
     ("vectors-narrow", 2_000, 187),
