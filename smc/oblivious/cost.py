@@ -200,3 +200,13 @@ def bits_to_arithmetic(count: int) -> tuple[FlightBytes, ...]:
         size = span.stop - span.start
         steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(_WORD * size, 0)]
     return tuple(steps)
+
+
+def exchange(count: int) -> tuple[FlightBytes, ...]:
+    """As many correlated transfers in both directions at once."""
+    steps: list[FlightBytes] = []
+    for span in spans(count, CORRELATED_WORD_BYTES):
+        size = span.stop - span.start
+        matrix, corrections = matrix_bytes(size), _WORD * size
+        steps += [FlightBytes(matrix, matrix), FlightBytes(corrections, corrections)]
+    return tuple(steps)

@@ -250,11 +250,7 @@ class ObliviousEngine:
     def correlate(self, deltas: Word) -> Word:
         """Send correlated transfers modulo 2**64; the peer calls `receive`.
 
-        Args:
-            deltas: shape (n,).
-
-        Returns:
-            Local shares of choice * delta, shape (n,).
+        From deltas, shape (n,), to local shares of choice * delta, shape (n,).
         """
         with self._guarded():
             cut = spans(len(deltas), CORRELATED_WORD_BYTES)
@@ -263,16 +259,29 @@ class ObliviousEngine:
     def receive(self, choices: Bit) -> Word:
         """Receive correlated transfers modulo 2**64; the peer calls `correlate`.
 
-        Args:
-            choices: bits, shape (n,).
-
-        Returns:
-            Local shares of choice * delta, shape (n,).
+        From choices, bits, shape (n,), to local shares of choice * delta, shape (n,).
         """
         with self._guarded():
             check_bits(choices)
             cut = spans(len(choices), CORRELATED_WORD_BYTES)
             return joined([self._ready()[0].receive(choices[part]) for part in cut], np.uint64)
+
+    def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
+        """Send and receive as many correlated transfers modulo 2**64 at once; the peer calls it too.
+
+        From deltas and choices, shape (n,) each, to local shares of the peer's choices times the deltas, and
+        of the choices times the peer's deltas.
+        """
+        with self._guarded():
+            check_bits(choices)
+            same_length(deltas, choices)
+            parts = [
+                self._ready()[0].exchange(deltas[part], choices[part])
+                for part in spans(len(deltas), CORRELATED_WORD_BYTES)
+            ]
+            return joined([sent for sent, _ in parts], np.uint64), joined(
+                [got for _, got in parts], np.uint64
+            )
 
     def send_rows(self, count: int) -> tuple[Word, Word]:
         """Send transfers of 128 bits before the hash; the peer calls `receive_rows`.
@@ -305,11 +314,7 @@ class ObliviousEngine:
     def send_blocks(self, count: int) -> tuple[Word, Word]:
         """Send random 1-of-2 transfers of 128 bits; the peer calls `receive_blocks`.
 
-        Args:
-            count: n; `smc.oblivious.cost.matrix_bytes` of them come in.
-
-        Returns:
-            The pads of choice 0 and of choice 1, shape (n, 2) each.
+        Gives the pads of choice 0 and of choice 1, shape (count, 2) each.
         """
         with self._guarded():
             return self._ready()[0].send_blocks(count)
@@ -317,11 +322,7 @@ class ObliviousEngine:
     def receive_blocks(self, choices: Bit) -> Word:
         """Receive random 1-of-2 transfers of 128 bits; the peer calls `send_blocks`.
 
-        Args:
-            choices: bits, shape (n,).
-
-        Returns:
-            The pads of the choices, shape (n, 2).
+        From choices, bits, shape (n,), to their pads, shape (n, 2).
         """
         with self._guarded():
             check_bits(choices)

@@ -234,6 +234,32 @@ class Transfers:
         Returns:
             Shares s with s + s' = choice * delta (mod 2**64), where s' is what `receive` gives the peer.
         """
+        return self._correct(deltas)
+
+    def receive(self, choices: Bit) -> Word:
+        """Receive correlated transfers; the peer calls `correlate`.
+
+        Args:
+            choices: shape (n,), bits.
+        """
+        return self._corrected(choices, self._choose(choices))
+
+    def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
+        """Send and receive as many correlated transfers at once; the peer does the same.
+
+        Args:
+            deltas: shape (n,), for the peer's choices.
+            choices: shape (n,), bits.
+
+        Returns:
+            The local shares of the peer's choices times the deltas, and of the choices times the peer's.
+        """
+        pads = self._choose(choices)
+        sent = self._correct(deltas)
+        return sent, self._corrected(choices, pads)
+
+    def _correct(self, deltas: Word) -> Word:
+        """Take the peer's matrices and send corrections."""
         width = words_for(len(deltas))
         zero, one = (np.empty((LANES, width), dtype=np.uint64) for _ in range(2))
         for part in _pieces(width, softspoken.PIECE_WORDS):
@@ -243,17 +269,17 @@ class Transfers:
         self._channel.send(TransferCorrections(Words(pads + deltas - others)))
         return np.negative(pads)
 
-    def receive(self, choices: Bit) -> Word:
-        """Receive correlated transfers; the peer calls `correlate`.
-
-        Args:
-            choices: shape (n,), bits.
-        """
+    def _choose(self, choices: Bit) -> Word:
+        """Send matrices; the pads of the choices."""
         plane = pack_slots(choices)
         pads = np.empty((LANES, len(plane)), dtype=np.uint64)
         for part in _pieces(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.words(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
+        return pads
+
+    def _corrected(self, choices: Bit, pads: Word) -> Word:
+        """Take the peer's corrections of such pads."""
         # The correction does not depend on the choice, and the pad that was not chosen hides delta in it:
         # pad_c + c (pad_0 + delta - pad_1) is pad_0 + c delta whichever pad it is.
         corrections = self._channel.recv(TransferCorrections, ExpectedWords(len(choices)))

@@ -122,6 +122,40 @@ def choose(session: Session, integers: Word, bits: int, length: int) -> Word:
     return result
 
 
+def exchange(session: Session, integers: Word, words: Word, bits: int) -> Word:
+    """Both parties' integers times the other's words, at once; both call it.
+
+    Args:
+        session: this side of the run.
+        integers: shape (n,), each in [0, 2**bits).
+        words: shape (n,), one for each of the peer's integers.
+        bits: of the integers of both, 0 to 64.
+
+    Returns:
+        Local shares of the sums of both products, shape (n,).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    result = np.zeros(len(integers), dtype=np.uint64)
+    for part in _batches(len(integers), 1, bits):
+        exponents = _exponents(bits)[:, None]
+        choices = (integers[part][None] >> exponents & np.uint64(1)).astype(np.uint8)
+        sent, received = session.oblivious.exchange(
+            (words[part][None] << exponents).reshape(-1), choices.reshape(-1)
+        )
+        result[part] = _folded(sent + received, bits, 1)[:, 0]
+    return result
+
+
+def exchange_steps(count: int, bits: int) -> tuple[FlightBytes, ...]:
+    """What `exchange` sends."""
+    result: list[FlightBytes] = []
+    for part in _batches(count, 1, bits):
+        result += oblivious.exchange(bits * (part.stop - part.start))
+    return tuple(result)
+
+
 def steps(count: int, length: int, bits: int) -> tuple[FlightBytes, ...]:
     """What `send` and `choose` exchange; the sender is the first party.
 

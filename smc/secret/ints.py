@@ -296,7 +296,7 @@ class SecretInts(SharedWords):
 def select(bits: SecretBits, first: SecretInts, second: SecretInts) -> SecretInts:
     """`first` where the bit is 1, else `second`; element by element, broadcasting as numpy does.
 
-    Three rounds and 24 bytes per element; two and 12 if both belong to one party.
+    Two rounds and 24 bytes per element, or 12 if both belong to one party.
 
     Raises:
         UsageError: the two have different scales.

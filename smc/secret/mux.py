@@ -6,8 +6,8 @@
 
     c w = (c_A w_A + c_B (1 - 2 c_A) w_A) + (c_B w_B + c_A (1 - 2 c_B) w_B)
 
-In each bracket one party knows all but one bit, which the other chooses with: two correlated transfers in
-all, or one where the integer is wholly one party's.
+In each bracket one party knows all but one bit, which the other chooses with: two correlated transfers at
+once, or one where the integer is wholly one party's.
 
 Inputs: XOR shares of bits, and shares modulo 2**64 of integers, n each.
 Outputs: shares modulo 2**64 of the products.
@@ -50,25 +50,23 @@ def gate(
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     result = bits * words
-    for sender in _senders(owner):
-        if session.role is sender:
-            result += session.oblivious.correlate(np.where(bits == 1, np.negative(words), words))
-        else:
-            result += session.oblivious.receive(bits)
+    deltas = np.where(bits == 1, np.negative(words), words)
+    if owner is None:
+        sent, received = session.oblivious.exchange(deltas, bits)
+        result += sent + received
+    elif session.role is owner:
+        result += session.oblivious.correlate(deltas)
+    else:
+        result += session.oblivious.receive(bits)
     return result
-
-
-def _senders(owner: Role | None) -> tuple[Role, ...]:
-    return tuple(Role) if owner is None else (owner,)
 
 
 def cost(count: int, owner: Role | None = None) -> Cost:
     """The exact cost of `gate`: flights and bytes, without the set-up of oblivious transfer."""
+    if owner is None:
+        return cost_of(oblivious.exchange(count))
     once = cost_of(oblivious.bits_to_arithmetic(count))
-    total = Cost()
-    for sender in _senders(owner):
-        total += once if sender is Role.ALICE else once.mirror
-    return total
+    return once if owner is Role.ALICE else once.mirror
 
 
 def cost_to_words(count: int) -> Cost:

@@ -75,6 +75,9 @@ def multiply(session: Session, left: Word, right: Word, left_kind: Operand, righ
     if _encrypts(len(left), left_kind, right_kind):
         factors = [left if session.role is holder else right for holder in holders]
         return result + lattice_multiply.multiply(session, factors)
+    if left_kind.owner is None and right_kind.owner is None:
+        # Either party's left factor chooses, times the other's right one.
+        return result + gilboa.exchange(session, left, right, WORD_BITS)
     for holder in holders:
         chooses_left = left_kind.entry_bits <= right_kind.entry_bits
         kind = left_kind if chooses_left else right_kind
@@ -206,6 +209,8 @@ def cost_multiply(count: int, left: Operand = SHARED, right: Operand = SHARED) -
 
 
 def _cost_transfers(count: int, left: Operand, right: Operand) -> Cost:
+    if left.owner is None and right.owner is None:
+        return cost_of(gilboa.exchange_steps(count, WORD_BITS))
     total = Cost()
     for holder in _crossing(left, right):
         chooses_left = left.entry_bits <= right.entry_bits
