@@ -118,26 +118,26 @@ class ObliviousEngine:
         """
         return self._compare(values, bits, holds_x=False, silent=silent)
 
-    def equal(self, values: Integers, bits: int, *, holds_x: bool) -> Bit:
-        """Test for equality, for what a comparison costs; pools are left alone.
+    def equal(self, values: Integers, bits: int, *, holds_x: bool, silent: bool = False) -> Bit:
+        """Test for equality, for what a comparison costs; pools are left alone. Raises as `greater_equal_x`.
 
         Args:
             values: own, n integers in [0, 2**bits); an array of unsigned ones is fastest.
             bits: the bit bound, at least 1; both parties name the same.
             holds_x: true on exactly one side.
+            silent: as there.
 
         Returns:
             Local XOR shares of x == y, shape (n,).
-
-        Raises:
-            DomainError: a value is outside its bound.
-            ProtocolViolation: the peer sent something else than the protocol says.
         """
+        layout = SilentDigits.of(bits)
         with self._guarded():
             parts = []
-            for part in spans(len(values), Digits.of(bits).word_bytes):
+            cut = layout.spans(len(values)) if silent else spans(len(values), Digits.of(bits).word_bytes)
+            for part in cut:
                 own = planes(values[part], bits)
-                shares = self._ready()[1].equal(own, holds_x=holds_x)
+                circuits = self._ready_silent() if silent else self._ready()[1]
+                shares = circuits.equal(own, holds_x=holds_x)
                 parts.append(unpack_slots(shares, part.stop - part.start))
             return joined(parts, np.uint8)
 

@@ -274,6 +274,16 @@ class SilentComparison:
         Returns:
             Local XOR shares, shape (w,).
         """
+        below = self._compare(planes, holds_x=holds_x)[0]
+        # x >= y is not x < y: one of the two shares is flipped.
+        return ~below if holds_x else below
+
+    def equal(self, planes: Word, *, holds_x: bool) -> Word:
+        """One side of x == y, for what a comparison costs; arguments and result as of `not_below`."""
+        return self._compare(planes, holds_x=holds_x)[1]
+
+    def _compare(self, planes: Word, *, holds_x: bool) -> tuple[Word, Word]:
+        """Local XOR shares of x < y and of x == y, shape (w,) each."""
         bits, width = planes.shape
         layout = SilentDigits.of(bits)
         padded = np.zeros((DIGIT_BITS * layout.digits, width), dtype=np.uint64)
@@ -296,9 +306,7 @@ class SilentComparison:
         theirs = self._take(wanted, chosen)
         lower, upper = (mine, theirs) if holds_x else (theirs, mine)
         below, equal = np.concatenate([lower.reshape(2, -1, width), upper.reshape(2, -1, width)], axis=1)
-        result = self._circuits.carry(below, equal, triples)[0]
-        # x >= y is not x < y: one of the two shares is flipped.
-        return ~result if holds_x else result
+        return self._circuits.carry(below, equal, triples)
 
     def _offer(self, digits: Word, pads: Word, holds_x: bool) -> Word:
         """Offer g and p for every value of the peer's digits.

@@ -37,12 +37,11 @@ from numpy.typing import NDArray
 
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
-from smc.oblivious.cost import comparison
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, opprf
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison, takes_silent
 from smc.secret import mux
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import WORD_BITS, Bounds
@@ -184,7 +183,7 @@ def cost(
     columns = {Role.ALICE: alice_columns, Role.BOB: bob_columns}
     slots = cuckoo.bins_for(counts[owner])
     function = opprf.cost(counts[owner], counts[owner.other], 1 + columns[owner.other], fresh=fresh)
-    test = cost_of(comparison(slots, tag_bits(slots)))
+    test = cost_comparison(slots, tag_bits(slots))
     total = function + test if owner is Role.ALICE else (function + test).mirror
     if columns[owner]:
         total += mux.cost(slots * columns[owner], owner)
@@ -223,7 +222,8 @@ def same_tags(session: Session, tags: Word, mine: bool) -> NDArray[np.uint8]:
     """
     bits = tag_bits(len(tags))
     low = tags & np.uint64((1 << bits) - 1)
-    return session.oblivious.equal(low, bits, holds_x=mine)
+    silent = takes_silent(session.network, len(tags), bits)
+    return session.oblivious.equal(low, bits, holds_x=mine, silent=silent)
 
 
 def _gated(

@@ -40,13 +40,12 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.forms import Role
 from smc.oblivious import oprf
-from smc.oblivious.cost import comparison
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, opprf
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
-from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison, cost_of
 from smc.secret import permutation
 from smc.secret.circuit_psi import same_tags, tag_bits
 
@@ -220,7 +219,7 @@ def cost(counts: Mapping[Role, int], owner: Role, columns: int, *, fresh: bool =
         fresh: whether it is the first join of the session with this owner, which sets up its functions.
     """
     slots = cuckoo.bins_for(counts[owner])
-    test = cost_of(comparison(slots, tag_bits(slots)))
+    test = cost_comparison(slots, tag_bits(slots))
     function = opprf.cost(counts[owner], counts[owner.other], _TAG + columns, seeded=True)
     total = (cost_of(oprf.SETUP).mirror if fresh else Cost()) + function + test
     return TOSS_COST + (total if owner is Role.ALICE else total.mirror)

@@ -12,8 +12,8 @@ For |d| bounded by 2**w the shares modulo 2**(w + 1) suffice, and the narrower t
 Inputs: shares modulo 2**64 of n integers d within public bounds.
 Outputs: XOR shares of [d >= 0], or of [d == 0].
 Learns: neither party anything.
-Assumes: the oblivious comparison, `smc.protocols.comparison.oblivious`; for signs, where the network makes it
-cheaper, the silent one, `smc.protocols.comparison.silent`.
+Assumes: the oblivious comparison, `smc.protocols.comparison.oblivious`; where the network makes it cheaper,
+the silent one, `smc.protocols.comparison.silent`.
 Cost: `cost_nonnegative`, `cost_zero`: one comparison of w bits each, see `transfer_costs.takes_silent`.
 Reference: the identity of `smc.protocols.comparison.shared`.
 """
@@ -26,14 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.oblivious.cost import comparison
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import (
     TRANSFER_SECURITY,
     TRANSFERS,
     cost_comparison,
-    cost_of,
     takes_silent,
 )
 from smc.secret.bounds import Bounds
@@ -95,7 +93,8 @@ def zero(session: Session, words: Word, bounds: Bounds) -> Bit:
     ones = np.uint64((1 << width) - 1)
     alice = session.role is Role.ALICE
     own = (words if alice else np.negative(words)) & ones
-    return session.oblivious.equal(own, width, holds_x=alice)
+    silent = takes_silent(session.network, len(words), width)
+    return session.oblivious.equal(own, width, holds_x=alice, silent=silent)
 
 
 def _settled(bounds: Bounds) -> bool | None:
@@ -113,7 +112,7 @@ def cost_zero(count: int, bounds: Bounds) -> Cost:
     """The exact cost of `zero`."""
     if not bounds.contains(0, 0) or bounds.magnitude == 0:
         return Cost()
-    return cost_of(comparison(count, bounds.magnitude.bit_length()))
+    return cost_comparison(count, bounds.magnitude.bit_length())
 
 
 SPEC_NONNEGATIVE: Final = Procedure(
