@@ -54,7 +54,7 @@ def test_a_count_with_its_interval(run, released, name):
     assert found["success"] is True
     low, high = found["interval"]
     assert low <= found["count"] <= high
-    # An interval ends at 0: the farther end tells the standard error. Beyond five of them with probability 1e-6.
+    # An interval is cut off at 0: the farther end gives the standard error. Five of them: once in 1e6 runs.
     error = max(high - found["count"], found["count"] - low) / 1.96
     assert abs(found["count"] - true) < 5 * error + 1
     assert (found["gamma"], found["rows"]) == (3, 1200)
