@@ -23,9 +23,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -108,8 +108,8 @@ class TableRecord:
     stored: int
 
 
-def _kinds(record: type[JobRecord | TableRecord]) -> dict[str, type]:
-    return {field.name: {"int": int, "str": str}[str(field.type)] for field in fields(record)}
+_Log = SealedLog[JobRecord | TableRecord]
+_Record = LogRecord[JobRecord | TableRecord]
 
 
 def utc_now() -> str:
@@ -129,6 +129,7 @@ class History:
         self.path = home / "exact-jobs.log"
         self.secret_file: Final = Secret(home, self.path)
         self._clock = clock
+        self._parsed: list[_Record] = []
 
     def secret(self) -> bytes:
         """The secret for the hashes, 32 bytes; made on first use.
@@ -147,7 +148,7 @@ class History:
             HistoryError: the file is damaged.
         """
         with self._open() as log:
-            return tuple(JobRecord(**piece.head) for piece in log.pieces() if "persons" in piece.head)
+            return tuple(record.head for record in log.records() if isinstance(record.head, JobRecord))
 
     def unlisted(self, account: Account, peer: str, known: Counter[str]) -> tuple[JobRecord, ...]:
         """The jobs of which neither the ledger nor a table is kept, the oldest first.
@@ -165,19 +166,18 @@ class History:
         """
         records, tables = [], set()
         with self._open() as log:
-            for piece in log.pieces():
-                if "table" in piece.head:
-                    tables.add(piece.head["job"])
-                    continue
-                record = JobRecord(**piece.head)
-                if record.peer == peer and account.covers(record.account, record.dataset):
-                    records.append(record)
+            for record in log.records():
+                head = record.head
+                if isinstance(head, TableRecord):
+                    tables.add(head.job)
+                elif head.peer == peer and account.covers(head.account, head.dataset):
+                    records.append(head)
         left, found = Counter(known), []
-        for record in reversed(records):
-            if left[record.digest] > 0:
-                left[record.digest] -= 1
-            elif record.job not in tables:
-                found.append(record)
+        for head in reversed(records):
+            if left[head.digest] > 0:
+                left[head.digest] -= 1
+            elif head.job not in tables:
+                found.append(head)
         return tuple(reversed(found))
 
     def check(self, participants: ParticipantSet) -> None:
@@ -217,7 +217,7 @@ class History:
                 digest,
                 0 if digest in known else count,
             )
-            log.append(asdict(record), hashes if record.stored else b"")
+            log.append(record, hashes if record.stored else b"")
         return digest
 
     def allows(self, participants: ParticipantSet, table: Shown) -> bool:
@@ -249,7 +249,7 @@ class History:
                 )
             content = table.encoded()
             digest = hashlib.sha256(content).hexdigest()
-            known = {piece.head.get("table") for piece in log.pieces()}
+            known = {each.head.table for each in log.records() if isinstance(each.head, TableRecord)}
             record = TableRecord(
                 participants.job,
                 participants.account.name,
@@ -263,46 +263,51 @@ class History:
                 int(table.amounts is not None),
                 0 if digest in known else len(content) // WORD_BYTES,
             )
-            log.append(asdict(record), content if record.stored else b"")
+            log.append(record, content if record.stored else b"")
 
-    def _tables(self, log: SealedLog, participants: ParticipantSet, table: Shown) -> System:
+    def _tables(self, log: _Log, participants: ParticipantSet, table: Shown) -> System:
         """The tables that the peer has seen of a population, each once, and another one."""
-        found, stored = {}, {}
-        for piece in log.pieces():
-            if "table" not in piece.head:
+        found: dict[str, TableRecord] = {}
+        stored: dict[str, _Record] = {}
+        keys = set()
+        for record in log.records():
+            head = record.head
+            if not isinstance(head, TableRecord):
                 continue
-            record = TableRecord(**piece.head)
-            if record.stored:
-                stored[record.table] = piece
-            alike = participants.account.covers(record.account, record.dataset)
-            if alike and record.peer == participants.peer:
-                self.secret_file.check(record.key)
-                found[record.table] = record
+            if head.stored:
+                stored[head.table] = record
+            alike = participants.account.covers(head.account, head.dataset)
+            if alike and head.peer == participants.peer:
+                keys.add(head.key)
+                found[head.table] = head
+        self.secret_file.check(keys)
         tables = []
-        for digest, record in found.items():
+        for digest, head in found.items():
             data = _verified(self.path, log, stored.get(digest), digest)
-            shape = (record.equations, record.cells)
-            shown = Shown.decoded(data, record.entries, shape, summed=bool(record.summed))
+            shape = (head.equations, head.cells)
+            shown = Shown.decoded(data, head.entries, shape, summed=bool(head.summed))
             tables.append(replace(shown, persons=participants.renamed(shown.persons)))
         return System([*tables, table])
 
-    def _compare(self, log: SealedLog, participants: ParticipantSet) -> set[str]:
+    def _compare(self, log: _Log, participants: ParticipantSet) -> set[str]:
         """Compare with all earlier sets; returns the digests of those that are stored."""
         own = hashlib.sha256(participants.persons.astype("<u8").tobytes()).hexdigest()
         earlier: dict[str, JobRecord] = {}
-        stored: dict[str, LogRecord] = {}
+        stored: dict[str, _Record] = {}
         there: Counter[str] = Counter()
-        for piece in log.pieces():
-            if "persons" not in piece.head:
+        keys = set()
+        for record in log.records():
+            head = record.head
+            if not isinstance(head, JobRecord):
                 continue
-            record = JobRecord(**piece.head)
-            if record.stored:
-                stored[record.digest] = piece
-            alike = participants.account.covers(record.account, record.dataset)
-            if alike and record.peer == participants.peer:
-                self.secret_file.check(record.key)
-                earlier.setdefault(record.digest, record)
-                there[record.digest] += 1
+            if head.stored:
+                stored[head.digest] = record
+            alike = participants.account.covers(head.account, head.dataset)
+            if alike and head.peer == participants.peer:
+                keys.add(head.key)
+                earlier.setdefault(head.digest, head)
+                there[head.digest] += 1
+        self.secret_file.check(keys)
         if lost := (participants.known - there).total():
             raise HistoryError(
                 f"{self.path.name} lacks {lost} records: the ledger says that exact figures about these sets "
@@ -310,22 +315,22 @@ class History:
                 f"Restore {self.path.name} and keys/{self.secret_file.path.name} from a backup as new as the "
                 "ledger. Until then only jobs with noise (epsilon) run.",
             )
-        for digest, record in earlier.items():
-            sizes = abs(record.persons - len(participants.persons))
+        for digest, head in earlier.items():
+            sizes = abs(head.persons - len(participants.persons))
             if digest == own or (sizes >= participants.minimum and not len(participants.aliases)):
                 continue
             hashes = np.frombuffer(_verified(self.path, log, stored.get(digest), digest), dtype="<u8")
             earlier_persons = np.unique(participants.renamed(hashes.astype(np.uint64)))
             if 0 < difference(earlier_persons, participants.persons) < participants.minimum:
                 raise OverlapError(
-                    f"Its persons of this party differ from those of job {record.job} in fewer than "
+                    f"Its persons of this party differ from those of job {head.job} in fewer than "
                     f"{participants.minimum}; both results together would reveal figures about these few.",
                     "Add noise to the job (epsilon), or use the same rows as before.",
                 )
         return set(stored)
 
-    def _open(self) -> AbstractContextManager[SealedLog]:
-        return opened(self.path, (_kinds(JobRecord), _kinds(TableRecord)))
+    def _open(self) -> AbstractContextManager[_Log]:
+        return opened(self.path, (JobRecord, TableRecord), self._parsed)
 
 
 class Secret:
@@ -364,21 +369,21 @@ class Secret:
         """What records say of the secret they were written with, hexadecimal."""
         return hashlib.blake2b(b"duetto exact jobs", key=self.read(), digest_size=8).hexdigest()
 
-    def check(self, fingerprint: str) -> None:
-        """Check that a record was written with this secret.
+    def check(self, fingerprints: Set[str]) -> None:
+        """Check that records with these fingerprints were written with this secret.
 
         Raises:
-            HistoryError: it was not, or the secret is lost or damaged.
+            HistoryError: one was not, or the secret is lost or damaged.
         """
-        if fingerprint != self.fingerprint():
+        if fingerprints and fingerprints != {self.fingerprint()}:
             raise HistoryError(
                 f"{self.path.name} is not the secret that {self._needed_by.name} was written with.",
                 "Restore both from the same backup.",
             )
 
 
-def _verified(path: Path, log: SealedLog, piece: LogRecord | None, digest: str) -> bytes:
-    data = b"" if piece is None else log.read(piece)
+def _verified(path: Path, log: _Log, record: _Record | None, digest: str) -> bytes:
+    data = b"" if record is None else log.read(record)
     if hashlib.sha256(data).hexdigest() != digest:
-        raise damaged(path.name, 0 if piece is None else piece.start)
+        raise damaged(path.name, 0 if record is None else record.start)
     return data

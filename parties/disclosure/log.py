@@ -12,10 +12,10 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from shlex import quote
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, ClassVar, Final, Generic, Protocol, TypeVar
 
 from parties.errors import ConfigError, PolicyError
 from parties.pki.files import PRIVATE
@@ -23,6 +23,7 @@ from parties.pki.files import PRIVATE
 WORD_BYTES: Final = 8
 
 _HEAD_BYTES: Final = 1 << 12
+_TYPES: Final = {"int": int, "str": str}
 
 
 class HistoryError(PolicyError):
@@ -37,92 +38,126 @@ class OverlapError(PolicyError):
     code = "overlap"
 
 
+class Head(Protocol):
+    """A dataclass whose fields are numbers and texts."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def stored(self) -> int:
+        """The words of `WORD_BYTES` bytes behind the line."""
+
+
+_Head = TypeVar("_Head", bound=Head)
+
+
 @dataclass(frozen=True, slots=True)
-class LogRecord:
+class LogRecord(Generic[_Head]):
     """One record of a log.
 
     Attributes:
-        head: its fields, as written; without the seal.
+        line: its fields, as they stand in the file.
+        head: what they say.
         start: where its bytes stand in the file.
         length: how many they are.
     """
 
-    head: Mapping[str, Any]
+    line: bytes = field(repr=False)
+    head: _Head
     start: int
     length: int
 
 
-class SealedLog:
+class SealedLog(Generic[_Head]):
     """A log while it is open; made by `opened`.
 
     Args:
         file: the open file.
-        kinds: what heads there are: the fields of each, with their types. All have `stored`, which counts
-            the words of `WORD_BYTES` bytes behind the line.
+        kinds: what heads there are, which differ in the names or types of their fields.
+        parsed: the records as they were when the file was read last, empty at first; kept up to date here.
+            Every line is read again, and parsed again unless it is the same in the same place.
     """
 
-    def __init__(self, file: BinaryIO, kinds: Sequence[Mapping[str, type]]) -> None:
+    def __init__(self, file: BinaryIO, kinds: Sequence[type[_Head]], parsed: list[LogRecord[_Head]]) -> None:
         self._file = file
-        self._kinds = kinds
+        self._kinds = [({each.name: _TYPES[str(each.type)] for each in fields(kind)}, kind) for kind in kinds]
+        self._parsed = parsed
+        self._is_read = False
 
-    def pieces(self) -> Iterator[LogRecord]:
+    def records(self) -> Sequence[LogRecord[_Head]]:
         """The whole records, the oldest first; a piece of one at the end is left out.
 
         Raises:
             HistoryError: the file is damaged.
         """
-        size = self._file.seek(0, os.SEEK_END)
-        place = 0
-        while place < size:
-            self._file.seek(place)
-            line = self._file.readline(_HEAD_BYTES)
-            if not line.endswith(b"\n"):
-                if place + len(line) == size:
-                    return
-                raise damaged(self._file.name, place)
-            head = self._head(line, place)
-            start, length = place + len(line), head["stored"] * WORD_BYTES
-            place = start + length
-            if place > size:
-                return
-            yield LogRecord(head, start, length)
+        if not self._is_read:
+            self._parsed[:] = self._read()
+            self._is_read = True
+        return self._parsed
 
-    def read(self, piece: LogRecord) -> bytes:
+    def read(self, record: LogRecord[_Head]) -> bytes:
         """The bytes of a record."""
-        self._file.seek(piece.start)
-        return self._file.read(piece.length)
+        self._file.seek(record.start)
+        return self._file.read(record.length)
 
-    def append(self, head: Mapping[str, Any], data: bytes) -> None:
+    def append(self, head: _Head, data: bytes) -> None:
         """Write a record behind the last whole one; on return it is on disk."""
-        end = 0
-        for piece in self.pieces():
-            end = piece.start + piece.length
-        self._file.seek(end)
+        last = self.records()[-1:]
+        self._is_read = False
+        self._file.seek(last[0].start + last[0].length if last else 0)
         self._file.truncate()
-        content = {**head, "seal": _seal(head)}
+        content = asdict(head)
+        content["seal"] = _seal(content)
         self._file.write(json.dumps(content, sort_keys=True).encode() + b"\n" + data)
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def _head(self, line: bytes, place: int) -> dict[str, Any]:
+    def _read(self) -> list[LogRecord[_Head]]:
+        found: list[LogRecord[_Head]] = []
+        size = self._file.seek(0, os.SEEK_END)
+        place = self._file.seek(0)
+        while place < size:
+            line = self._file.readline(_HEAD_BYTES)
+            if not line.endswith(b"\n"):
+                if place + len(line) == size:
+                    break
+                raise damaged(self._file.name, place)
+            start = place + len(line)
+            record = self._parsed[len(found)] if len(found) < len(self._parsed) else None
+            if record is None or record.line != line or record.start != start:
+                head = self._head(line, place)
+                record = LogRecord(line, head, start, head.stored * WORD_BYTES)
+            place = start + record.length
+            if place > size:
+                break
+            if record.length:
+                self._file.seek(place)
+            found.append(record)
+        return found
+
+    def _head(self, line: bytes, place: int) -> _Head:
         try:
-            head = json.loads(line)
-            seal = head.pop("seal")
-            types = {name: type(value) for name, value in head.items()}
-            if types not in self._kinds or head["stored"] < 0 or seal != _seal(head):
+            content = json.loads(line)
+            seal = content.pop("seal")
+            types = {name: type(value) for name, value in content.items()}
+            (kind,) = (kind for wanted, kind in self._kinds if wanted == types)
+            if content["stored"] < 0 or seal != _seal(content):
                 raise ValueError
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise damaged(self._file.name, place) from None
-        return head  # type: ignore[no-any-return]
+        return kind(**content)
 
 
 @contextmanager
-def opened(path: Path, kinds: Sequence[Mapping[str, type]]) -> Iterator[SealedLog]:
+def opened(
+    path: Path, kinds: Sequence[type[_Head]], parsed: list[LogRecord[_Head]]
+) -> Iterator[SealedLog[_Head]]:
     """Open a log, made on first use, while no other thread or process has it open.
 
     Args:
         path: its file.
         kinds: as of `SealedLog`.
+        parsed: as of `SealedLog`; it is changed while the log is open only.
 
     Raises:
         HistoryError: it cannot be used.
@@ -138,7 +173,7 @@ def opened(path: Path, kinds: Sequence[Mapping[str, type]]) -> Iterator[SealedLo
         with open(path, "r+b", opener=lambda *_: file) as stream:
             if os.fstat(file).st_mode & 0o077:
                 raise ConfigError(f"{path} is open to other users.", f"Run `chmod 600 {quote(str(path))}`.")
-            yield SealedLog(stream, kinds)
+            yield SealedLog(stream, kinds, parsed)
     except OSError as problem:
         raise _unusable(path, problem) from None
     finally:

@@ -345,3 +345,55 @@ def test_jobs_that_neither_ledger_nor_a_table_tells_of_are_listed(history):
     assert left({digest: 3}) == []
     assert left({digest: 2}) == ["aaaa"]
     assert left({}) == ["aaaa", "bbbb"]
+
+
+def changes(whole):
+    """The file with a bit changed or cut off at every third place, with records swapped, gone or twice."""
+    lines = whole.splitlines(keepends=True)
+    for place in range(0, len(whole), 3):
+        yield whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+        yield whole[:place]
+    for first, second in ((0, 1), (1, 2), (0, 2)):
+        swapped = list(lines)
+        swapped[first], swapped[second] = lines[second], lines[first]
+        yield b"".join(swapped)
+    for number in range(len(lines)):
+        yield b"".join([*lines[:number], *lines[number + 1 :]])
+        yield b"".join([*lines[:number], lines[number], *lines[number:]])
+    yield whole
+
+
+def test_what_is_remembered_of_the_file_never_hides_a_change_of_it(history, tmp_path):
+    """One that has read the file before finds in a changed one what one finds that has not."""
+    nobody = job(history, [])
+    for name in ("aaaa", "bbbb", "cccc"):
+        history.record(replace(nobody, job=name))
+    whole = history.path.read_bytes()
+    assert whole.count(b"\n") == 3  # without persons there are lines only
+
+    def found(reader):
+        try:
+            return [(record.job, record.digest) for record in reader.records()]
+        except HistoryError as problem:
+            return str(problem)
+
+    outcomes = set()
+    for changed in changes(whole):
+        history.path.write_bytes(whole)
+        assert [name for name, _ in found(history)] == ["aaaa", "bbbb", "cccc"]
+        history.path.write_bytes(changed)
+        outcome = found(history)
+        assert outcome == found(History(tmp_path))
+        outcomes.add(str(outcome))
+    assert len(outcomes) > 10
+
+
+def test_a_changed_set_is_noticed_by_one_that_has_read_it_before(history):
+    history.record(job(history, range(20)))
+    near = job(history, range(19))
+    with pytest.raises(OverlapError):
+        history.check(near)
+    whole = history.path.read_bytes()
+    history.path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(HistoryError, match="damaged"):
+        history.check(near)
