@@ -24,6 +24,7 @@ LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
 _KEEPALIVE_SECONDS = (2, 300)
+_TLS: Final = "tls://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,41 @@ class Keepalive:
 
 
 @dataclass(frozen=True, slots=True)
+class Dask:
+    """A Dask cluster of this institution, and how this party shows itself to it.
+
+    Attributes:
+        address: of the scheduler.
+        ca: the certificate of the cluster's own authority, PEM.
+        certificate: this party's certificate by that authority, PEM.
+        key: the private key of it, PEM, readable by its owner only.
+        seconds: how long the cluster may finish nothing before work on it is given up.
+    """
+
+    address: Address
+    ca: Path
+    certificate: Path
+    key: Path
+    seconds: int = 60
+
+    @property
+    def url(self) -> str:
+        """The address as Dask writes it."""
+        return f"{_TLS}{self.address}"
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Where this party computes.
+
+    Attributes:
+        dask: its Dask cluster, or None for this machine alone.
+    """
+
+    dask: Dask | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Peer:
     """A paired party.
 
@@ -127,6 +163,7 @@ class Config:
         plugins: distributions whose analyses the daemon loads, see `parties.plugins`.
         metrics_port: where the daemon answers with its metrics on the loopback address; 0 for nowhere.
         log_level: the least that the daemon logs, one of `LOG_LEVELS`.
+        compute: where it computes.
     """
 
     path: Path
@@ -143,6 +180,7 @@ class Config:
     plugins: tuple[str, ...] = ()
     metrics_port: int = 0
     log_level: str = "info"
+    compute: Compute = field(default_factory=Compute)
 
     def peer(self, name: str) -> Peer:
         """The paired party of that name.
@@ -226,6 +264,7 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
         plugins=plugins.texts("analyses", ()),
         metrics_port=_between(metrics, "port", 0, 0, 65535),
         log_level=_log_level(log),
+        compute=_compute(top.table("compute", required=False), path.parent),
     )
     for table in (party, listen, jobs, plugins, metrics, log, top):
         table.close()
@@ -285,6 +324,36 @@ def _limits(table: StrictTable) -> Limits:
     )
     table.close()
     return limits
+
+
+def _compute(table: StrictTable, folder: Path) -> Compute:
+    compute = Compute(dask=_dask(table, folder) if table.has("dask") else None)
+    table.close()
+    return compute
+
+
+def _dask(table: StrictTable, folder: Path) -> Dask:
+    dask = Dask(
+        address=_checked(table, "dask", _tls_address),
+        ca=folder / table.text("dask_ca"),
+        certificate=folder / table.text("dask_certificate"),
+        key=folder / table.text("dask_key"),
+        seconds=_between(table, "dask_seconds", 60, 1, 3600),
+    )
+    if not dask.address.port:
+        raise table.fail("dask", "has port 0", "Write the port on which the scheduler listens.")
+    return dask
+
+
+def _tls_address(text: str) -> Address:
+    scheme, separator, rest = text.partition("://")
+    if scheme + separator != _TLS:
+        raise ConfigError(
+            f"{text[:300]!r} does not begin with {_TLS}, and over anything else than TLS no work is sent.",
+            "Start scheduler and workers with --tls-ca-file, --tls-cert, --tls-key and --protocol tls, and "
+            f"write the scheduler's address as {_TLS}host:port.",
+        )
+    return Address.parse(rest)
 
 
 def _keepalive(table: StrictTable) -> Keepalive:

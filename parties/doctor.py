@@ -14,6 +14,7 @@ from typing import Final
 from parties.audit.files import read_log
 from parties.audit.verification import missing_decisions
 from parties.client import ask_daemon
+from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
 from parties.contracts.spec import MAX_MBIT, MAX_RTT_MS
 from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
@@ -89,6 +90,25 @@ def examine_self(config: Config) -> list[Finding]:
         _attempt("self", "kernels", _kernels),
         _attempt("self", "daemon", lambda: _daemon(config)),
     ]
+
+
+def examine_cluster(config: Config) -> list[Finding]:
+    """Check that this party's Dask cluster, if it has one, answers and runs this release everywhere."""
+    dask = config.compute.dask
+    if dask is None:
+        return []
+
+    def look() -> Finding:
+        found = ClusterExecutor(dask).members()
+        workers, threads = _counted(found.workers, "worker"), _counted(found.threads, "thread")
+        what = f"{dask.url} has {workers} of this release, {threads}"
+        return Finding("self", "cluster", Status.OK, what)
+
+    return [_attempt("self", "cluster", look)]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:

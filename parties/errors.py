@@ -10,6 +10,9 @@
       JobError              a job file, or a job in a state that does not allow what was asked
       StorageError          jobs or results cannot be kept: the disk is full, or the database is damaged
       PoolError             prepared randomness that is damaged or was used before
+      ClusterError          this party's Dask cluster does not do the work that it is given
+        ClusterUnavailable  ... because it does not answer, or no worker is left
+        ClusterMismatch     ... because it runs another release than this party
       PeerError
         PeerUnreachable     no connection
         PeerUntrusted       a connection, but not with the certificate that was paired
@@ -93,6 +96,30 @@ class PoolError(DuettoError):
     code = "pool"
 
 
+class ClusterError(DuettoError):
+    """This party's Dask cluster does not do the work that it is given; `duetto doctor` looks at it."""
+
+    code = "cluster"
+    advice = "Run `duetto doctor`, which checks the cluster, and look at the logs of its workers."
+
+
+class ClusterUnavailable(ClusterError):  # noqa: N818 - a state, not a fault
+    """The Dask cluster does not answer, or has no worker left; start it, or do without."""
+
+    code = "cluster-unavailable"
+    advice = (
+        "Start its scheduler and workers, or remove dask from [compute] in duetto.toml and restart the "
+        "daemon; then submit the job again."
+    )
+
+
+class ClusterMismatch(ClusterError):  # noqa: N818
+    """Scheduler or workers of the Dask cluster run another release; install the same one everywhere."""
+
+    code = "cluster-version"
+    advice = "Install the same releases on scheduler, workers and this machine, and restart them."
+
+
 class PeerUnreachable(PeerError):  # noqa: N818 - a state, not a fault
     """No connection to the peer comes about; start its daemon or correct its address."""
 
@@ -151,6 +178,7 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
     JobError: BAD_DATA,
     PoolError: BAD_DATA,
     StorageError: DISK,
+    ClusterError: UNAVAILABLE,
     PeerError: UNAVAILABLE,
     PeerBusy: RETRY,
     KeyboardInterrupt: INTERRUPTED,

@@ -23,7 +23,7 @@ from parties.config import LOG_LEVELS, Address, Config, load, user_folder
 from parties.contracts.state import State
 from parties.daemon import logs
 from parties.daemon.service import say_ready
-from parties.doctor import Status, examine_peer, examine_self
+from parties.doctor import Status, examine_cluster, examine_peer, examine_self
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
@@ -266,7 +266,7 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
     """Check this party and the way to its peers; exit status 78 if it fails here, 69 if at a peer."""
     config = load(config_path)
     peers = [config.peer(name) for name in names] if names else list(config.peers)
-    findings = examine_self(config)
+    findings = examine_self(config) + examine_cluster(config)
     for peer in peers:
         talk(f"asking {peer.name} at {peer.address}")
         findings += examine_peer(config, peer)

@@ -18,6 +18,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from parties.audit.lines import RELOADED, STARTED, STOPPED, AuditError
+from parties.cluster.executor import ClusterExecutor
 from parties.config import Address, Config, load
 from parties.errors import ConfigError
 from parties.jobs.control import Reloaded, make_control_server
@@ -80,6 +81,7 @@ class Daemon:
             terms,
             pools=PoolStore(config.home),
             heads=open_heads(config.home, config.name, identity.signing, ledger),
+            cluster=ClusterExecutor(config.compute.dask) if config.compute.dask is not None else None,
         )
         self._renewals = Renewals(config)
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms, renewals=self._renewals)

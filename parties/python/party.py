@@ -16,7 +16,7 @@ from parties.catalog.loading import load as load_data
 from parties.certificates.verification import read_certificate
 from parties.client import Party, Result, job_text
 from parties.config import Config, load
-from parties.doctor import Status, examine_peer, examine_self
+from parties.doctor import Status, examine_cluster, examine_peer, examine_self
 from parties.jobs.opening import local_admission
 from parties.jobs.reports import policy_document
 from parties.jobs.spending import ledger_document, log_document
@@ -93,7 +93,7 @@ class HomeParty(Party):
             ConfigError: no peer of this name is paired.
         """
         config = self._config
-        findings = examine_self(config)
+        findings = examine_self(config) + examine_cluster(config)
         for peer in [config.peer(name) for name in peers] if peers else config.peers:
             findings += examine_peer(config, peer)
         failed = any(finding.verdict is Status.FAIL for finding in findings)

@@ -6,7 +6,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,7 @@ class SessionRunner:
         wrap: put around every transport, such as an emulated network.
         pools: where pools of correlated randomness are kept; without it sessions keep none.
         heads: what is said and kept of ledgers; without it sessions spend nothing and say nothing of them.
+        cluster: where work under public keys is done, see `Session.cluster`; shut down with the runner.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class SessionRunner:
         wrap: Wrap = _as_it_is,
         pools: PoolStore | None = None,
         heads: Heads | None = None,
+        cluster: Executor | None = None,
     ) -> None:
         self._identity = identity
         self._peers = peers
@@ -75,6 +77,7 @@ class SessionRunner:
         self._wrap = wrap
         self._pools = pools
         self._heads = heads
+        self._cluster = cluster
         self._mask_tables = MaskTables()
         self._executor = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="arithmetic")
         self._shares = Shares(limits.sessions, peers)
@@ -192,8 +195,10 @@ class SessionRunner:
         return self._shares.drain(seconds)
 
     def close(self) -> None:
-        """Free the worker threads, after all sessions have ended."""
+        """Free the worker threads and leave the cluster, after all sessions have ended."""
         self._executor.shutdown(wait=False, cancel_futures=True)
+        if self._cluster is not None:
+            self._cluster.shutdown(wait=False, cancel_futures=True)
 
     def _sides(self, peer: str) -> Sides:
         return Sides(
@@ -255,6 +260,7 @@ class SessionRunner:
             report=task.report,
             mask_tables=self._mask_tables,
             network=task.network,
+            cluster=self._cluster,
             precomputed=self._pools.with_peer(peer) if self._pools is not None else None,
         )
 

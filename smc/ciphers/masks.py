@@ -117,6 +117,7 @@ class Masks:
         random: the source of randomness.
         executor: where the work is done.
         tables: where the table is taken from and put.
+        cluster: where masks are computed instead, for a public group; the table is computed by both.
     """
 
     def __init__(
@@ -127,12 +128,14 @@ class Masks:
         random: Randomness,
         executor: Executor,
         tables: MaskTables,
+        cluster: Executor | None = None,
     ) -> None:
         self._unit_modulus = int(unit_modulus)
         self._power = power
         self._modulus = int(modulus)
         self._random = random
         self._executor = executor
+        self._drawing = executor if cluster is None else cluster
         self._tables = tables
         self._group = int(power), int(modulus)
         self._table: FixedBases | None = None
@@ -161,11 +164,11 @@ class Masks:
         rest = count - len(masks)
         noise = np.frombuffer(self._random.bytes(rest * table.width), dtype=np.uint8)
         digits = noise.reshape(rest, table.width) & np.uint8((1 << table.window) - 1)
-        return masks + table.combine(digits, self._executor)
+        return masks + table.combine(digits, self._drawing)
 
     def _direct(self, count: int) -> list[mpz]:
         units = self._random.units(self._unit_modulus, count)
-        return powers(units, self._power, self._modulus, self._executor)
+        return powers(units, self._power, self._modulus, self._drawing)
 
     def _build(self) -> FixedBases:
         return FixedBases(self._generators, self._modulus, self._digits, self._window, self._executor)

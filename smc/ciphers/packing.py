@@ -11,7 +11,6 @@ into the next slot. Protocols add masks that see to it and state their bounds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Final, Self, TypeVar
 
@@ -64,13 +63,12 @@ class Packing:
         """What `pack` adds to the operation count `square`."""
         return (count - self.packs(count)) * self.slot_bits
 
-    def pack(self, cipher: Paillier, values: Ciphertexts, executor: Executor) -> Ciphertexts:
+    def pack(self, cipher: Paillier, values: Ciphertexts) -> Ciphertexts:
         """Ciphertexts of the packs, not fresh.
 
         Args:
             cipher: the cipher of the values' key.
             values: ciphertexts of integers; the first value goes to the lowest slot of the first pack.
-            executor: where the work is done.
 
         Raises:
             KeyMaterialError: the ciphertexts are under another key, or its plaintexts hold no such pack.
@@ -89,7 +87,7 @@ class Packing:
         cipher.operations["square"] += self.squarings(len(values))
         groups = self._groups(values.values)
         fixed = (mpz(1) << self.slot_bits, key.n_squared)
-        return Ciphertexts(key, spread(_horner, len(groups), executor, (groups,), fixed))
+        return Ciphertexts(key, spread(_horner, len(groups), cipher.public_executor, (groups,), fixed))
 
     def join(self, values: Sequence[int]) -> list[int]:
         """The packs of known integers, as plaintexts.

@@ -47,21 +47,30 @@ class Paillier:
         random: the source of randomness.
         executor: where the work is done.
         tables: tables for masks, shared with other ciphers; new ones unless given.
+        cluster: where powers under the public key and masks of it are computed instead, which is most of the
+            work without the secret key; None for `executor`.
 
     Attributes:
         operations: how many group operations were done, by name, as a function of batch sizes alone:
             `mask` (one fresh randomiser), `power` and `small_power` (one scaling; which of them is decided
             by the largest factor of the batch), `inverse` (one subtraction), `square`, `decrypt`,
             `zero_test`.
+        public_executor: where work without the secret key that takes long is done.
     """
 
     def __init__(
-        self, public: PublicKey, random: Randomness, executor: Executor, tables: MaskTables | None = None
+        self,
+        public: PublicKey,
+        random: Randomness,
+        executor: Executor,
+        tables: MaskTables | None = None,
+        cluster: Executor | None = None,
     ) -> None:
         self.public = public
         self.operations: Counter[str] = Counter()
         self._random = random
         self._executor = executor
+        self.public_executor = executor if cluster is None else cluster
         self._tables = MaskTables() if tables is None else tables
         self._general_masks: Masks | None = None
 
@@ -144,7 +153,7 @@ class Paillier:
         for row, base in zip(negative, turned, strict=True):
             bases[row] = base
         exponents = [abs(mpz(factor)) % self.public.n for factor in factors]
-        return Ciphertexts(self.public, powers(bases, exponents, self.public.n_squared, self._executor))
+        return Ciphertexts(self.public, powers(bases, exponents, self.public.n_squared, self.public_executor))
 
     def expected(self, count: int) -> ExpectedCiphertexts:
         """What to demand of a message field with `count` ciphertexts under this key."""
@@ -185,7 +194,7 @@ class Paillier:
         if self._general_masks is None:
             key = self.public
             self._general_masks = Masks(
-                key.n, key.n, key.n_squared, self._random, self._executor, self._tables
+                key.n, key.n, key.n_squared, self._random, self._executor, self._tables, self.public_executor
             )
         return self._general_masks.draw(count)
 
@@ -198,12 +207,18 @@ class OwnPaillier(Paillier):
         random: the source of randomness.
         executor: where the work is done.
         tables: as for `Paillier`; they come to tell the primes.
+        cluster: as for `Paillier`; what takes the secret key is never done there.
     """
 
     def __init__(
-        self, private: PrivateKey, random: Randomness, executor: Executor, tables: MaskTables | None = None
+        self,
+        private: PrivateKey,
+        random: Randomness,
+        executor: Executor,
+        tables: MaskTables | None = None,
+        cluster: Executor | None = None,
     ) -> None:
-        super().__init__(private.public, random, executor, tables)
+        super().__init__(private.public, random, executor, tables, cluster)
         self._private = private
         # n-th residues modulo p**2 are p-th powers, because q is prime to p (p - 1); so too with q
         self._masks_p = Masks(private.p, private.p, private.p_squared, random, executor, self._tables)

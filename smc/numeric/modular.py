@@ -2,15 +2,18 @@
 
 Powers and products of numbers of thousands of bits are where the ciphers spend their time. Every function
 here cuts its batch into `PIECES`, whatever the machine, and runs the pieces on the caller's executor with
-gmpy2, which releases the interpreter lock: threads are enough. Running times depend on the numbers:
+gmpy2, which releases the interpreter lock: threads are enough. The pieces are functions of this package and
+numbers, so that the executor may as well be that of other machines. Running times depend on the numbers:
 neither gmpy2 nor Python is constant-time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
+from functools import lru_cache
 from itertools import pairwise
+from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
 import gmpy2
@@ -19,7 +22,7 @@ from gmpy2 import mpz
 from numpy.typing import NDArray
 
 from smc.errors import DomainError, UsageError
-from smc.pieces import each
+from smc.pieces import ask, each
 
 T = TypeVar("T")
 
@@ -36,6 +39,8 @@ PRODUCTS = 1 << 12
 """Most products of two numbers of a task."""
 
 _INLINE = 2
+_ASK_SECONDS = 1.0  # a piece takes half of it, but one that other machines have to do may never come back
+_KEPT_TABLES = 4
 _RELEASE_BITS = 2048  # measured: below, handing the lock over costs more than one product
 
 
@@ -94,21 +99,22 @@ class FixedBases:
 
     An exponent is a row of digits in base 2**window, the least significant first; a product costs one
     multiplication per digit and no squaring (Brickell, Gordon, McCurley, Wilson: Fast exponentiation with
-    precomputation, Eurocrypt 1992). The table takes `len(bases) * digits * 2**window` residues.
+    precomputation, Eurocrypt 1992). The table takes `len(bases) * digits * 2**window` residues. Another
+    process is sent the bases instead, and computes its table once.
 
     Args:
         bases: the bases.
         modulus: positive.
         digits: digits per exponent, at least 1.
         window: bits per digit, 1 to 8.
-        executor: where the tables are computed.
+        executor: where the tables are computed; None for the calling thread.
 
     Raises:
         UsageError: no bases, no digits, or a window outside 1 to 8.
     """
 
     def __init__(
-        self, bases: Sequence[Integer], modulus: Integer, digits: int, window: int, executor: Executor
+        self, bases: Sequence[Integer], modulus: Integer, digits: int, window: int, executor: Executor | None
     ) -> None:
         if not bases or digits < 1 or not 1 <= window <= 8:
             raise UsageError(
@@ -117,19 +123,26 @@ class FixedBases:
             )
         self.modulus = mpz(modulus)
         self.window = window
-        tables: list[list[list[mpz]]] = spread(
-            _tables, len(bases), executor, (bases,), (digits, window, self.modulus)
+        self._recipe = tuple(bases), self.modulus, digits, window
+        fixed = digits, window, self.modulus
+        tables: list[list[list[mpz]]] = (
+            _tables(bases, *fixed)
+            if executor is None
+            else spread(_tables, len(bases), executor, (bases,), fixed)
         )
-        self._rows = [row for table in tables for row in table]
+        self.rows = [row for table in tables for row in table]
 
     def __repr__(self) -> str:
         bits = self.modulus.bit_length()
         return f"FixedBases(rows={self.width}, window={self.window}, modulus={bits} bits)"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _kept_table, self._recipe
+
     @property
     def width(self) -> int:
         """Digits that a product takes: those of the first base's exponent, then the second's, and so on."""
-        return len(self._rows)
+        return len(self.rows)
 
     def combine(self, digits: NDArray[np.uint8], executor: Executor) -> list[mpz]:
         """One product of powers per row of digits.
@@ -153,7 +166,7 @@ class FixedBases:
                 "Split the exponents into digits of the table's window.",
             )
         lines = [line.tobytes() for line in digits]
-        return spread(_combine, len(lines), executor, (lines,), (self._rows, self.modulus))
+        return spread(_combine, len(lines), executor, (lines,), (self,))
 
 
 class FixedBase:
@@ -231,10 +244,34 @@ def spread(
         for start, stop in pairwise(ends)
     ]
     try:
-        return [result for task in each(tasks, 1) for result in task.result()]
+        return [result for task in each(tasks, 1) for result in _result(task)]
     finally:
         for task in tasks:
             task.cancel()
+
+
+def _result(task: Future[list[T]]) -> list[T]:
+    while True:
+        try:
+            return task.result(_ASK_SECONDS)
+        except TimeoutError:
+            if task.done():  # it is the task's own
+                raise
+            ask()
+
+
+_building = Lock()
+
+
+def _kept_table(*recipe: Any) -> FixedBases:
+    """The table of a recipe, computed once in a process whose tasks all bring the recipe."""
+    with _building:
+        return _made_table(*recipe)
+
+
+@lru_cache(_KEPT_TABLES)
+def _made_table(bases: tuple[Integer, ...], modulus: Integer, digits: int, window: int) -> FixedBases:
+    return FixedBases(bases, modulus, digits, window, None)
 
 
 def _released(modulus: mpz) -> Any:
@@ -294,7 +331,8 @@ def _table(base: mpz, digits: int, window: int, modulus: mpz) -> list[list[mpz]]
     return rows
 
 
-def _combine(lines: Sequence[bytes], rows: Sequence[Sequence[mpz]], modulus: mpz) -> list[mpz]:
+def _combine(lines: Sequence[bytes], table: FixedBases) -> list[mpz]:
+    rows, modulus = table.rows, table.modulus
     found = []
     with _released(modulus):
         for line in lines:

@@ -43,6 +43,8 @@ class Session:
         precomputed: where pools of correlated randomness with this peer lie, or None where none are kept.
         network: the link to the peer as both parties have agreed, by which protocols are chosen; None for
             one without limits.
+        cluster: where work under public Paillier keys is done instead; None for `executor`. It is shown
+            ciphertexts, the randomness of new ones and this party's factors, and no secret key.
     """
 
     role: Role
@@ -56,6 +58,7 @@ class Session:
     mask_tables: MaskTables = field(default_factory=MaskTables, repr=False)
     precomputed: PeerPools | None = field(default=None, repr=False)
     network: Network | None = None
+    cluster: Executor | None = None
     _own: OwnPaillier | None = field(default=None, init=False, repr=False)
     _peer: Paillier | None = field(default=None, init=False, repr=False)
     _oblivious: ObliviousEngine | None = field(default=None, init=False, repr=False)
@@ -74,7 +77,7 @@ class Session:
                 raise KeyMaterialError(
                     "This run needs a Paillier key of this party.", "Give the session one as own_key."
                 )
-            self._own = OwnPaillier(self.own_key, self.random, self.executor, self.mask_tables)
+            self._own = OwnPaillier(self.own_key, self.random, self.executor, self.mask_tables, self.cluster)
         return self._own
 
     @property
@@ -90,7 +93,7 @@ class Session:
                     "This run needs the peer's Paillier key.",
                     "Give the session one as peer_key, or pair the parties again.",
                 )
-            self._peer = Paillier(self.peer_key, self.random, self.executor, self.mask_tables)
+            self._peer = Paillier(self.peer_key, self.random, self.executor, self.mask_tables, self.cluster)
         return self._peer
 
     @property

@@ -90,7 +90,7 @@ FLOORS = (
     ("parties.toml",),
     ("parties.config", "parties.plugins"),
     ("parties.pki",),
-    ("parties.catalog",),
+    ("parties.catalog", "parties.cluster"),
     ("parties.ledger",),
     ("parties.audit",),
     ("parties.policy", "parties.disclosure"),

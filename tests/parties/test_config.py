@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parties.config import Address, Config, check_name, find, load
+from parties.config import Address, Config, Dask, check_name, find, load
 from parties.errors import CONFIG, ConfigError, exit_code
 
 GOOD = """
@@ -40,6 +40,50 @@ def written(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "duetto.toml"
     path.write_text(text)
     return path
+
+
+CLUSTER = (
+    GOOD
+    + """
+[compute]
+dask = "tls://scheduler.example:8786"
+dask_ca = "dask/ca.pem"
+dask_certificate = "dask/duetto.pem"
+dask_key = "/abs/duetto.key"
+"""
+)
+
+
+def test_a_cluster(tmp_path):
+    assert load(written(tmp_path, GOOD)).compute.dask is None
+    dask = load(written(tmp_path, CLUSTER)).compute.dask
+    assert dask == Dask(
+        Address("scheduler.example", 8786),
+        tmp_path / "dask/ca.pem",
+        tmp_path / "dask/duetto.pem",
+        Path("/abs/duetto.key"),
+    )
+    assert (dask.url, dask.seconds) == ("tls://scheduler.example:8786", 60)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("tls://", "tcp://", "'tcp://.*' does not begin with tls://.*--protocol tls"),
+        ("tls://", "", "does not begin with tls://"),
+        ("tls://", "TLS://", "does not begin with tls://"),
+        (":8786", "", "is not a valid address"),
+        (":8786", ":0", "has port 0"),
+        ('dask_ca = "dask/ca.pem"', "", "dask_ca is missing"),
+        ("dask_key", "dask_kye", "dask_key is missing.*dask_kye"),
+        ("[compute]", "[compute]\ndask_seconds = 0", "dask_seconds is below 1"),
+        ('dask = "tls', 'desk = "tls', "not a known key"),
+    ],
+)
+def test_a_wrong_cluster_is_refused_with_its_place(tmp_path, old, new, words):
+    with pytest.raises(ConfigError, match=f"compute: .*{words}") as raised:
+        load(written(tmp_path, CLUSTER.replace(old, new)))
+    assert raised.value.hint
 
 
 def test_a_good_file(tmp_path):

@@ -91,7 +91,7 @@ def bob(session: Session, parameters: Parameters, x: Encrypted, y: Encrypted, in
     cipher = session.peer
     masks = session.random.below(2 << (bits + MASK_BITS), len(x))
     differences = cipher.subtract(cipher.ciphertexts_of(x), cipher.ciphertexts_of(y))
-    packs = packing.pack(cipher, differences, session.executor)
+    packs = packing.pack(cipher, differences)
     masked = cipher.add_plain(packs, packing.join([(1 << bits) + b for b in masks]))
     session.channel.send(PackedMasked(cipher.refresh(masked)))
     low = Plain(_low_parts(masks, bits))

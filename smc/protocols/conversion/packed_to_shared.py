@@ -71,7 +71,7 @@ def bob(session: Session, parameters: Parameters, value: Encrypted) -> Share:
     packing = layout(parameters)
     cipher = session.peer
     masks = session.random.below(1 << (parameters.bits + MASK_BITS), len(value))
-    packs = packing.pack(cipher, cipher.ciphertexts_of(value), session.executor)
+    packs = packing.pack(cipher, cipher.ciphertexts_of(value))
     session.channel.send(MaskedPacks(cipher.refresh(cipher.add_plain(packs, packing.join(masks)))))
     return Share([-r % modulus for r in masks], modulus)
 

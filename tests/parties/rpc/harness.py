@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -113,6 +114,7 @@ def listening(
     terms: Terms | None = None,
     wrap: Wrap | None = None,
     heads: Heads | None = None,
+    cluster: Executor | None = None,
     port: int = 0,
     renewals: Renewals | None = None,
 ) -> Iterator[Party]:
@@ -120,7 +122,7 @@ def listening(
     config = configuration(own, {}, limits, keepalive)
     peers = {peer.name: peer for peer in known}
     extra = {} if wrap is None else {"wrap": wrap}
-    runner = SessionRunner(own, peers, limits, terms, heads=heads, **extra)
+    runner = SessionRunner(own, peers, limits, terms, heads=heads, cluster=cluster, **extra)
     jobs = Jobs()
     server = PeerServer(
         Address("127.0.0.1", port),

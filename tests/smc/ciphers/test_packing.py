@@ -38,7 +38,7 @@ def test_ciphertexts_pack_like_numbers(slot_bits: int, count: int) -> None:
     packing = Packing(slot_bits, 5)
     values = seeded().below(1 << slot_bits, count)
     before = PEER.operations["square"]
-    packs = packing.pack(PEER, PEER.encrypt(values), POOL)
+    packs = packing.pack(PEER, PEER.encrypt(values))
     assert PEER.operations["square"] - before == packing.squarings(count) == (count - len(packs)) * slot_bits
     assert OWN.decrypt(packs) == packing.join(values)
     assert packing.split(OWN.decrypt(packs), count) == values
@@ -49,7 +49,7 @@ def test_ciphertexts_pack_like_numbers(slot_bits: int, count: int) -> None:
 def test_negative_numbers_come_right_once_offsets_are_added() -> None:
     packing = Packing(20, 6)
     values = [-5, 0, 7, -(1 << 18), 1 << 18, -1]
-    packs = packing.pack(PEER, PEER.encrypt(values), POOL)
+    packs = packing.pack(PEER, PEER.encrypt(values))
     lifted = PEER.add_plain(packs, packing.join([1 << 19] * 6))
     assert packing.split(OWN.decrypt(lifted), 6) == [v + (1 << 19) for v in values]
 
@@ -69,13 +69,13 @@ def test_keys_too_small() -> None:
     with pytest.raises(KeyMaterialError, match="too small"):
         Packing.under(512, 512)
     with pytest.raises(KeyMaterialError, match="fewer slots"):
-        Packing(256, 2).pack(PEER, PEER.encrypt([1, 2]), POOL)
+        Packing(256, 2).pack(PEER, PEER.encrypt([1, 2]))
 
 
 def test_ciphertexts_of_another_key_are_refused() -> None:
     other = Paillier(paper(Role.ALICE).public, seeded(), POOL)
     with pytest.raises(KeyMaterialError, match="another key"):
-        Packing(66, 2).pack(PEER, other.encrypt([1]), POOL)
+        Packing(66, 2).pack(PEER, other.encrypt([1]))
 
 
 @pytest.mark.parametrize("value", [-1, 16])
