@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,15 @@ def test_a_cluster(tmp_path):
         Path("/abs/duetto.key"),
     )
     assert (dask.url, dask.seconds) == ("tls://scheduler.example:8786", 60)
+
+
+def test_the_cluster_of_the_documents(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"```toml\n(\[compute\].*?)```", page, re.DOTALL)
+    dask = load(written(tmp_path, GOOD + block)).compute.dask
+    assert dask.key == tmp_path / "dask/duetto.key"
+    with pytest.raises(ConfigError, match="dask_seconds is above 3600"):
+        load(written(tmp_path, GOOD + block.replace("= 60", "= 3601")))
 
 
 @pytest.mark.parametrize(
