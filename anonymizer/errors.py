@@ -10,6 +10,7 @@
       GateError         a release that would let something out that it should not
       PluginError       a method of somebody else's cannot be used
       ConformanceError  a method does not do what every method has to do
+      WorkersError      other machines that were to do the work do not
 
 Each carries what happened, naming column and value where that helps, and a `hint`: what to do about it. The
 values named are those of the steward's own table, on the steward's own machine.
@@ -113,6 +114,12 @@ class ConformanceError(AnonymizerError, AssertionError):
     """
 
     code = "conformance"
+
+
+class WorkersError(AnonymizerError):
+    """Other machines that were to do the work do not; start them, or work without."""
+
+    code = "workers"
 
 
 def near(name: str, known: Sequence[str]) -> str:

@@ -103,7 +103,7 @@ class Dask:
         ca: the certificate of the cluster's own authority, PEM.
         certificate: this party's certificate by that authority, PEM.
         key: the private key of it, PEM, readable by its owner only.
-        seconds: how long the cluster may finish nothing before work on it is given up.
+        seconds: how long the cluster may finish nothing before it is asked whether it still answers.
     """
 
     address: Address

@@ -3,7 +3,7 @@
 With `--json` a command prints one JSON object: `{"success": true, ...}`, or, when it fails,
 `{"success": false, "error": {"code", "what", "hint"}}`. The exit status follows sysexits: 2 for wrong usage,
 65 for data that do not fit, 78 for a specification, roles or hierarchies that are wrong, 69 where a library
-is missing, 70 for a defect, 130 for an interrupt.
+or a cluster is missing, 70 for a defect, 130 for an interrupt.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from anonymizer.errors import (
     PluginError,
     RoleError,
     SpecError,
+    WorkersError,
 )
 
 P = ParamSpec("P")
@@ -138,7 +139,8 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
     """End the command: an `AnonymizerError` with its hint, a defect by its type only."""
     if isinstance(error, AnonymizerError):
         wrong_text = isinstance(error, SpecError | RoleError | HierarchyError | PluginError)
-        status, code, what, hint = CONFIG if wrong_text else BAD_DATA, error.code, error.what, error.hint
+        status = CONFIG if wrong_text else UNAVAILABLE if isinstance(error, WorkersError) else BAD_DATA
+        code, what, hint = error.code, error.what, error.hint
     elif isinstance(error, KeyboardInterrupt):
         status, code, what = INTERRUPTED, "interrupted", "Interrupted."
         hint = "Run it again: a file is written whole or not at all."

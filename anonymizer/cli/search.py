@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.workers import cluster_option, opened
 
 if TYPE_CHECKING:
     from anonymizer.pipelines.spec import Spec
@@ -58,6 +59,7 @@ def _risk(context: click.Context, option: click.Parameter, given: str) -> float:
 @click.option("-o", "--output", "output_path", type=FILE, help="The best specification, a TOML file.")
 @click.option("--report", "report_path", type=FILE, help="A report with the risk-utility map, an HTML file.")
 @click.option("--seed", type=int, help="Makes the search repeatable.")
+@cluster_option
 @json_option
 def search(
     data: Path,
@@ -72,6 +74,7 @@ def search(
     output_path: Path | None,
     report_path: Path | None,
     seed: int | None,
+    cluster: Path | None,
     as_json: bool,
 ) -> None:
     """Search the parameters of a specification for DATA that keep most utility within a limit of risk."""
@@ -91,7 +94,7 @@ def search(
     table = files.table(data, space.dialect)
     utility = fidelity if target is None else Learning(table, target=target, model=model, random_state=seed)
     measure = ReleaseMeasure(space, table, utility, repetitions, average, seed)
-    with nullcontext() if as_json else progress_bar() as on_progress:
+    with opened(cluster) as workers, nullcontext() if as_json else progress_bar() as on_progress:
         result = run(
             space,
             measure,
@@ -100,6 +103,7 @@ def search(
             trials=trials,
             on_progress=on_progress,
             random_state=seed,
+            workers=workers,
         )
     risk_words = "the mean over the records" if average else "of the worst record (attack simulator)"
     utility_words = (

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import AnonymizerError, SpecError, UnreachableError, near
 from anonymizer.search.space import Range, SearchSpace
+from anonymizer.search.workers import Workers, each
 
 Bool = NDArray[np.bool_]
 
@@ -126,6 +127,7 @@ def search(
     trials: int = 50,
     on_progress: OnProgress | None = None,
     random_state: int | None = None,
+    workers: Workers | None = None,
 ) -> SearchResult:
     """Search.
 
@@ -140,20 +142,29 @@ def search(
         trials: for "bayes".
         on_progress: called after each trial.
         random_state: for "bayes"; None is the operating system's randomness.
+        workers: who measures the points of a "grid"; they are sent the measure with its table. None for this
+            process.
 
     Raises:
-        SpecError: the strategy is unknown, its library is missing, or the number of trials is not positive.
+        SpecError: the strategy is unknown or has no use for workers, its library is missing, or the number of
+            trials is not positive.
     """
     if strategy not in STRATEGIES:
         raise SpecError(f"There is no strategy {strategy!r}.", near(strategy, STRATEGIES))
     if strategy == "grid":
         points = space.grid
         done: list[SearchTrial] = []
-        for point in points:
-            done.append(_tried(measure, point))
+        for trial in each(_tried, measure, points, workers):
+            done.append(trial)
             if on_progress:
                 on_progress(len(done), len(points), done[-1])
         return SearchResult(limit, tuple(done))
+    if workers is not None:
+        raise SpecError(
+            "Bayesian search chooses each point by those before, one after the other, so that other machines "
+            "cannot help.",
+            "Take grid, or search without a cluster.",
+        )
     if trials < 1:
         raise SpecError(f"The number of trials is {trials}, which is below 1.", "Try at least one.")
     return SearchResult(limit, tuple(_bayes(space, measure, limit, trials, on_progress, random_state)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import AbstractContextManager
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
 import click
@@ -144,6 +146,13 @@ def duetto() -> None:
     """Compute together with another institution on data that neither shows the other."""
 
 
+def _workers(config: Path) -> AbstractContextManager[object]:
+    """What commands of the anonymizer open a party's cluster with."""
+    from parties.cli.workers import workers
+
+    return workers(config)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and end the process with its exit status.
 
@@ -153,7 +162,7 @@ def main(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else arguments
     try:
         process.set_up()
-        duetto.main(words, prog_name="duetto", standalone_mode=False)
+        duetto.main(words, prog_name="duetto", standalone_mode=False, obj=_workers)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
     except (Exception, KeyboardInterrupt) as error:

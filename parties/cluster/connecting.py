@@ -59,7 +59,7 @@ def connect(dask: Dask) -> tuple[Client, Members]:
     from distributed import Client
 
     logging.getLogger("distributed").setLevel(logging.ERROR)  # what goes wrong is said by errors here
-    seconds = min(CONNECT_SECONDS, float(dask.seconds))
+    seconds = _patience(dask)
     security = _security(dask)
     _shake_hands(dask, security, seconds)
     try:
@@ -77,10 +77,14 @@ def connect(dask: Dask) -> tuple[Client, Members]:
             f"Correct dask in [compute] of duetto.toml. {_MANUAL}",
         ) from None
     try:
-        return client, _members(client, seconds, dask)
+        return client, members(client, dask)
     except BaseException:
         client.close(timeout=seconds)
         raise
+
+
+def _patience(dask: Dask) -> float:
+    return min(CONNECT_SECONDS, float(dask.seconds))
 
 
 def _security(dask: Dask) -> Security:
@@ -158,8 +162,17 @@ def _without_tls(dask: Dask) -> ClusterUnavailable:
     )
 
 
-def _members(client: Client, seconds: float, dask: Dask) -> Members:
-    """Compare releases and count the workers."""
+def members(client: Client, dask: Dask) -> Members:
+    """Compare releases and count the workers, all of which have to answer.
+
+    Args:
+        client: of the cluster.
+        dask: the cluster.
+
+    Raises:
+        ClusterUnavailable: somebody does not answer, or there are no workers.
+        ClusterMismatch: scheduler or workers run other releases.
+    """
 
     async def ask() -> tuple[dict[str, Any], dict[str, Any], dict[str, int]]:
         packages = list(SAME)
@@ -169,7 +182,7 @@ def _members(client: Client, seconds: float, dask: Dask) -> Members:
         return scheduler, workers, await client.scheduler.ncores()
 
     try:
-        scheduler, workers, threads = client.sync(ask, callback_timeout=seconds)
+        scheduler, workers, threads = client.sync(ask, callback_timeout=_patience(dask))
     except (OSError, TimeoutError) as problem:
         raise ClusterUnavailable(
             f"The Dask scheduler at {dask.url} or one of its workers does not answer "

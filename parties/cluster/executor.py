@@ -1,8 +1,9 @@
 """A Dask cluster behind the interface of `concurrent.futures`, with an end for everything that could wait.
 
 Dask itself gives the tasks of a worker that dies to others, and waits without end for workers where none is
-left, or for a scheduler that has fallen silent. Here work on which nothing is finished for a stated time is
-given up with a typed error, and so is what a lost connection leaves behind; the next task connects again.
+left, or for a scheduler that has fallen silent. Here a cluster that finishes nothing for a stated time is
+asked whether it still answers, and if it does not, its tasks are given up with a typed error. So is what a
+lost connection leaves behind; the next task connects again.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from concurrent.futures import CancelledError, Executor, Future, InvalidStateErr
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from parties.cluster.connecting import Members, connect
+from parties.cluster.connecting import Members, connect, members
 from parties.cluster.work import work
 from parties.config import Dask
 from parties.errors import ClusterError, ClusterUnavailable
@@ -57,6 +58,26 @@ class ClusterExecutor(Executor):
         client, members = connect(self._dask)
         client.close(timeout=_LEAVE_SECONDS)
         return members
+
+    def share(self, value: T) -> T:
+        """Bring a large value to all workers, once.
+
+        Returns:
+            What stands for the value among the arguments of `submit`, and nowhere else.
+
+        Raises:
+            DuettoError: as `connect`, or the workers do not take it within `dask_seconds`.
+        """
+        client = self._connected()
+        try:
+            handle: T = client.scatter(value, broadcast=True, hash=False, timeout=self._dask.seconds)
+        except (OSError, TimeoutError, CancelledError) as problem:
+            raise ClusterUnavailable(
+                f"The workers of the Dask cluster at {self._dask.url} did not take the data "
+                f"({type(problem).__name__}).",
+                _PATIENCE,
+            ) from None
+        return handle
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Give a task to the cluster.
@@ -118,7 +139,7 @@ class ClusterExecutor(Executor):
             there.cancel()
 
     def _watch(self) -> None:
-        """Give up when nothing was finished for too long; ends as soon as no task is open."""
+        """Give up when nothing is finished and nobody answers; ends as soon as no task is open."""
         while True:
             with self._given:
                 if not self._open:
@@ -128,9 +149,23 @@ class ClusterExecutor(Executor):
                 if left > 0:
                     self._given.wait(left)
                     continue
+            self._look()
+
+    def _look(self) -> None:
+        """Ask the cluster whether it works on; with a task that takes long it does."""
+        with self._connecting:
+            client = self._client
+        try:
+            if client is None:
+                raise _lost(self._dask)
+            members(client, self._dask)
+        except ClusterError as error:
             self._give_up(
-                f"The Dask cluster at {self._dask.url} has finished nothing for {self._dask.seconds} seconds."
+                f"For {self._dask.seconds} seconds the Dask cluster has finished nothing. {error.what}"
             )
+        else:
+            with self._given:
+                self._last = time.monotonic()
 
     def _give_up(self, what: str) -> None:
         """End all tasks that are open, and the connection."""
@@ -147,13 +182,16 @@ class ClusterExecutor(Executor):
 
 
 _PATIENCE: Final = (
-    "See with `duetto doctor` whether its scheduler answers and has workers; raise dask_seconds in [compute] "
-    "of duetto.toml if others' work keeps them busy for longer. Then submit the job again."
+    "See with `duetto doctor` whether its scheduler answers and has workers, and start them again; then try "
+    "again."
 )
 
 
 def _lost(dask: Dask) -> ClusterError:
-    return ClusterUnavailable(f"The connection to the Dask scheduler at {dask.url} was lost.")
+    return ClusterUnavailable(
+        f"The Dask cluster at {dask.url} has lost a task: the connection to its scheduler broke, or what the "
+        "task needs went with its only worker."
+    )
 
 
 def _typed(problem: BaseException) -> DuettoError:
