@@ -68,17 +68,27 @@ def parse(parameters: Mapping[str, Any]) -> LinkedParameters:
 
 
 def moved_pairs(parameters: TolerantParameters) -> int:
-    """By how many pairs one row more or less changes a greedy pairing of one round, at most.
+    """How many pairs one row more or less ends and begins in a greedy pairing of one round, at most.
 
-    Of `bucket` B and P passes a row meets P B rows of the other side, and pushes a row out of each full
-    bucket that it comes into, which had met as many: 2 P B + P + 1 pairs can end and as many begin.
+    In buckets: of `bucket` B and P passes a row meets P B rows of the other side, and pushes a row out of
+    each full bucket that it comes into, which had met as many: 2 P B + P + 1 pairs can end and as many begin.
+
+    By ranks: a row of the side that claims makes one claim, and pushes a row past the last of the R ranks in
+    each of P passes, whose claim can move: claims end at P rows and begin at P + 1. A row of the other side
+    meets P R claiming rows, and so do those that it pushes out, under the same keys: claims end at P R rows
+    and begin at as many. Each row at which claims end or begin can lose a pair and get another. This is with
+    the same side claiming; where both have as many rows, one more turns that round, and all pairs can change.
     """
     passes = len(parameters.blocking)
+    if parameters.ranks:
+        return 2 * max(2 * passes + 1, 2 * passes * parameters.ranks)
     return 2 * (2 * passes * parameters.bucket + passes + 1)
 
 
 def _noise(parameters: TolerantParameters) -> str:
     moved = f"one row can begin and end up to {moved_pairs(parameters)} pairs with the passes of this job"
+    if parameters.ranks:
+        moved += ", and all of them where it changes which side claims"
     if parameters.rounds > 1:
         moved = "one row can move a chain of pairs through all rows with more than one round"
     return (

@@ -11,6 +11,7 @@ from parties.bench.people import FIELDS
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener, open_gate
 from smc.analyses.matching.analysis import MATCHING
+from smc.analyses.matching.linked.parameters import moved_pairs
 from smc.analyses.matching.tolerant.plain import plain_links
 from smc.analyses.matching.tolerant.records import prepare, read_texts
 from smc.analyses.studies.columns import DAYS as DATES
@@ -364,6 +365,54 @@ def test_noise_is_refused_with_the_reason_and_both_ways_of_the_hint_work(rounds)
     job(rounds=rounds)
     exact = {"method": "exact", "keys": ["surname"], "output": "statistics", "values": VALUES, "epsilon": "1"}
     assert MATCHING.parse(exact).facts(BOTH).loss
+
+
+RANKED = {"bucket": None, "load": None, "overflow": None}
+
+
+def test_what_a_row_moves_among_ranks_is_said_where_noise_is_refused():
+    for ranks, pairs in ((1, 14), (2, 24)):
+        with pytest.raises(UsageError, match=f"up to {pairs} pairs .* changes which side claims"):
+            job(epsilon="1", ranks=ranks, **RANKED)
+
+
+@pytest.mark.parametrize(("ranks", "bucket"), [(1, None), (2, None), (None, 2)])
+def test_a_row_moves_no_more_pairs_than_is_said(ranks, bucket):
+    """Keys, names and so scores that many rows share: whoever is there meets and displaces others."""
+    changes = {
+        "fields": [{"column": name} for name in PARTS],
+        "threshold": "0.2",
+        "blocking": [["one:value"], ["two:value"], ["three:value"]],
+    }
+    changes |= {"ranks": ranks, **RANKED} if ranks else {"bucket": bucket, "load": None}
+    parsed = job("size", **changes).parameters.matching
+    drawn = np.random.default_rng(5)
+    most = 0
+    for _ in range(40):
+        counts = (24, 30)  # Alice's rows claim, with one row less of either side, too
+        sides = [drawn.integers(0, 9, (rows, len(PARTS))) for rows in counts]
+        whole = [np.arange(rows) for rows in counts]
+        pairs = linked(parsed, sides, whole)
+        for side in (0, 1):
+            fewer = list(whole)
+            fewer[side] = np.delete(whole[side], drawn.integers(0, counts[side]))
+            most = max(most, len(pairs ^ linked(parsed, sides, fewer)))
+    assert 3 <= most <= moved_pairs(parsed)
+
+
+PARTS = ("one", "two", "three")
+
+
+def linked(parsed, sides, rows):
+    """The pairs of these rows of both sides, in as many buckets however many there are."""
+    schema, held = Schema("text"), []
+    buckets = 1 if parsed.ranks else parsed.buckets(tuple(len(side) for side in sides))
+    for side, taken in zip(sides, rows, strict=True):
+        cells = zip(PARTS, side[taken].T, strict=True)
+        data = {name: Column([f"{name}{number}" for number in column], schema) for name, column in cells}
+        held.append(prepare(parsed, read_texts(parsed, data), buckets))
+    pairs = plain_links(parsed, *held)
+    return {(int(rows[0][left]), int(rows[1][right])) for left, right in pairs}
 
 
 @pytest.mark.parametrize(
