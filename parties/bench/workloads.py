@@ -177,6 +177,17 @@ _RANKS: Final = {
 
 _CLUSTERS: Final = {"clusters": 5, "columns": [f"m{i}" for i in range(8)], "iterations": 10}
 
+_CLUSTERS_MATCHED: Final = {
+    "clusters": 5,
+    "layout": "vertical",
+    "alice_columns": list(MATCHED[0]),
+    "bob_columns": list(MATCHED[1]),
+    "match": {"keys": ["id"], "duplicates": "error", "normalization": {"id": []}},
+    "iterations": 10,
+    "start": "random",
+    "labels": False,
+}
+
 _HISTOGRAM: Final = {"queries": [{"kind": "histogram", "column": "kind"}]}
 
 _VECTORS: Final = {"method": "vectors", "columns": [f"f{i}" for i in range(128)]}
@@ -189,6 +200,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
         "clusters-narrow": Workload(
             "clustering", {**_CLUSTERS, "start": "random", "columns": ["m0"]}, _points
         ),
+        "clusters-matched": Workload("clustering", _CLUSTERS_MATCHED, _matched),
         "exact": Workload("matching", _KEYS, _texts, ("alice",)),
         "exact-both": Workload("matching", _KEYS, _texts),
         "exact-numbers": Workload("matching", _KEYS, _numbers, ("alice",)),

@@ -23,9 +23,10 @@ top bits: Huang, Lu, Hong and Ding, Cheetah, USENIX Security 2022, section 4.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,13 +88,19 @@ def word_bits(largest: int) -> int:
 
 
 def sums(
-    session: Session, own: Word, own_bits: Bit, peer: Grouping, peer_bits: Bit, width: int
+    session: Session,
+    own: Sequence[NDArray[Any]],
+    own_bits: Bit,
+    peer: Grouping,
+    peer_bits: Bit,
+    width: int,
 ) -> tuple[Words, Words]:
     """Sum both parties' rows over the groups.
 
     Args:
         session: this side of the run.
-        own: the local rows, shape (n, length), modulo 2**width.
+        own: columns of the local rows, of any types of whole numbers, which lie beside each other; each of
+            shape (n, m), length of them together.
         own_bits: local XOR shares of the groups of the local rows, shape (n, groups).
         peer: what is public of the peer's rows.
         peer_bits: local XOR shares of their groups, shape (n', groups').
@@ -107,10 +114,8 @@ def sums(
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     kind = word_type(width)
-    rows = own.astype(kind)
-    mine = Grouping(len(own), own.shape[1], own_bits.shape[1])
-    # e' x, which the owner of the rows knows by itself.
-    total = own_bits.astype(kind).T @ rows
+    mine = Grouping(len(own_bits), sum(part.shape[1] for part in own), own_bits.shape[1])
+    total = np.zeros((mine.groups, mine.length), dtype=kind)
     other = np.zeros((peer.groups, peer.length), dtype=kind)
     for outgoing, incoming in zip_longest(mine.blocks(width), peer.blocks(width)):
         if incoming:
@@ -118,7 +123,12 @@ def sums(
             choices = np.ascontiguousarray(peer_bits[incoming].T).reshape(-1)
             chosen = session.oblivious.receive_rows(choices).reshape(peer.groups, -1, 2)
         if outgoing:
-            total -= _send(session, rows[outgoing], own_bits[outgoing].T, width)
+            # A block at a time, as wide columns of all rows may be most of a party's memory.
+            rows = np.hstack([part[outgoing].astype(kind) for part in own])
+            bits = own_bits[outgoing].T
+            # e' x, which the owner of the rows knows by itself.
+            total += bits.astype(kind) @ rows
+            total -= _send(session, rows, bits, width)
         if incoming:
             other += _receive(session, chosen, peer_bits[incoming].T, peer, width)
     return total, other

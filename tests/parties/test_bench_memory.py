@@ -13,9 +13,12 @@ from smc.forms import Role
 
 MEASURED = [
     ("exact", 200_000, 84),
+    ("exact", 1_000_000, 343),
     ("exact-size", 50_000, 69),
     ("exact-size", 200_000, 134),
+    ("exact-size", 1_000_000, 509),
     ("exact-sums", 200_000, 161),
+    ("exact-sums", 1_000_000, 509),
     ("tolerant", 500, 76),
     ("tolerant", 5_000, 161),
     ("tolerant-ranks", 1_000, 54),
@@ -29,11 +32,22 @@ MEASURED = [
     ("clusters", 2_000, 33),
     ("clusters", 20_000, 119),
     ("clusters", 50_000, 218),
+    ("clusters", 200_000, 383),
+    ("clusters", 1_000_000, 1_266),
     ("clusters-many", 5_000, 111),
+    ("clusters-many", 200_000, 643),
+    ("clusters-matched", 2_000, 65),
+    ("clusters-matched", 20_000, 245),
+    ("clusters-matched", 50_000, 511),
+    ("clusters-matched", 100_000, 869),
+    ("clusters-matched", 200_000, 892),
+    ("clusters-matched", 1_000_000, 1_353),
     ("clusters-narrow", 5_000, 40),
+    ("clusters-narrow", 1_000_000, 773),
     ("histogram", 200_000, 35),
     ("matched-moments", 100_000, 233),
     ("matched-moments", 300_000, 652),
+    ("matched-moments", 1_000_000, 2_114),
     ("median", 50_000, 39),
 ]
 """Workload, rows a side, and MiB of the larger party over an idle one; docs/benchmarks.md has the command."""
@@ -134,13 +148,30 @@ def test_there_is_no_figure_where_nothing_was_measured(changed):
     assert of_comparison(10, 8, **changed) is None
 
 
-def test_there_is_no_figure_of_clusters_over_matched_rows():
-    parameters = {
-        "clusters": 2,
-        "layout": "vertical",
-        "alice_columns": ["a"],
-        "bob_columns": ["b"],
-        "labels": False,
-        "match": {"keys": ["id"]},
-    }
-    assert said("clustering", parameters, {"id": number(30), "a": number(7), "b": number(7)}, 10) is None
+REGISTRY = 1_000_000
+SIX_GIBIBYTES = 6 << 30
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("matched-moments", NO_LIMITS),
+        ("clusters-matched", NO_LIMITS),
+        ("clusters-matched", Limits(minimum_group=10)),
+        ("clusters", Limits(minimum_group=10)),
+        ("tolerant-ranks", NO_LIMITS),
+        ("exact-sums", NO_LIMITS),
+    ],
+)
+def test_a_million_rows_a_side_fit_where_the_documents_say_so(name, limits):
+    assert estimated(name, REGISTRY, limits) < SIX_GIBIBYTES
+
+
+def test_a_million_rows_in_buckets_do_not_fit():
+    assert estimated("tolerant", REGISTRY) > SIX_GIBIBYTES
+
+
+def test_marks_for_limits_take_memory_and_transfers_are_kept_up_to_a_bound():
+    assert estimated("clusters", 1000, Limits(minimum_group=3)) > estimated("clusters", 1000)
+    kept = [estimated("clusters-matched", rows) for rows in (150_000, 250_000)]
+    assert kept[0] > kept[1]  # past the bound transfers are made in each pass, and none are held

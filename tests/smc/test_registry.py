@@ -142,7 +142,7 @@ def _grouped(session: Session, sizes: Sizes) -> object:
     mine, theirs = sizes[session.role.value], sizes[session.role.other.value]
     return grouped.sums(
         session,
-        np.ones((mine.rows, mine.length), dtype=np.uint64),
+        [np.ones((mine.rows, mine.length), dtype=np.uint64)],
         bits(session, mine.rows, mine.groups),
         theirs,
         bits(session, theirs.rows, theirs.groups),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from smc.secret.ints import SecretInts
 
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]
+Marks = NDArray[np.uint8]
 
 COMMON: Final = 4
 """How many of the commonest values of a column are watched; clusters may be made of different ones."""
@@ -46,7 +47,7 @@ MARKS: Final = BESIDE_BOUNDS + COMMON
 """How many marks each column has."""
 
 
-def marked(values: Whole, largest: Sequence[int]) -> Whole:
+def marked(values: Whole, largest: Sequence[int]) -> Marks:
     """1 for rows that differ from the lower bound, the upper, and each of the commonest values of a column.
 
     Args:
@@ -56,9 +57,11 @@ def marked(values: Whole, largest: Sequence[int]) -> Whole:
     Returns:
         Shape (n, MARKS * d).
     """
-    columns = zip(values.T, largest, strict=True)
-    marks = [[*off_bounds(column, (0, most)), *off_commonest(column, COMMON)] for column, most in columns]
-    return np.stack([mark for each in marks for mark in each], axis=1)
+    found = np.empty((len(values), MARKS * values.shape[1]), dtype=np.uint8)
+    for place, (column, most) in enumerate(zip(values.T, largest, strict=True)):
+        marks = [*off_bounds(column, (0, most)), *off_commonest(column, COMMON)]
+        found[:, place * MARKS : (place + 1) * MARKS] = np.stack(marks, axis=1)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +72,16 @@ class Census:
         table: the rows of both.
         heads: 1 for the first row of each person of this side, and where each side has rows of its own a
             column of ones beside it, shape (n, 1) or (n, 2); None for matched rows.
-        marks: of each side whose columns this party holds, or holds shares of: rows that differ, then the
-            first such row of each person unless rows are persons; shape (n, m).
+        marks: of each side whose columns this party holds, or holds shares of modulo 2**w: rows that differ,
+            then the first such row of each person unless rows are persons; shape (n, m). They are as wide as
+            they have to be, since there are many.
         values: likewise, its columns, shape (n, d).
         added: likewise, what each row's person adds to them in all rows together, shape (n, d).
     """
 
     table: SecretTable
     heads: Word | None = field(repr=False)
-    marks: Mapping[Role, Word] = field(repr=False)
+    marks: Mapping[Role, NDArray[Any]] = field(repr=False)
     values: Mapping[Role, Word] = field(repr=False)
     added: Mapping[Role, Word] = field(repr=False)
 
@@ -96,11 +100,11 @@ class Census:
         marks = marked(whole, [shape.scaled.columns[place].part for place in shape.columns_of(role)])
         counters = np.hstack([marks, firsts(marks, persons)])
         added = added_by_persons(whole, persons)
-        counted, summed, weighed = (part.astype(np.uint64) for part in (heads, counters, added))
-        return cls(table, counted, {role: summed}, {role: table.own}, {role: weighed})
+        counted, weighed = (part.astype(np.uint64) for part in (heads, added))
+        return cls(table, counted, {role: counters}, {role: table.own}, {role: weighed})
 
     @classmethod
-    def matched(cls, table: SecretTable, marks: Mapping[Role, Word]) -> Census:
+    def matched(cls, table: SecretTable, marks: Mapping[Role, NDArray[Any]]) -> Census:
         """Of matched rows, each of which is a person; with the marks of each side that this one holds."""
         shape = table.shape
         places = shape.columns_of(table.session.role)
@@ -122,7 +126,7 @@ class Census:
         session, shape = self.table.session, self.table.shape
         k, bounds = averaged[0].shape[1], Bounds(0, shape.count)
         bits = SecretBits(session, np.hstack([averaged[0].shares, last[0].shares]))
-        sides = self._over(bits, {session.role: self.heads}, _heads(shape), _heads_width(shape))
+        sides = self._over(bits, {session.role: [self.heads]}, _heads(shape), _heads_width(shape))
         found = []
         for part in (slice(0, k), slice(k, 2 * k)):
             counts = [[SecretInts(session, count[part].copy(), bounds) for count in side.T] for side in sides]
@@ -136,7 +140,7 @@ class Census:
     def summed(self, averaged: SecretBits) -> tuple[ClusterSums, ...]:
         """What the sums over rows of secret clusters are made of, Alice's first; bits of shape (count, k)."""
         session, shape = self.table.session, self.table.shape
-        own = {side: np.hstack([self.marks[side], self.values[side]]) for side in self.marks}
+        own = {side: [self.marks[side], self.values[side]] for side in self.marks}
         sides = self._over(averaged, own, _lengths(shape), shape.sum_bits)
         found = []
         for side, words in zip(Role, sides, strict=True):
@@ -155,12 +159,16 @@ class Census:
         return tuple(found)
 
     def _over(
-        self, bits: SecretBits, own: Mapping[Role, Word], lengths: Mapping[Role, int], width: int
+        self,
+        bits: SecretBits,
+        own: Mapping[Role, Sequence[NDArray[Any]]],
+        lengths: Mapping[Role, int],
+        width: int,
     ) -> list[Word]:
         """Own shares of sums over groups, of each side's columns; of shared ones both parties give shares."""
         session, shape = self.table.session, self.table.shape
         role, groups = session.role, bits.shape[1]
-        rows = np.hstack([own[side] for side in shape.holds(role)])
+        rows = [part for side in shape.holds(role) for part in own[side]]
         mine, theirs = (bits.shares[shape.rows_of(side)] for side in (role, role.other))
         parts = grouped.sums(
             session, rows, mine, _grouping(shape, role.other, lengths, groups), theirs, width

@@ -28,10 +28,17 @@ from smc.secret.bits import BOTH
 
 _SECONDS_PER_BYTE: Final = 12e-9
 _SECONDS_PER_ROUND: Final = 5e-4
-_ROW_MEMORY: Final = 2_500
-_CENTRE_MEMORY: Final = 125
-_LATTICE_ROW_MEMORY: Final = 1_200
-_LATTICE_CENTRE_MEMORY: Final = 60
+_FIXED_MEMORY: Final = 30 * MEBI
+_ROW_MEMORY: Final = 670
+_CELL_MEMORY: Final = 12.3
+"""Of each row for a column of a centre; also below."""
+
+_BATCH_CELL_MEMORY: Final = 50
+_FULL_BATCHES: Final = 140 * MEBI
+"""Most that batches take, which larger tables fill."""
+
+_TRANSFER_MEMORY: Final = 16
+_MARKED_COLUMN_MEMORY: Final = 20
 
 
 def estimate(
@@ -52,7 +59,7 @@ def estimate(
         total,
         _SECONDS_PER_BYTE * sent + _SECONDS_PER_ROUND * total.rounds,
         "Lloyd's iterations over shared centres; assignments stay secret",
-        None if shape.owner is not None else _memory(parameters, shape, limits).at(rows),
+        _memory(parameters, shape, limits, rows),
     )
 
 
@@ -102,11 +109,19 @@ def _cost_inertia(shape: Shape, clusters: int) -> Cost:
     return norms + halves + products.cost_multiply(clusters) + products.cost_multiply(numbers)
 
 
-def _memory(parameters: ClusteringParameters, shape: Shape, limits: Limits) -> Memory:
-    """Of rows that are not matched: a part of each row is for every column of every centre."""
-    k, d = parameters.clusters, shape.scaled.dimensions
-    tested = parameters.epsilon is None and limits.counts_clusters
-    if not tested and shape.lattice(k - 1, shape.scaled.width) is not None:
-        return Memory(30 * MEBI, _LATTICE_ROW_MEMORY + _LATTICE_CENTRE_MEMORY * k * d)
-    fixed = 25 * MEBI * (1 + tested)
-    return Memory(fixed, _ROW_MEMORY + _CENTRE_MEMORY * k * d)
+def _memory(parameters: ClusteringParameters, shape: Shape, limits: Limits, rows: int) -> int:
+    """Measured, with so many rows a side: batches that fill, what is kept of rows, and of their transfers."""
+    cells = parameters.clusters * shape.scaled.dimensions
+    each = _ROW_MEMORY + _CELL_MEMORY * cells
+    if parameters.epsilon is None and limits.counts_clusters:
+        each += _MARKED_COLUMN_MEMORY * shape.scaled.dimensions
+    batches = min(_FULL_BATCHES, _BATCH_CELL_MEMORY * cells * rows)
+    return Memory(_FIXED_MEMORY + batches + _kept_memory(parameters, shape), each).at(rows)
+
+
+def _kept_memory(parameters: ClusteringParameters, shape: Shape) -> int:
+    """Of the transfers that rows are multiplied by in each pass, where these are kept from the first one."""
+    if shape.lattice(parameters.clusters - 1, shape.scaled.width) is not None:
+        return 0
+    blocks = [entries for entries in map(shape.entries, Role) if entries.kept]
+    return _TRANSFER_MEMORY * sum(entries.rows * entries.transfers for entries in blocks)

@@ -12,6 +12,7 @@ the guarantee, so a job whose policies ask for a least intersection is refused, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ from smc.secret import circuit_psi, msb, mux, opening
 from smc.secret.bits import BOTH
 from smc.secret.bounds import Bounds
 from smc.secret.circuit_psi import align
+from smc.secret.masks import word_type
 
 Word = NDArray[np.uint64]
 
@@ -103,7 +105,7 @@ def table(
     keys = hashed(keyed, toss(session))
     limited = exact and release.counts_clusters
     largest = [shape.scaled.columns[place].part for place in shape.columns[role is Role.BOB]]
-    marks = marked(block.astype(np.int64), largest) if limited else np.zeros((len(block), 0), dtype=np.int64)
+    marks = marked(block.astype(np.int64), largest) if limited else np.zeros((len(block), 0), dtype=np.uint8)
     brought = np.zeros((len(block), 0), dtype=np.int64)
     if role is not owner:
         norms = (block * block).sum(axis=1, dtype=np.uint64)
@@ -136,9 +138,12 @@ def table(
     found = SecretTable(session, shape, own, aligned.member, squares)
     if not limited:
         return found, None
-    held_marks = {aligned.owner.other: np.stack([mark.shares for mark in shared_marks], axis=1)}
+    kind = word_type(shape.sum_bits)
+    held_marks: dict[Role, NDArray[Any]] = {
+        aligned.owner.other: np.stack([mark.shares.astype(kind) for mark in shared_marks], axis=1)
+    }
     if aligned.rows is not None:
-        held_marks[role] = np.zeros((shape.count, marks.shape[1]), dtype=np.uint64)
+        held_marks[role] = np.zeros((shape.count, marks.shape[1]), dtype=np.uint8)
         held_marks[role][aligned.rows >= 0] = marks[aligned.rows[aligned.rows >= 0]]
     return found, Census.matched(found, held_marks)
 

@@ -243,7 +243,7 @@ class SecretTable:
             parts = self._sums.sums(mine, theirs)
         else:
             peer = shape.grouping(role.other, k)
-            parts = grouped.sums(session, self._summed(), mine, peer, theirs, shape.sum_bits)
+            parts = grouped.sums(session, [self._summed()], mine, peer, theirs, shape.sum_bits)
         dimensions = shape.scaled.dimensions
         total = np.zeros((k, dimensions + 1), dtype=parts[0].dtype)
         for side, part in zip((role, role.other), parts, strict=True):

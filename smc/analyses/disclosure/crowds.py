@@ -8,12 +8,13 @@ these numbers has to be 0 or a group, as the number of all has.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+_Whole = TypeVar("_Whole", np.int64, np.uint8)
 
 BESIDE_BOUNDS: Final = 2
 """How many indicators `off_bounds` gives."""
@@ -99,7 +100,7 @@ def off_commonest(values: Ints, count: int) -> list[Ints]:
     return [(values != value).astype(np.int64) for value in common or [0] * count]
 
 
-def firsts(marks: Ints, persons: Ints | None) -> Ints:
+def firsts(marks: NDArray[_Whole], persons: Ints | None) -> NDArray[_Whole]:
     """1 for the first marked row of each person: summed over any rows, no person is counted twice.
 
     Args:

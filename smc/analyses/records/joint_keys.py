@@ -27,7 +27,7 @@ KEYING_COST: Final[Cost] = counts_cost(1) + TOSS_COST
 KEYING_SECONDS: Final = 0.05
 """Estimated time of a run whatever its rows."""
 
-ALIGNED_MEMORY: Final = Memory(25 * MEBI, 750)
+ALIGNED_MEMORY: Final = Memory(25 * MEBI, 690)
 """What aligning rows in secret takes, without further columns."""
 
 
