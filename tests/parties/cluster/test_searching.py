@@ -35,11 +35,10 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def party(folder: Path, cluster: LocalCluster, seconds: int = 60) -> Path:
+def settings(cluster: LocalCluster, seconds: int) -> str:
+    """What a party's configuration says of a cluster."""
     dask = cluster.dask()
-    (folder / "duetto.toml").write_text(
-        PARTY
-        + f"""
+    return f"""
 [compute]
 dask = "{dask.url}"
 dask_ca = "{dask.ca}"
@@ -47,7 +46,10 @@ dask_certificate = "{dask.certificate}"
 dask_key = "{dask.key}"
 dask_seconds = {seconds}
 """
-    )
+
+
+def party(folder: Path, cluster: LocalCluster, seconds: int = 60) -> Path:
+    (folder / "duetto.toml").write_text(PARTY + settings(cluster, seconds))
     return folder
 
 

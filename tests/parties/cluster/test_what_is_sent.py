@@ -108,15 +108,18 @@ def test_errors_of_a_task_come_back_as_they_are() -> None:
 
 
 def with_clusters(name: str) -> dict[Role, Worker]:
-    """A run of the wire's baseline whose parties each have a cluster; results are those without."""
-    workers, drawn = {role: Worker() for role in Role}, sources(name)
+    """A run of the wire's baseline whose parties each have a cluster; neither peer nor result shows it."""
+    script, drawn = runs(), sources(name)
+    workers, said = {role: Worker() for role in Role}, {role: script.Transcript() for role in Role}
 
     def side(session: Session) -> object:
         session.cluster = workers[session.role]
+        session.channel = script.Tap(session.channel, said[session.role])
         return found(name).side(session)
 
     both = run_pair(side, side, keys=runs().KEYS, randomness=(drawn[Role.ALICE], drawn[Role.BOB]), workers=1)
     assert repr(both) == uncut(name)
+    assert {role.value: one.described() for role, one in said.items()} == BASELINE[name]
     return workers
 
 
