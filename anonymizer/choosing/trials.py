@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,6 +16,7 @@ from anonymizer.measures.contract.measure import Case, Scale
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.tables.table import Table
+from anonymizer.workers import Workers, each
 
 Float = NDArray[np.float64]
 
@@ -96,6 +97,52 @@ def stepped(pipeline: Pipeline, step: str | None = None) -> str:
     return found[0]
 
 
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What all trials have in common."""
+
+    table: Table
+    make: Callable[[], Pipeline]
+    step: str
+    risk: Figure
+    utility: Figure
+    control: Table | None
+    scale: Scale
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """A trial, or why there is none."""
+
+    epsilon: float
+    found: TrialRelease | str
+    promised: tuple[Guarantee, ...] = ()
+
+
+def _trial(setting: _Setting, epsilon: float) -> _Outcome:
+    pipeline = setting.make()
+    pipeline.set_params(**{f"{setting.step}__epsilon": epsilon})
+    risk, utility = setting.risk, setting.utility
+    try:
+        release = pipeline.release(setting.table)
+        case = Case(
+            setting.table,
+            release.table,
+            pipeline,
+            control=setting.control,
+            scale=setting.scale,
+            seed=setting.seed,
+        )
+        for figure in (risk, utility):
+            if reason := figure.lacks(case):
+                raise TableError(f"{figure.title} does not apply: {reason}.", "Choose another figure.")
+        found = TrialRelease(epsilon, risk.of(case), utility.of(case))
+    except AnonymizerError as problem:
+        return _Outcome(epsilon, str(problem))
+    return _Outcome(epsilon, found, release.guarantees)
+
+
 def tried(
     table: Table,
     make: Callable[[], Pipeline],
@@ -109,6 +156,7 @@ def tried(
     scale: Scale = "declared",
     seed: int | None = None,
     on_progress: OnProgress | None = None,
+    workers: Workers | None = None,
 ) -> Trials:
     """Make releases and measure them.
 
@@ -124,6 +172,7 @@ def tried(
         scale: as `Case.scale`.
         seed: of the measures' draws; None is the operating system's randomness.
         on_progress: called before each trial.
+        workers: who makes and measures the releases; they are sent the tables. None for this process.
 
     Raises:
         SpecError: the epsilons are too few or outside what the program allows, or as `stepped`.
@@ -141,29 +190,25 @@ def tried(
         )
     if not len(table):
         raise TableError("The table has no rows.", "Give at least one.")
-    name = stepped(make(), step)
     made: list[TrialRelease] = []
     failed: dict[float, str] = {}
     promised: tuple[Guarantee, ...] = ()
-    for number, epsilon in enumerate(place for place in places for _ in range(repeats)):
-        if on_progress:
-            on_progress(number, len(places) * repeats, f"epsilon {epsilon:g}")
-        if epsilon in failed:
-            continue
-        pipeline = make()
-        pipeline.set_params(**{f"{name}__epsilon": epsilon})
-        try:
-            release = pipeline.release(table)
-            case = Case(table, release.table, pipeline, control=control, scale=scale, seed=seed)
-            for figure in (risk, utility):
-                if reason := figure.lacks(case):
-                    raise TableError(f"{figure.title} does not apply: {reason}.", "Choose another figure.")
-            made.append(TrialRelease(epsilon, risk.of(case), utility.of(case)))
-        except AnonymizerError as problem:
-            failed[epsilon] = str(problem)
-            made = [one for one in made if one.epsilon != epsilon]
-            continue
-        promised = release.guarantees
+
+    def wanted() -> Iterator[float]:
+        for number, epsilon in enumerate(place for place in places for _ in range(repeats)):
+            if on_progress:
+                on_progress(number, len(places) * repeats, f"epsilon {epsilon:g}")
+            if epsilon not in failed:
+                yield epsilon
+
+    setting = _Setting(table, make, stepped(make(), step), risk, utility, control, scale, seed)
+    for outcome in each(_trial, setting, wanted(), workers):
+        if isinstance(outcome.found, str):
+            failed.setdefault(outcome.epsilon, outcome.found)
+            made = [one for one in made if one.epsilon != outcome.epsilon]
+        elif outcome.epsilon not in failed:
+            made.append(outcome.found)
+            promised = outcome.promised
     if len(places) - len(failed) < MIN_POINTS:
         first = next(iter(failed.values()))
         raise UnreachableError(

@@ -10,6 +10,7 @@ import click
 
 from anonymizer.cli.measures import measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.workers import cluster_option, opened
 
 if TYPE_CHECKING:
     from anonymizer.choosing.choice import Choice, Goal
@@ -81,6 +82,7 @@ def _numbers(context: click.Context, option: click.Parameter, given: str | None)
 @click.option("-o", "--output", "output_path", type=FILE, help="The specification with the chosen epsilon.")
 @click.option("--report", "report_path", type=FILE, help="A report, an HTML file.")
 @click.option("--seed", type=int, help="Repeats the draws of measures; releases are always drawn anew.")
+@cluster_option
 @json_option
 def epsilon(
     data: Path,
@@ -99,6 +101,7 @@ def epsilon(
     output_path: Path | None,
     report_path: Path | None,
     seed: int | None,
+    cluster: Path | None,
     as_json: bool,
 ) -> None:
     """Choose epsilon for a release of DATA by trials at several values."""
@@ -139,7 +142,7 @@ def epsilon(
         held_out = files.table(holdout_path, spec.dialect)
         control = held_out.declared(spec.roles.among(held_out.names), None, spec.schema.among(held_out.names))
     name = stepped(spec.pipeline(), step)
-    with measuring(as_json=as_json) as on_progress:
+    with opened(cluster) as workers, measuring(as_json=as_json) as on_progress:
         trials = tried(
             table,
             spec.pipeline,
@@ -152,6 +155,7 @@ def epsilon(
             scale=scale,
             seed=seed,
             on_progress=on_progress,
+            workers=workers,
         )
     chosen = choose(trials, limit, goal, seed)
     written = spec.with_epsilon(name, chosen.epsilon, THE_DATA if on_path is None else source.name)

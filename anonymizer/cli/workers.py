@@ -12,7 +12,7 @@ import click
 from anonymizer.errors import WorkersError
 
 if TYPE_CHECKING:
-    from anonymizer.search.workers import Workers
+    from anonymizer.workers import Workers
 
     Opener = Callable[[Path], AbstractContextManager[Workers]]
     """What the command that holds all others gives them: the workers of a party's configuration."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import AnonymizerError, SpecError, UnreachableError, near
 from anonymizer.search.space import Range, SearchSpace
-from anonymizer.search.workers import Workers, each
+from anonymizer.workers import Workers, each
 
 Bool = NDArray[np.bool_]
 

@@ -112,7 +112,7 @@ FLOORS = (
 know each other. A new room gets its place here, on purpose."""
 
 ANONYMIZER = (
-    ("anonymizer.errors",),
+    ("anonymizer.errors", "anonymizer.workers"),
     ("anonymizer.schema",),
     ("anonymizer.hierarchies",),
     ("anonymizer.tables",),

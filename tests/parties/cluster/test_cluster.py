@@ -256,3 +256,10 @@ def test_a_cluster_that_hangs_holds_up_neither_the_work_nor_who_gives_it_up(tmp_
         with pytest.raises(ClusterUnavailable):
             there.submit(pow, 2, 3)
         assert time.monotonic() - started < 15
+
+
+def test_without_dask_the_extra_is_named(cluster, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="Dask is not installed") as raised:
+        connect(cluster.dask())
+    assert "pip install 'duetto[dask]'" in raised.value.hint

@@ -1,4 +1,4 @@
-"""`duetto search --cluster`: the same findings as without, and errors in words."""
+"""Commands of the anonymizer with `--cluster`: the same findings as without, and errors in words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from parties.cli import main as command
 from parties.errors import CONFIG, OK, UNAVAILABLE
+from tests.anonymizer.choosing.test_choosing import SPEC
+from tests.anonymizer.choosing.test_choosing import people as guests
 from tests.anonymizer.search.test_search import TEXT, people
 from tests.parties.cluster.local import LocalCluster
 
@@ -89,3 +91,20 @@ def test_a_cluster_that_is_gone_ends_the_search_in_time(capsys, files, tmp_path)
     code, said = run(capsys, files, "--cluster", str(place))
     assert (code, said["success"], said["error"]["code"]) == (UNAVAILABLE, False, "workers")
     assert "No Dask scheduler answers" in said["error"]["what"]
+
+
+def test_epsilon_is_chosen_by_trials_on_a_cluster(capsys, cluster, tmp_path):
+    guests(150, 1).native.to_csv(tmp_path / "data.csv", index=False)
+    guests(150, 2).native.to_csv(tmp_path / "other.csv", index=False)
+    (tmp_path / "data.toml").write_text(SPEC)
+    words = ["epsilon", str(tmp_path / "data.csv"), "--on", str(tmp_path / "other.csv"), "--json"]
+    words += ["--risk", "voronoi", "--limit", "0.05", "--epsilons", "0.5,1,2,4,16,64", "--repeats", "2"]
+    with pytest.raises(SystemExit) as ended:
+        command.main([*words, "--cluster", str(party(tmp_path, cluster))])
+    assert ended.value.code == OK
+    found = json.loads(capsys.readouterr().out)
+    assert [one["epsilon"] for one in found["trials"]] == [
+        epsilon for epsilon in (0.5, 1, 2, 4, 16, 64) for _ in range(2)
+    ]
+    assert len({one["utility"] for one in found["trials"]}) > 6, "each release is drawn anew"
+    assert found["trials"][-1]["risk"] < found["trials"][0]["risk"]
