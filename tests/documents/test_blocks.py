@@ -95,7 +95,7 @@ SHELL = MappingProxyType(
 )
 """By page: how many blocks of commands there are (None for any number), and where they run, or why not."""
 
-OTHER_COMMANDS = ("scripts/", "sudo", "cd", "podman")
+OTHER_COMMANDS = ("scripts/", "sudo", "cd", "podman", "openssl", "dask")
 
 
 def of(*languages: str) -> list:
@@ -132,7 +132,7 @@ def test_files_are_read_by_their_parsers(block, tmp_path):
         case Block(page="docs/anonymizer.md"):
             release = tomllib.loads((EXAMPLES / "release.toml").read_text(encoding="utf-8"))
             pipelines.parse(release | document, EXAMPLES)
-        case Block() if set(document) <= {"metrics", "limits", "jobs"}:
+        case Block() if set(document) <= {"compute", "metrics", "limits", "jobs"}:
             party = {"party": {"name": "north"}, "listen": {"address": "127.0.0.1:7443"}}
             parse_config(party | document, tmp_path / "duetto.toml")
         case _:

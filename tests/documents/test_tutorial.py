@@ -33,6 +33,8 @@ NOT_RUN = MappingProxyType(
         "scripts/environment": "the environment of the tests is there",
         "sudo": "changes the machine",
         "podman": "needs a builder of images",
+        "openssl": "tests/parties/cluster/test_page.py runs them",
+        "dask": "the same",
         "cd": "each line begins in the folder of the party",
         "duetto init north --home": "names of containers; tests/parties/daemon/test_containers.py reads them",
         "duetto init south --home": "the same",
