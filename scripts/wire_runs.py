@@ -235,6 +235,7 @@ def programs() -> Iterator[Run]:
     yield Run("product of matrices by lattice encryption", _lattice_product)
     yield Run("inner products by lattice encryption", _inner_products)
     yield Run("products by lattice encryption", _lattice_products)
+    yield Run("silent transfers of chosen bits", _silent_blocks)
 
 
 def _lattice_product(session: Session) -> object:
@@ -248,6 +249,12 @@ def _lattice_product(session: Session) -> object:
 
 def _lattice_products(session: Session) -> object:
     return lattice_multiply.multiply(session, [np.array([3, 1 << 63, 5], dtype=np.uint64)] * 2)
+
+
+def _silent_blocks(session: Session) -> object:
+    if session.role is Role.ALICE:
+        return session.oblivious.send_blocks(100, silent=True)
+    return session.oblivious.receive_blocks(np.arange(100, dtype=np.uint8) % 2, silent=True)
 
 
 def _inner_products(session: Session) -> object:

@@ -69,6 +69,11 @@ def matrix_bytes(transfers: int) -> int:
     return _BIT_COLUMN_BYTES * words_for(transfers)
 
 
+def extended_blocks(count: int) -> tuple[FlightBytes, ...]:
+    """So many random transfers of 128 bits; the first party sends them."""
+    return (FlightBytes(0, matrix_bytes(count)),) if count else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Digits:
     """How a comparison is cut into digits of four bits, the lower ones sent by the holder of x.

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from smc.channel.channel import Channel
-from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows
-from smc.errors import ProtocolViolation, UsageError
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.batches import check_bits, joined, same_length
@@ -29,18 +27,12 @@ from smc.oblivious.cost import (
 )
 from smc.oblivious.oprf import WIDTH, Functions, Keys
 from smc.oblivious.ot_1_of_16 import DIGIT_BITS
-from smc.oblivious.pool import Pool
-from smc.oblivious.silent_circuits import SilentComparison, SilentDigits, SilentTransfers
+from smc.oblivious.pool import Pool, agree
+from smc.oblivious.silent_circuits import SilentComparison, SilentDigits
+from smc.oblivious.silent_transfers import SilentTransfers
 from smc.oblivious.transfers import Transfers
 
 _POOL_DOMAIN: Final = b"duetto/oblivious/pool/1"
-
-
-@dataclass(frozen=True, slots=True)
-class PoolState(Message, kind="pool-state"):
-    """Both ways: the name of a pool and how much of it is left."""
-
-    state: ByteRows
 
 
 class ObliviousEngine:
@@ -62,7 +54,7 @@ class ObliviousEngine:
         self._random = random
         self._transfers: Transfers | None = None
         self._circuits: Circuits | None = None
-        self._silent: SilentComparison | None = None
+        self._silent: tuple[SilentTransfers, SilentComparison] | None = None
         self._functions = Functions(role, channel, random)
         self._failed = False
         self._pool: Pool | None = None
@@ -80,7 +72,7 @@ class ObliviousEngine:
     def setup_silent(self) -> None:
         """Run `setup` and make the first reserve of silent transfers, if that has not happened.
 
-        One round more, `smc.oblivious.silent_circuits.setup`.
+        One round more, `smc.oblivious.silent_transfers.setup`.
 
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says.
@@ -136,7 +128,7 @@ class ObliviousEngine:
             cut = layout.spans(len(values)) if silent else spans(len(values), Digits.of(bits).word_bytes)
             for part in cut:
                 own = planes(values[part], bits)
-                circuits = self._ready_silent() if silent else self._ready()[1]
+                circuits = self._ready_silent()[1] if silent else self._ready()[1]
                 shares = circuits.equal(own, holds_x=holds_x)
                 parts.append(unpack_slots(shares, part.stop - part.start))
             return joined(parts, np.uint8)
@@ -181,14 +173,7 @@ class ObliviousEngine:
             ProtocolViolation: the peer has another pool, or another part of it left.
         """
         with self._guarded():
-            state = pool.name + len(pool).to_bytes(8, "big")
-            self._channel.send(PoolState(ByteRows(np.frombuffer(state, dtype=np.uint8).reshape(1, -1))))
-            other = self._channel.recv(PoolState, ExpectedByteRows(1, len(state)))
-            if other.tobytes() != state:
-                raise ProtocolViolation(
-                    "The pools of the two parties do not belong together, or one has been used.",
-                    "Delete both and fill a new pool.",
-                )
+            agree(self._channel, pool)
             self._pool = pool
 
     def below(self, words: Word, bounds: Word) -> Bit:
@@ -311,22 +296,37 @@ class ObliviousEngine:
             check_bits(choices)
             return self._ready()[0].receive_rows(choices)
 
-    def send_blocks(self, count: int) -> tuple[Word, Word]:
+    def send_blocks(self, count: int, *, silent: bool = False) -> tuple[Word, Word]:
         """Send random 1-of-2 transfers of 128 bits; the peer calls `receive_blocks`.
 
         Gives the pads of choice 0 and of choice 1, shape (count, 2) each.
         """
-        with self._guarded():
-            return self._ready()[0].send_blocks(count)
+        return self.begin_blocks(count, silent=silent)()
 
-    def receive_blocks(self, choices: Bit) -> Word:
-        """Receive random 1-of-2 transfers of 128 bits; the peer calls `send_blocks`.
+    def begin_blocks(self, count: int, *, silent: bool = False) -> Callable[[], tuple[Word, Word]]:
+        """Begin what `send_blocks` does; others may begin before it ends, and end in the same order.
+
+        Gives what ends it: silent transfers are made before the peer has said what it chooses.
+        """
+        with self._guarded():
+            slow = None if silent else partial(self._ready()[0].send_blocks, count)
+            end = slow or self._ready_silent()[0].begin_blocks(count)
+
+        def ended() -> tuple[Word, Word]:
+            with self._guarded():
+                return end()
+
+        return ended
+
+    def receive_blocks(self, choices: Bit, *, silent: bool = False) -> Word:
+        """Receive random 1-of-2 transfers of 128 bits; the peer calls `send_blocks`, as silent as this.
 
         From choices, bits, shape (n,), to their pads, shape (n, 2).
         """
         with self._guarded():
             check_bits(choices)
-            return self._ready()[0].receive_blocks(choices)
+            transfers = self._ready_silent()[0] if silent else self._ready()[0]
+            return transfers.receive_blocks(choices)
 
     def prf_receive(self, inputs: Word, width: int = WIDTH) -> Bit:
         """Evaluate fresh pseudorandom functions, each at one point, shape (n, 2) to (n, width) bytes.
@@ -364,7 +364,7 @@ class ObliviousEngine:
         parts = []
         for part in SilentDigits.of(bits).spans(len(values)):
             own = planes(values[part], bits)
-            shares = self._ready_silent().not_below(own, holds_x=holds_x)
+            shares = self._ready_silent()[1].not_below(own, holds_x=holds_x)
             parts.append(unpack_slots(shares, part.stop - part.start))
         return joined(parts, np.uint8)
 
@@ -381,11 +381,11 @@ class ObliviousEngine:
             self._circuits = Circuits(self._role is Role.ALICE, self._channel, self._transfers)
         return self._transfers, self._circuits
 
-    def _ready_silent(self) -> SilentComparison:
+    def _ready_silent(self) -> tuple[SilentTransfers, SilentComparison]:
         if self._silent is None:
             transfers, circuits = self._ready()
             source = SilentTransfers(self._role, self._channel, self._random, transfers)
-            self._silent = SilentComparison(self._channel, circuits, source)
+            self._silent = source, SilentComparison(self._channel, circuits, source)
         return self._silent
 
     @contextmanager

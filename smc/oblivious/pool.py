@@ -36,7 +36,10 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from smc.errors import UsageError
+from smc.channel.channel import Channel
+from smc.channel.message import Message
+from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.errors import ProtocolViolation, UsageError
 from smc.oblivious.bitmatrix import LANES, Word, words_for
 from smc.oblivious.cost import POOL_NAME_BYTES, Digits
 from smc.oblivious.ot_1_of_16 import CHOICES, DIGIT_BITS
@@ -44,6 +47,13 @@ from smc.oblivious.transfers import Triples
 
 _MAGIC: Final = b"duetto-pool-1\0"
 _MAX_BITS: Final = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class PoolState(Message, kind="pool-state"):
+    """Both ways: the name of a pool and how much of it is left."""
+
+    state: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +238,19 @@ class PeerPools(Protocol):
             DuettoError: it is damaged, or was taken before.
         """
         ...
+
+
+def agree(channel: Channel, pool: Pool) -> None:
+    """Compare a pool with the peer's.
+
+    Raises:
+        ProtocolViolation: the peer has another pool, or another part of it left.
+    """
+    state = pool.name + len(pool).to_bytes(8, "big")
+    channel.send(PoolState(ByteRows(np.frombuffer(state, dtype=np.uint8).reshape(1, -1))))
+    other = channel.recv(PoolState, ExpectedByteRows(1, len(state)))
+    if other.tobytes() != state:
+        raise ProtocolViolation(
+            "The pools of the two parties do not belong together, or one has been used.",
+            "Delete both and fill a new pool.",
+        )

@@ -12,49 +12,36 @@ did not choose are independent and uniform to it. Two bits per digit take the fe
 of messages, where a digit of four would take 34 and save one join of 6 bits each way.
 
 Learns: neither party anything; every offer is masked by a pad, every choice by a random one.
-Assumes: `smc.oblivious.silent_ot`; semi-honest parties.
-Cost: `comparison` and `SETUP`, exactly.
-Reference: as in `smc.oblivious.circuits`; correction of random choices: Beaver, Precomputing oblivious
-transfer, CRYPTO 1995; 1-of-N from 1-of-2 transfers: Naor and Pinkas, STOC 1999.
+Assumes: `smc.oblivious.silent_transfers`; semi-honest parties.
+Cost: `comparison`, exactly.
+Reference: as in `smc.oblivious.circuits`; 1-of-N from 1-of-2 transfers: Naor and Pinkas, STOC 1999.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
-from smc.forms import Role
-from smc.numeric.random import Randomness
-from smc.oblivious import softspoken
+from smc.channel.vectors import ExpectedWords, Words
 from smc.oblivious.bitmatrix import LANES, Word, words_for
 from smc.oblivious.circuits import Circuits, DigitShifts
 from smc.oblivious.cost import FlightBytes
 from smc.oblivious.lpn import PRODUCTION, LpnSet
-from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, message_bytes
-from smc.oblivious.transfers import Transfers, Triples
+from smc.oblivious.silent_transfers import CHOICES, SilentTransfers, refills, rows_of
 from smc.pieces import cut
 
 DIGIT_BITS: Final = 2
-CHOICES: Final = 1 << DIGIT_BITS
 
 SPAN_WORDS: Final = 1 << 19
 """Most words of silent transfers of one direction that are made at once: about 60 MiB of pads."""
 
 _WORD: Final = 8
 _OFFERED: Final = 2 * (CHOICES - 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Refill(Message, kind="silent-refill"):
-    """Sums of the trees of one iteration, from the sender of silent transfers."""
-
-    sums: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +90,13 @@ class SilentDigits:
         return cut(count, size)
 
 
-def setup(sizes: LpnSet = PRODUCTION) -> FlightBytes:
-    """The first reserve of both directions; the set-up of `smc.oblivious.cost` comes before it."""
-    size = softspoken.TREES * _WORD * words_for(sizes.reserve_rows)
-    return FlightBytes(size, size)
-
-
 def comparison(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> tuple[FlightBytes, ...]:
     """Comparing `count` pairs; the first party holds x."""
     layout = SilentDigits.of(bits)
     steps: list[FlightBytes] = []
     for span in layout.spans(count):
         width = words_for(span.stop - span.start)
-        refill = sum(message_bytes(sizes, blocks) for blocks in sizes.iterations(layout.transfers * width))
+        refill = refills(layout.transfers * width, sizes)
         plane = width * _WORD
         steps += [
             FlightBytes(refill, refill),
@@ -133,121 +114,8 @@ def comparison(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> tuple[Fligh
 def rows_made(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> int:
     """Rows that each party makes for `count` comparisons, of both directions together."""
     layout = SilentDigits.of(bits)
-    blocks = 0
-    for span in layout.spans(count):
-        given = sizes.iterations(layout.transfers * words_for(span.stop - span.start))
-        blocks += sum(given) + sizes.reserve_blocks * len(given)
-    return 2 * blocks * sizes.block_rows
-
-
-@dataclass(frozen=True, slots=True)
-class Pads:
-    """Silent transfers of both directions.
-
-    Attributes:
-        zero: pads of choice 0 of the transfers that this party sends, shape (4, w).
-        one: those of choice 1.
-        choices: random choices of the transfers that it receives, shape (w,).
-        chosen: their pads, shape (4, w).
-    """
-
-    zero: Word = field(repr=False)
-    one: Word = field(repr=False)
-    choices: Word = field(repr=False)
-    chosen: Word = field(repr=False)
-
-    def __getitem__(self, part: slice) -> Pads:
-        return Pads(self.zero[:, part], self.one[:, part], self.choices[part], self.chosen[:, part])
-
-    def triples(self) -> Triples:
-        """One triple of each pair of transfers, as `Transfers.triples` makes them."""
-        one = self.one[:2] ^ self.zero[:2]
-        # The pad that one party chose and the other's pad of choice 0 differ by choice times difference: the
-        # cross terms of a b. The local product is added to them.
-        product = self.chosen[:2] ^ self.zero[:2] ^ (self.choices & one)
-        return Triples(self.choices, one, product)
-
-    def offered(self) -> Word:
-        """Pads of the 1-of-4 transfers sent, of which the first half of the words is the lower choice.
-
-        Returns:
-            Shape (4, 2, w / 2).
-        """
-        half = self.zero.shape[1] // 2
-        # Of the four bits of a pad entry 0 has the first two and entry 1 the last two: v >> 1 picks those of
-        # the lower choice's pad, v & 1 those of the higher one's, so no two values share a bit.
-        low = [side[:, :half].reshape(2, 2, -1) for side in (self.zero, self.one)]
-        high = [side[:, half : 2 * half].reshape(2, 2, -1) for side in (self.zero, self.one)]
-        return np.stack([low[v & 1][v >> 1] ^ high[v >> 1][v & 1] for v in range(CHOICES)])
-
-    def taken(self) -> tuple[Word, Word]:
-        """The 1-of-4 transfers received: choices, shape (2, w / 2), and their pads, of the same shape."""
-        half = len(self.choices) // 2
-        choices = self.choices[: 2 * half].reshape(2, half)
-        low = self.chosen[:, :half].reshape(2, 2, -1)
-        high = self.chosen[:, half : 2 * half].reshape(2, 2, -1)
-        return choices, _pick(low, choices[1]) ^ _pick(high, choices[0])
-
-
-def _pick(options: Word, choices: Word) -> Word:
-    """Option 0 or 1, slot by slot: shapes (2, 2, w) and (w,) to (2, w)."""
-    picked: Word = options[0] ^ choices & (options[0] ^ options[1])
-    return picked
-
-
-class SilentTransfers:
-    """Both directions of silent transfers with the peer; making one sends the first reserve.
-
-    Args:
-        role: this side's role.
-        channel: the conversation with the peer.
-        random: the source of seeds.
-        transfers: extended transfers with the peer, for the first reserve.
-        sizes: of the problem.
-    """
-
-    def __init__(
-        self,
-        role: Role,
-        channel: Channel,
-        random: Randomness,
-        transfers: Transfers,
-        sizes: LpnSet = PRODUCTION,
-    ) -> None:
-        self._channel = channel
-        self._sizes = sizes
-        first = transfers.correlations(words_for(sizes.reserve_rows))
-        part = slice(0, sizes.reserve_rows)
-        session = transfers.session
-        self._sender = SilentSender(first.offset, first.sent[part], session, role, sizes, random)
-        self._receiver = SilentReceiver(first.choices[part], first.received[part], session, role.other, sizes)
-
-    def pads(self, words: int) -> Pads:
-        """64 * words fresh transfers in each direction; one flight.
-
-        Raises:
-            ProtocolViolation: a message of the peer has another size.
-        """
-        sizes = self._sizes
-        counts = sizes.iterations(words)
-        made = sum(counts) * sizes.block_words
-        zero, one, chosen = (np.empty((PAD_BITS, made), dtype=np.uint64) for _ in range(3))
-        choices = np.empty(made, dtype=np.uint64)
-        # All refills leave before the first is read: however many there are, they take one flight.
-        for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
-            message, zero[:, part], one[:, part] = self._sender.extend(blocks)
-            self._channel.send(Refill(ByteRows(message)))
-        for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
-            message = self._channel.recv(Refill, ExpectedByteRows(1, message_bytes(sizes, blocks)))
-            choices[part], chosen[:, part] = self._receiver.extend(blocks, message)
-        return Pads(zero, one, choices, chosen)[:words]
-
-
-def _parts(counts: list[int], width: int) -> Iterator[slice]:
-    start = 0
-    for count in counts:
-        yield slice(start, start + count * width)
-        start += count * width
+    spans = (words_for(span.stop - span.start) for span in layout.spans(count))
+    return 2 * sum(rows_of(layout.transfers * width, sizes) for width in spans)
 
 
 class SilentComparison:

@@ -1,4 +1,4 @@
-"""Silent extension: random 1-of-2 transfers of four bits at a fraction of a bit of traffic each.
+"""Silent extension: random 1-of-2 transfers of four bits or of 128 at a fraction of a bit of traffic each.
 
     sender (D; rows q)                                    receiver (choices r; rows t = q ^ r D)
       a reserve of k + t d rows                             the same rows' other side
@@ -13,7 +13,8 @@ apart. The trees' choices are those of reserve rows, so the receiver never sends
 up by one iteration, whatever was asked for, and an iteration makes no more blocks than that takes.
 
 Inputs: nothing.
-Outputs: two pads of four bits per transfer at the sender; a random bit and its pad at the receiver.
+Outputs: two pads of four bits per transfer, or of 128, at the sender; a random bit and its pad at the
+receiver.
 Learns: the sender nothing of the choices, the receiver nothing of the other pads.
 Assumes: semi-honest parties; `smc.oblivious.lpn` for the choices, `smc.oblivious.correlated_ggm` for D,
 which is uniform on 127 bits; the first reserve from `smc.oblivious.softspoken`, whose D is the same but for
@@ -28,6 +29,7 @@ as commonly described.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -92,12 +94,28 @@ class PadHash:
         Raises:
             UsageError: there is no key yet.
         """
+        hashed = self._encrypted(rows).reshape(LANES, -1)
+        self._kernels.diagonals(hashed, rows.reshape(hashed.shape), planes)
+
+    def blocks(self, rows: Word, pads: Word) -> None:
+        """All 128 bits of the hash of each row, under the key of the last `renew`.
+
+        Args:
+            rows: contiguous, shape (n, 2).
+            pads: shape (n, 2), written.
+
+        Raises:
+            UsageError: there is no key yet.
+        """
+        np.bitwise_xor(self._encrypted(rows).reshape(rows.shape), rows, out=pads)
+
+    def _encrypted(self, rows: Word) -> Word:
+        """E of all rows, valid until the next call."""
         if self._cipher is None:
             raise UsageError("The hash has no key yet.", "Call renew before you hash.")
         output = self._workspace.output("hashed", rows.nbytes)
         self._cipher.update_into(rows.view(np.uint8).reshape(-1).data, output.data)
-        hashed = output[: rows.nbytes].view(np.uint64).reshape(LANES, -1)
-        self._kernels.diagonals(hashed, rows.reshape(hashed.shape), planes)
+        return output[: rows.nbytes].view(np.uint64)
 
 
 class _End:
@@ -111,12 +129,12 @@ class _End:
             )
         self._sizes = sizes
         self._workspace = Workspace()
-        self._trees = PuncturedTrees(session, sender, sizes, self._workspace)
-        self._code = LocalCode(session, sender, sizes)
-        self._hash = PadHash(session, sender, self._workspace)
+        self.trees = PuncturedTrees(session, sender, sizes, self._workspace)
+        self.code = LocalCode(session, sender, sizes)
+        self.hash = PadHash(session, sender, self._workspace)
         self._reserve: Word | None = np.ascontiguousarray(reserve)
 
-    def _take_reserve(self, blocks: int) -> tuple[Word, Word]:
+    def take_reserve(self, blocks: int) -> tuple[Word, Word]:
         """The secret, shape (k, 2), and the trees' rows, shape (blocks, depth, g, 2); they are used up."""
         sizes = self._sizes
         if not 1 <= blocks <= sizes.most_blocks:
@@ -134,11 +152,11 @@ class _End:
         rows = reserve[sizes.length : sizes.length + trees * sizes.depth]
         return reserve[: sizes.length], rows.reshape(-1, sizes.depth, sizes.group, 2)
 
-    def _keep(self, fresh: Word) -> None:
+    def keep(self, fresh: Word) -> None:
         """Keep the blocks, shape (b, `block_rows`, 2), for the next iteration."""
         self._reserve = fresh.reshape(-1, 2)[: self._sizes.reserve_rows].copy()
 
-    def _fresh(self) -> Word:
+    def fresh(self) -> Word:
         sizes = self._sizes
         return self._workspace.words("fresh", sizes.reserve_blocks, sizes.block_rows, 2)
 
@@ -177,34 +195,67 @@ class SilentSender:
         Raises:
             UsageError: an iteration failed before, or gives out another number of blocks.
         """
-        end, sizes = self._end, self._sizes
-        secret, sums = end._take_reserve(blocks)
-        message = np.empty_like(sums)
-        fresh, width = end._fresh(), sizes.block_words
+        message, made = self._begin(blocks)
+        width = self._sizes.block_words
         zero, one = (np.empty((PAD_BITS, blocks * width), dtype=np.uint64) for _ in range(2))
+        for place, rows in made:
+            part = slice(place * width, (place + 1) * width)
+            self._end.hash.bits(rows, zero[:, part])
+            self._shift(rows)
+            self._end.hash.bits(rows, one[:, part])
+        return message.view(np.uint8).reshape(1, -1), zero, one
+
+    def extend_blocks(self, blocks: int) -> tuple[NDArray[np.uint8], Word, Word]:
+        """One iteration, as `extend`, but for pads of 128 bits: n is so many times `sizes.block_rows`.
+
+        Returns:
+            The message for the receiver, and the pads of choice 0 and of choice 1, shape (n, 2) each.
+
+        Raises:
+            UsageError: as there.
+        """
+        message, made = self._begin(blocks)
+        height = self._sizes.block_rows
+        zero, one = (np.empty((blocks * height, 2), dtype=np.uint64) for _ in range(2))
+        for place, rows in made:
+            part = slice(place * height, (place + 1) * height)
+            self._end.hash.blocks(rows, zero[part])
+            self._shift(rows)
+            self._end.hash.blocks(rows, one[part])
+        return message.view(np.uint8).reshape(1, -1), zero, one
+
+    def _begin(self, blocks: int) -> tuple[Word, Iterator[tuple[int, Word]]]:
+        """The message, complete with the last block, and the blocks, see `_rows`."""
+        secret, sums = self._end.take_reserve(blocks)
+        message = np.empty_like(sums)
+        return message, self._rows(secret, sums, message)
+
+    def _rows(self, secret: Word, sums: Word, message: Word) -> Iterator[tuple[int, Word]]:
+        """The blocks' rows of choice 0, contiguous, each with a key of the hash; valid for one step."""
+        end, sizes = self._end, self._sizes
+        fresh = end.fresh()
         seeds = self._random.words(2 * len(sums) * sizes.group).reshape(-1, sizes.group, 2)
         for block in range(len(sums)):
-            rows, left = end._trees.grow(seeds[block], self._offset)
+            rows, left = end.trees.grow(seeds[block], self._offset)
             # The nodes of a level sum to D. So the receiver, who has q ^ r D in the place of q, opens the sum
             # of the left nodes if r is 0 and that of the right ones if r is 1.
             np.bitwise_xor(left, sums[block], out=message[block])
             # The lowest bit is the choice: 0 in the sender's rows.
             rows[:, 0] &= _REST
-            end._code.add(secret, rows)
+            end.code.add(secret, rows)
             # The first blocks are the next reserve; they are kept as they are, and never hashed.
             place = block - sizes.reserve_blocks
             if place < 0:
                 fresh[block] = rows
                 continue
-            part = slice(place * width, (place + 1) * width)
-            end._hash.renew()
-            end._hash.bits(rows, zero[:, part])
-            # The rows of choice 1 in the place of those of choice 0, which are hashed already.
-            flat = rows.reshape(LANES, -1)
-            np.bitwise_xor(flat, np.tile(self._offset, width), out=flat)
-            end._hash.bits(rows, one[:, part])
-        end._keep(fresh)
-        return message.view(np.uint8).reshape(1, -1), zero, one
+            end.hash.renew()
+            yield place, rows
+        end.keep(fresh)
+
+    def _shift(self, rows: Word) -> None:
+        """The rows of choice 1 in the place of those of choice 0, which are hashed already."""
+        flat = rows.reshape(LANES, -1)
+        np.bitwise_xor(flat, np.tile(self._offset, self._sizes.block_words), out=flat)
 
 
 class SilentReceiver:
@@ -238,37 +289,66 @@ class SilentReceiver:
             UsageError: an iteration failed before, gives out another number of blocks, or the message is of
                 another size.
         """
-        end, sizes = self._end, self._sizes
-        secret, rows_of_trees = end._take_reserve(blocks)
+        made = self._begin(blocks, message)
+        width = self._sizes.block_words
+        choices = np.empty(blocks * width, dtype=np.uint64)
+        pads = np.empty((PAD_BITS, blocks * width), dtype=np.uint64)
+        for place, rows in made:
+            part = slice(place * width, (place + 1) * width)
+            lowest = rows[:, 0].reshape(LANES, -1) & _ONE
+            np.bitwise_or.reduce(lowest << _LANES, axis=0, out=choices[part])
+            self._end.hash.bits(rows, pads[:, part])
+        return choices, pads
+
+    def extend_blocks(self, blocks: int, message: NDArray[np.uint8]) -> tuple[Bit, Word]:
+        """One iteration, as `extend`, but for pads of 128 bits: n is so many times `sizes.block_rows`.
+
+        Returns:
+            The choices, bits, shape (n,), and the pads, shape (n, 2).
+
+        Raises:
+            UsageError: as there.
+        """
+        made = self._begin(blocks, message)
+        height = self._sizes.block_rows
+        choices = np.empty(blocks * height, dtype=np.uint8)
+        pads = np.empty((blocks * height, 2), dtype=np.uint64)
+        for place, rows in made:
+            part = slice(place * height, (place + 1) * height)
+            choices[part] = rows[:, 0] & _ONE
+            self._end.hash.blocks(rows, pads[part])
+        return choices, pads
+
+    def _begin(self, blocks: int, message: NDArray[np.uint8]) -> Iterator[tuple[int, Word]]:
+        sizes = self._sizes
+        secret, rows_of_trees = self._end.take_reserve(blocks)
         if message.size != message_bytes(sizes, blocks):
             raise UsageError(
                 f"The message has {message.size} bytes instead of {message_bytes(sizes, blocks)}.",
                 "Receive it with the number of blocks that the sender was given.",
             )
         opened = np.frombuffer(message.tobytes(), dtype=np.uint64).reshape(rows_of_trees.shape)
-        sums = opened ^ rows_of_trees
+        return self._rows(secret, opened ^ rows_of_trees, rows_of_trees)
+
+    def _rows(self, secret: Word, sums: Word, rows_of_trees: Word) -> Iterator[tuple[int, Word]]:
+        """The blocks' rows, their choices in the lowest bits, as of `SilentSender`."""
+        end, sizes = self._end, self._sizes
         # The lowest bit of a reserve row is its choice, which is the side that the tree opens.
         sides = (rows_of_trees[..., 0] & _ONE).astype(np.uint8)
-        fresh, width = end._fresh(), sizes.block_words
-        choices = np.empty(blocks * width, dtype=np.uint64)
-        pads = np.empty((PAD_BITS, blocks * width), dtype=np.uint64)
+        fresh = end.fresh()
         for block in range(len(sums)):
-            rows, missing = end._trees.regrow(sums[block], sides[block])
+            rows, missing = end.trees.regrow(sums[block], sides[block])
             rows[:, 0] &= _REST
             # A missing leaf comes out plus D, and D is odd: the choice is 1 there and 0 elsewhere.
             rows[missing, 0] |= _ONE
-            end._code.add(secret, rows)
+            end.code.add(secret, rows)
             place = block - sizes.reserve_blocks
             if place < 0:
                 fresh[block] = rows
                 continue
-            part = slice(place * width, (place + 1) * width)
-            lowest = rows[:, 0].reshape(LANES, -1) & _ONE
-            np.bitwise_or.reduce(lowest << _LANES, axis=0, out=choices[part])
-            end._hash.renew()
-            end._hash.bits(rows, pads[:, part])
-        end._keep(fresh)
-        return choices, pads
+            end.hash.renew()
+            yield place, rows
+        end.keep(fresh)
 
 
 def _even(rows: Word) -> Word:

@@ -29,7 +29,7 @@ FLOORS = (
     ("smc.oblivious.setup",),
     ("smc.oblivious.cost", "smc.oblivious.transfers"),
     ("smc.oblivious.oprf", "smc.oblivious.pool"),
-    ("smc.oblivious.circuits",),
+    ("smc.oblivious.circuits", "smc.oblivious.silent_transfers"),
     ("smc.oblivious.silent_circuits",),
     ("smc.oblivious.engine", "smc.oblivious"),
     ("smc.protocols.engines", "smc.protocols.cipher_context"),

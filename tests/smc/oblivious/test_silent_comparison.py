@@ -11,10 +11,11 @@ from smc.channel.channel import Channel
 from smc.errors import DomainError, PeerError, ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Form
 from smc.network import Network
-from smc.oblivious import silent_circuits
+from smc.oblivious import silent_circuits, silent_transfers
 from smc.oblivious.circuits import DigitShifts, Openings
 from smc.oblivious.lpn import PRODUCTION, LpnSet
-from smc.oblivious.silent_circuits import PairOffers, Refill, SilentDigits, SilentTransfers
+from smc.oblivious.silent_circuits import PairOffers, SilentDigits
+from smc.oblivious.silent_transfers import Refill, SilentTransfers
 from smc.oblivious.transfers import TransferColumns, Transfers
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
@@ -261,5 +262,5 @@ def test_the_batch_must_have_the_declared_size():
 
 
 def test_reserve_rows_of_the_first_portion():
-    step = silent_circuits.setup(PRODUCTION)
+    step = silent_transfers.setup(PRODUCTION)
     assert step.first == step.second == 256 * -(-PRODUCTION.reserve_rows // 64)

@@ -109,7 +109,7 @@ def test_pads_depend_on_the_session():
     choices, pads = receiver.extend(2, message)
     assert not agree(zero, one, choices, pads)
     first, second = ends(TOY, b"1" * 32)
-    second._end._hash = PadHash(b"2" * 32, Role.ALICE, second._end._workspace)
+    second._end.hash = PadHash(b"2" * 32, Role.ALICE, second._end._workspace)
     message, zero, one = first.extend(2)
     choices, pads = second.extend(2, message)
     assert not agree(zero, one, choices, pads)

@@ -1,0 +1,239 @@
+"""Silent transfers of both directions over the channel: pads of four bits, and of 128 for chosen bits.
+
+    both ways at once                                   one way, the peer's choices a
+      == refills, one each ==                             sender    -- refill -->        receiver, random c
+      pads of four bits and random choices                          <-- c ^ a --
+                                                          pads, those of a first         the pad of a
+
+Learns: neither party anything; a choice is masked by a random one.
+Assumes: `smc.oblivious.silent_ot`; semi-honest parties.
+Cost: `refills`, `blocks`, `SETUP`, exactly.
+Reference: correction of random choices: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from smc.channel.channel import Channel
+from smc.channel.message import Message
+from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.oblivious import softspoken
+from smc.oblivious.bitmatrix import Bit, Word, pack_slots, unpack_slots, words_for
+from smc.oblivious.cost import FlightBytes
+from smc.oblivious.lpn import PRODUCTION, LpnSet
+from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, message_bytes
+from smc.oblivious.transfers import Transfers, Triples
+
+CHOICES: Final = 4
+"""Of the 1-of-4 transfers that come from two of these."""
+
+_WORD: Final = 8
+
+
+def setup(sizes: LpnSet = PRODUCTION) -> FlightBytes:
+    """The first reserve of both directions; the set-up of `smc.oblivious.cost` comes before it."""
+    size = softspoken.TREES * _WORD * words_for(sizes.reserve_rows)
+    return FlightBytes(size, size)
+
+
+def refills(words: int, sizes: LpnSet = PRODUCTION) -> int:
+    """Bytes that the sender of 64 * words silent transfers sends for them."""
+    return sum(message_bytes(sizes, blocks) for blocks in sizes.iterations(words))
+
+
+def rows_of(words: int, sizes: LpnSet = PRODUCTION) -> int:
+    """Rows that either end makes for 64 * words silent transfers of one direction."""
+    given = sizes.iterations(words)
+    return (sum(given) + sizes.reserve_blocks * len(given)) * sizes.block_rows
+
+
+def blocks(count: int, sizes: LpnSet = PRODUCTION) -> tuple[FlightBytes, ...]:
+    """So many silent transfers of 128 bits; the first party sends them."""
+    if count == 0:
+        return ()
+    words = words_for(count)
+    return FlightBytes(refills(words, sizes), 0), FlightBytes(0, _WORD * words)
+
+
+@dataclass(frozen=True, slots=True)
+class Refill(Message, kind="silent-refill"):
+    """Sums of the trees of one iteration, from the sender of silent transfers."""
+
+    sums: ByteRows
+
+
+@dataclass(frozen=True, slots=True)
+class SilentChoices(Message, kind="silent-choices"):
+    """From the receiver of silent transfers: where the choices it wants are not the random ones."""
+
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Pads:
+    """Silent transfers of both directions.
+
+    Attributes:
+        zero: pads of choice 0 of the transfers that this party sends, shape (4, w).
+        one: those of choice 1.
+        choices: random choices of the transfers that it receives, shape (w,).
+        chosen: their pads, shape (4, w).
+    """
+
+    zero: Word = field(repr=False)
+    one: Word = field(repr=False)
+    choices: Word = field(repr=False)
+    chosen: Word = field(repr=False)
+
+    def __getitem__(self, part: slice) -> Pads:
+        return Pads(self.zero[:, part], self.one[:, part], self.choices[part], self.chosen[:, part])
+
+    def triples(self) -> Triples:
+        """One triple of each pair of transfers, as `Transfers.triples` makes them."""
+        one = self.one[:2] ^ self.zero[:2]
+        # The pad that one party chose and the other's pad of choice 0 differ by choice times difference: the
+        # cross terms of a b. The local product is added to them.
+        product = self.chosen[:2] ^ self.zero[:2] ^ (self.choices & one)
+        return Triples(self.choices, one, product)
+
+    def offered(self) -> Word:
+        """Pads of the 1-of-4 transfers sent, of which the first half of the words is the lower choice.
+
+        Returns:
+            Shape (4, 2, w / 2).
+        """
+        half = self.zero.shape[1] // 2
+        # Of the four bits of a pad entry 0 has the first two and entry 1 the last two: v >> 1 picks those of
+        # the lower choice's pad, v & 1 those of the higher one's, so no two values share a bit.
+        low = [side[:, :half].reshape(2, 2, -1) for side in (self.zero, self.one)]
+        high = [side[:, half : 2 * half].reshape(2, 2, -1) for side in (self.zero, self.one)]
+        return np.stack([low[v & 1][v >> 1] ^ high[v >> 1][v & 1] for v in range(CHOICES)])
+
+    def taken(self) -> tuple[Word, Word]:
+        """The 1-of-4 transfers received: choices, shape (2, w / 2), and their pads, of the same shape."""
+        half = len(self.choices) // 2
+        choices = self.choices[: 2 * half].reshape(2, half)
+        low = self.chosen[:, :half].reshape(2, 2, -1)
+        high = self.chosen[:, half : 2 * half].reshape(2, 2, -1)
+        return choices, _pick(low, choices[1]) ^ _pick(high, choices[0])
+
+
+def _pick(options: Word, choices: Word) -> Word:
+    """Option 0 or 1, slot by slot: shapes (2, 2, w) and (w,) to (2, w)."""
+    picked: Word = options[0] ^ choices & (options[0] ^ options[1])
+    return picked
+
+
+class SilentTransfers:
+    """Both directions of silent transfers with the peer; making one sends the first reserve.
+
+    Args:
+        role: this side's role.
+        channel: the conversation with the peer.
+        random: the source of seeds.
+        transfers: extended transfers with the peer, for the first reserve.
+        sizes: of the problem.
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        channel: Channel,
+        random: Randomness,
+        transfers: Transfers,
+        sizes: LpnSet = PRODUCTION,
+    ) -> None:
+        self._channel = channel
+        self._sizes = sizes
+        first = transfers.correlations(words_for(sizes.reserve_rows))
+        part = slice(0, sizes.reserve_rows)
+        session = transfers.session
+        self._sender = SilentSender(first.offset, first.sent[part], session, role, sizes, random)
+        self._receiver = SilentReceiver(first.choices[part], first.received[part], session, role.other, sizes)
+
+    def pads(self, words: int) -> Pads:
+        """64 * words fresh transfers in each direction; one flight.
+
+        Raises:
+            ProtocolViolation: a message of the peer has another size.
+        """
+        sizes = self._sizes
+        counts = sizes.iterations(words)
+        made = sum(counts) * sizes.block_words
+        zero, one, chosen = (np.empty((PAD_BITS, made), dtype=np.uint64) for _ in range(3))
+        choices = np.empty(made, dtype=np.uint64)
+        # All refills leave before the first is read: however many there are, they take one flight.
+        for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
+            message, zero[:, part], one[:, part] = self._sender.extend(blocks)
+            self._channel.send(Refill(ByteRows(message)))
+        for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
+            message = self._channel.recv(Refill, ExpectedByteRows(1, message_bytes(sizes, blocks)))
+            choices[part], chosen[:, part] = self._receiver.extend(blocks, message)
+        return Pads(zero, one, choices, chosen)[:words]
+
+    def begin_blocks(self, count: int) -> Callable[[], tuple[Word, Word]]:
+        """Send transfers of 128 bits: this sends, the peer's `receive_blocks` answers.
+
+        Several may be begun before the first is ended, and are ended in the same order.
+
+        Args:
+            count: n.
+
+        Returns:
+            What takes the answer, and gives the pads of choice 0 and of choice 1, shape (n, 2) each.
+        """
+        sizes, words = self._sizes, words_for(count)
+        counts = sizes.iterations(words)
+        zero, one = (np.empty((sum(counts) * sizes.block_rows, 2), dtype=np.uint64) for _ in range(2))
+        for given, part in zip(counts, _parts(counts, sizes.block_rows), strict=True):
+            message, zero[part], one[part] = self._sender.extend_blocks(given)
+            self._channel.send(Refill(ByteRows(message)))
+
+        def end() -> tuple[Word, Word]:
+            if count:
+                shifts = self._channel.recv(SilentChoices, ExpectedWords(words))
+                # Where the wanted choice is not the random one the two pads change places.
+                turned = np.negative(unpack_slots(shifts, count).astype(np.uint64))[:, None]
+                turned = turned & (zero[:count] ^ one[:count])
+                zero[:count] ^= turned
+                one[:count] ^= turned
+            return zero[:count], one[:count]
+
+        return end
+
+    def receive_blocks(self, choices: Bit) -> Word:
+        """Receive transfers of 128 bits; the peer calls `begin_blocks`.
+
+        Args:
+            choices: bits, shape (n,).
+
+        Returns:
+            The pads, shape (n, 2).
+
+        Raises:
+            ProtocolViolation: a message of the peer has another size.
+        """
+        sizes, count = self._sizes, len(choices)
+        counts = sizes.iterations(words_for(count))
+        made = sum(counts) * sizes.block_rows
+        random, pads = np.empty(made, dtype=np.uint8), np.empty((made, 2), dtype=np.uint64)
+        for given, part in zip(counts, _parts(counts, sizes.block_rows), strict=True):
+            message = self._channel.recv(Refill, ExpectedByteRows(1, message_bytes(sizes, given)))
+            random[part], pads[part] = self._receiver.extend_blocks(given, message)
+        if count:
+            self._channel.send(SilentChoices(Words(pack_slots(random[:count] ^ choices))))
+        return pads[:count]
+
+
+def _parts(counts: list[int], width: int) -> Iterator[slice]:
+    start = 0
+    for count in counts:
+        yield slice(start, start + count * width)
+        start += count * width
