@@ -14,8 +14,9 @@ import numpy as np
 
 from smc.forms import Role
 from smc.network import Network, network_priced
-from smc.oblivious import oprf, silent_circuits
-from smc.oblivious.cost import SETUP, FlightBytes, comparison
+from smc.oblivious import oprf, silent_circuits, silent_transfers
+from smc.oblivious.bitmatrix import words_for
+from smc.oblivious.cost import SETUP, FlightBytes, comparison, extended_blocks
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Setup
 
@@ -40,9 +41,12 @@ def cost_of(steps: Iterable[FlightBytes]) -> Cost:
 SILENT_ROWS: Final = "ot_silent"
 """The operation that a row of silent transfers is counted as."""
 
-_RESERVE: Final = silent_circuits.setup()
+_RESERVE: Final = silent_transfers.setup()
 _SILENT_WORK: Final = 1.6e-7
 """Seconds of each party for a bit of a comparison that silent transfers take more, on a core of its own."""
+
+_SILENT_BLOCK_WORK: Final = 6e-8
+"""Seconds of each party for a transfer of 128 bits that silent ones take more, on a core of its own."""
 
 
 def takes_silent(network: Network | None, count: int, bits: int) -> bool:
@@ -81,6 +85,41 @@ def cost_comparison(count: int, bits: int) -> Cost:
     return Cost((Flight.RESERVE, *sent.flights), sent.alice_bytes, sent.bob_bytes, work, work)
 
 
+def takes_silent_blocks(network: Network | None, count: int) -> bool:
+    """Whether a batch of transfers of 128 bits inside a protocol is silent.
+
+    As of `takes_silent`, but that they are also where nobody names a network: they take twice the work of
+    extended ones, which is a small part of what these transfers are for, and send a twentieth.
+
+    Args:
+        network: that of the session; None where it is not known.
+        count: transfers in the batch.
+    """
+    if count == 0:
+        return False
+    usual, silent = (_summed(steps) for steps in (extended_blocks(count), silent_transfers.blocks(count)))
+    if sum(usual[1:]) - sum(silent[1:]) < _RESERVE.first + _RESERVE.second:
+        return False
+    return network is None or network.seconds(*silent) + _SILENT_BLOCK_WORK * count < network.seconds(*usual)
+
+
+def cost_blocks(count: int, *, silent: bool | None = None) -> Cost:
+    """The exact cost of a batch of transfers of 128 bits inside a protocol; Alice sends them.
+
+    Args:
+        count: transfers.
+        silent: whether they are; None to find out by `takes_silent_blocks`, for the network of
+            `smc.network.priced_over`.
+    """
+    if silent is None:
+        silent = takes_silent_blocks(network_priced(), count)
+    if not silent:
+        return cost_of(extended_blocks(count))
+    sent = cost_of(silent_transfers.blocks(count))
+    work = {SILENT_ROWS: silent_transfers.rows_of(words_for(count))}
+    return Cost((Flight.RESERVE, *sent.flights), sent.alice_bytes, sent.bob_bytes, work, work)
+
+
 def cost_settled(cost: Cost) -> Cost:
     """The cost of a whole session, with the bytes of the reserve of silent transfers if it makes one."""
     if Flight.RESERVE not in cost.flights:
@@ -95,6 +134,12 @@ TRANSFER_SECURITY: Final = (
     "cipher."
 )
 """What a protocol assumes that uses nothing else."""
+
+BLOCK_SECURITY: Final = (
+    "Semi-honest; 128-bit oblivious transfer: CDH on secp256k1 in the random oracle model, AES as an ideal "
+    "cipher; for large batches also 128-bit regular-noise LPN with a 10-local code, 127-bit offsets."
+)
+"""What a protocol assumes that takes transfers of 128 bits, see `takes_silent_blocks`."""
 
 SETUP_COST: Final = cost_of(SETUP)
 """What the first use of oblivious transfer in a session costs, whichever protocol it is."""

@@ -10,8 +10,8 @@ from smc.oblivious import (
     cost,
     oprf,
     pool,
-    silent_circuits,
     silent_ot,
+    silent_transfers,
     softspoken,
     transfers,
 )
@@ -62,7 +62,7 @@ def _functions_cost(count: int) -> Cost:
 
 
 def _reserve_cost() -> Cost:
-    return cost_of((silent_circuits.setup(),))
+    return cost_of((silent_transfers.setup(),))
 
 
 BASE_TRANSFERS: Final = Procedure(

@@ -12,16 +12,17 @@ hence at most 16 rows a block. Bytes add up modulo 256; a pair has at most 255 o
 Inputs: blocks of rows of bits at each party, of the same public shape.
 Outputs: shares modulo 256 of the number of common ones of each pair of rows of a block.
 Learns: neither party anything; every correction is masked by what the chooser did not choose.
-Assumes: semi-honest parties, `smc.oblivious`.
-Cost: `cost`; per pair and bit 1 byte of corrections and 4 / rows bytes of matrices.
+Assumes: semi-honest parties, `smc.oblivious`; of large batches silent transfers.
+Cost: `cost`; per pair and bit 1 byte of corrections and 4 / rows bytes of matrices, or 1 / (4 rows) where
+the transfers are silent, see `transfer_costs.takes_silent_blocks`.
 Reference: Gilboa, Two party RSA key generation, CRYPTO 1999, section 4, on vectors as in
 `smc.secret.gilboa`; the words are as narrow as the sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -31,11 +32,11 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.oblivious.cost import matrix_bytes
+from smc.network import network_priced
 from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
+from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
 
 Octet = NDArray[np.uint8]
 Word = NDArray[np.uint64]
@@ -45,6 +46,9 @@ PAD_BYTES: Final = 16
 
 BATCH_TRANSFERS: Final = 1 << 19
 """Most transfers of one batch, unless a single block needs more."""
+
+SILENT_BATCH_TRANSFERS: Final = 1 << 20
+"""The same where they are silent: each batch costs a reserve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +88,26 @@ def overlaps(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> Octet
 
 def cost(blocks: int, height: int, bits: int, chooser: Role = Role.ALICE) -> Cost:
     """The exact cost of `overlaps`: flights and bytes, without the set-up of oblivious transfer."""
-    sizes = [bits * height * (part.stop - part.start) for part in _batches(blocks, height, bits)]
+    silent = takes_silent_blocks(network_priced(), blocks * height * bits)
+    sizes = [
+        bits * height * (part.stop - part.start) for part in _batches(blocks, height, bits, silent=silent)
+    ]
     if not sizes:
         return Cost()
-    flights = (Flight.ALICE, *(Flight.BOTH,) * (len(sizes) - 1), Flight.BOB)
-    total = Cost(flights, sum(map(matrix_bytes, sizes)), height * sum(sizes))
+    if silent:
+        # Two batches are under way at a time.
+        turns = -(-len(sizes) // 2)
+        flights = (Flight.RESERVE, *(Flight.BOB, Flight.ALICE) * turns, Flight.BOB)
+    else:
+        flights = (Flight.ALICE, *(Flight.BOTH,) * (len(sizes) - 1), Flight.BOB)
+    each = [cost_blocks(size, silent=silent).mirror for size in sizes]
+    total = replace(sum(each, Cost()) + Cost((), 0, height * sum(sizes)), flights=flights)
     return total if chooser is Role.ALICE else total.mirror
 
 
-def _batches(blocks: int, height: int, bits: int) -> Iterator[slice]:
-    size = max(1, BATCH_TRANSFERS // max(1, height * bits))
-    return cut(blocks if bits else 0, size)
+def _batches(blocks: int, height: int, bits: int, *, silent: bool) -> Iterator[slice]:
+    size = SILENT_BATCH_TRANSFERS if silent else BATCH_TRANSFERS
+    return cut(blocks if bits else 0, max(1, size // max(1, height * bits)))
 
 
 def _plane(rows: Octet, part: slice) -> Octet:
@@ -103,11 +116,13 @@ def _plane(rows: Octet, part: slice) -> Octet:
 
 
 def _chosen(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
-    """The chooser's shares, shape (r, b, r) per batch; the next batch's matrices leave ahead of waiting."""
+    """The chooser's shares, shape (r, b, r) per batch; the next batch is chosen ahead of waiting."""
     begun: list[tuple[slice, Octet, Word]] = []
-    for part in _batches(*rows.shape):
+    silent = takes_silent_blocks(session.network, rows.size)
+    for part in _batches(*rows.shape, silent=silent):
         plane = _plane(rows, part)
-        begun.append((part, plane, session.oblivious.receive_blocks(plane.reshape(-1))))
+        pads = session.oblivious.receive_blocks(plane.reshape(-1), silent=silent)
+        begun.append((part, plane, pads))
         if len(begun) > 1:
             yield _received(session, *begun.pop(0))
     for last in begun:
@@ -125,14 +140,26 @@ def _received(session: Session, part: slice, plane: Octet, pads: Word) -> tuple[
 
 
 def _sent(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
-    """The sender's shares, as of `_chosen`."""
-    for part in _batches(*rows.shape):
+    """The sender's shares, as of `_chosen`; the next batch is begun ahead of waiting, too."""
+    begun: list[tuple[slice, Octet, Callable[[], tuple[Word, Word]]]] = []
+    silent = takes_silent_blocks(session.network, rows.size)
+    for part in _batches(*rows.shape, silent=silent):
         plane = _plane(rows, part)
-        zero, one = (_octets(pads, plane) for pads in session.oblivious.send_blocks(plane.size))
-        corrections = zero - one
-        corrections += plane.transpose(0, 2, 1)[:, None]
-        session.channel.send(OverlapCorrections(ByteRows(corrections.reshape(plane.size, -1))))
-        yield part, np.negative(zero.sum(axis=0, dtype=np.uint8))
+        begun.append((part, plane, session.oblivious.begin_blocks(plane.size, silent=silent)))
+        if len(begun) > 1:
+            yield _corrected(session, *begun.pop(0))
+    for last in begun:
+        yield _corrected(session, *last)
+
+
+def _corrected(
+    session: Session, part: slice, plane: Octet, end: Callable[[], tuple[Word, Word]]
+) -> tuple[slice, Octet]:
+    zero, one = (_octets(pads, plane) for pads in end())
+    corrections = zero - one
+    corrections += plane.transpose(0, 2, 1)[:, None]
+    session.channel.send(OverlapCorrections(ByteRows(corrections.reshape(plane.size, -1))))
+    return part, np.negative(zero.sum(axis=0, dtype=np.uint8))
 
 
 def _octets(pads: Word, plane: Octet) -> Octet:
@@ -147,7 +174,7 @@ SPEC: Final = Procedure(
     outputs="shares modulo 256 of how many ones each pair of rows has in common",
     cost=cost,
     learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
+    security=BLOCK_SECURITY,
     reference="Gilboa99, section 4, with words of one byte.",
     setups=(TRANSFERS,),
     example={"blocks": 10, "height": 4, "bits": 64},

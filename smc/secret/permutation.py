@@ -13,8 +13,9 @@ peer's is a correlated transfer; as a pad fixes the peer's new shares, all colum
 Inputs: shares modulo 2**64 of n integers; at the owner an order of n places.
 Outputs: shares of the integers in that order.
 Learns: neither party anything.
-Assumes: semi-honest parties, `smc.oblivious`.
-Cost: `cost`; two rounds, and 12 bytes for each of n log2 n - n / 2 switches, n rounded up to a power of two.
+Assumes: semi-honest parties, `smc.oblivious`; of large batches silent transfers.
+Cost: `cost`; two rounds, and 12 bytes for each of n log2 n - n / 2 switches, n rounded up to a power of two;
+of large networks three rounds and 8.3 bytes, see `transfer_costs.takes_silent_blocks`.
 Reference: Mohassel and Sadeghian, How to hide circuits in MPC, EUROCRYPT 2013, section 3 (oblivious switching
 networks); the network as in `smc.secret.benes`.
 """
@@ -30,10 +31,9 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.oblivious.cost import matrix_bytes
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
+from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
 from smc.secret.benes import Index, Word, apply, columns_for, switches, wires_for
 
 
@@ -78,7 +78,7 @@ def cost(count: int, owner: Role) -> Cost:
     """The exact cost of `permute`: flights and bytes, without the set-up of oblivious transfer."""
     wires = wires_for(count)
     transfers = columns_for(wires) * wires // 2
-    total = Cost((Flight.ALICE, Flight.BOB), matrix_bytes(transfers), 8 * transfers)
+    total = cost_blocks(transfers).mirror + Cost((Flight.BOB,), 0, 8 * transfers)
     return total if owner is Role.ALICE else total.mirror
 
 
@@ -94,7 +94,9 @@ def _whole(order: Index, count: int) -> Index:
 
 def _choose(session: Session, values: Word, order: Index) -> Word:
     crossed = switches(order)
-    pads = session.oblivious.receive_blocks(crossed.reshape(-1))[:, 0].reshape(crossed.shape)
+    silent = takes_silent_blocks(session.network, crossed.size)
+    chosen = session.oblivious.receive_blocks(crossed.reshape(-1), silent=silent)
+    pads = chosen[:, 0].reshape(crossed.shape)
     received = session.channel.recv(SwitchCorrections, ExpectedWords(crossed.size)).reshape(crossed.shape)
 
     def swap(differences: Word, column: int) -> Word:
@@ -108,7 +110,10 @@ def _choose(session: Session, values: Word, order: Index) -> Word:
 
 def _send(session: Session, values: Word) -> Word:
     shape = (columns_for(len(values)), len(values) // 2)
-    zero, one = (pads[:, 0].reshape(shape) for pads in session.oblivious.send_blocks(shape[0] * shape[1]))
+    transfers = shape[0] * shape[1]
+    silent = takes_silent_blocks(session.network, transfers)
+    both = session.oblivious.send_blocks(transfers, silent=silent)
+    zero, one = (pads[:, 0].reshape(shape) for pads in both)
     corrections = np.empty(shape, dtype=np.uint64)
 
     def swap(differences: Word, column: int) -> Word:
@@ -128,7 +133,7 @@ SPEC: Final = Procedure(
     outputs="shares of the vector in that order",
     cost=cost,
     learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
+    security=BLOCK_SECURITY,
     reference="Mohassel and Sadeghian, EUROCRYPT 2013, section 3, on a Benes network.",
     setups=(TRANSFERS,),
     example={"count": 1000, "owner": Role.ALICE},

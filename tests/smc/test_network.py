@@ -15,8 +15,15 @@ from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.network import LAN, Network, network_priced, priced_over
 from smc.pair import run_pair
-from smc.protocols.transfer_costs import SETUP_COST, cost_comparison, cost_settled, takes_silent
-from smc.secret import msb, truncation
+from smc.protocols.transfer_costs import (
+    SETUP_COST,
+    cost_blocks,
+    cost_comparison,
+    cost_settled,
+    takes_silent,
+    takes_silent_blocks,
+)
+from smc.secret import common_ones, msb, permutation, truncation
 from smc.secret.bounds import Bounds
 from tests.smc.analyses import clustering_runs
 from tests.smc.analyses.matching.vectors import test_vectors as vector_runs
@@ -131,6 +138,60 @@ def test_the_first_silent_batch_already_pays_for_the_reserve():
     assert not takes_silent(SLOW, 100, 32)
     assert not takes_silent(Network(0.1, 10_000), 1_000_000, 32)
     assert not takes_silent(None, 1_000_000, 32)
+
+
+@pytest.mark.parametrize("network", [None, LAN, SLOW])
+@pytest.mark.parametrize("count", [3, 24_000])
+def test_permutations_are_the_same_over_every_network(network, count):
+    values, masks = RANDOM.words(2 * count).reshape(2, -1)
+    order = np.argsort(RANDOM.words(count))
+
+    def run(session):
+        alice = session.role is Role.ALICE
+        words = values - masks if alice else masks.copy()
+        shares = permutation.permute(session, words, Role.BOB, None if alice else order)
+        return shares, session.channel.traffic
+
+    (left, alice), (right, bob) = run_pair(run, network=network)
+    assert (left + right == values[order]).all()
+    with priced_over(network):
+        whole = cost_settled(SETUP_COST + permutation.cost(count, Role.BOB))
+    assert (alice.sent, bob.sent) == (whole.alice_bytes, whole.bob_bytes)
+    assert max(alice.rounds, bob.rounds) == whole.rounds
+
+
+@pytest.mark.parametrize("batch", [1 << 16, 1 << 20])
+@pytest.mark.parametrize("chooser", Role)
+def test_silent_overlaps_are_right_and_cost_what_is_declared(monkeypatch, batch, chooser):
+    monkeypatch.setattr(common_ones, "SILENT_BATCH_TRANSFERS", batch)
+    shape = (1_400, 1, 250)
+    rows = {role: RANDOM.bits(1_400 * 250).reshape(shape) for role in Role}
+    assert takes_silent_blocks(None, rows[chooser].size)
+
+    def run(session):
+        shares = common_ones.overlaps(session, rows[session.role], chooser)
+        return shares, session.channel.traffic
+
+    (left, alice), (right, bob) = run_pair(run)
+    common = (rows[Role.ALICE] & rows[Role.BOB]).sum(axis=2, dtype=np.uint8)
+    assert ((left + right)[:, 0, 0] == common[:, 0]).all()
+    whole = cost_settled(SETUP_COST + common_ones.cost(*shape, chooser))
+    assert (alice.sent, bob.sent) == (whole.alice_bytes, whole.bob_bytes)
+    assert max(alice.rounds, bob.rounds) == whole.rounds
+    assert whole.alice_operations["ot_silent"] > rows[chooser].size
+
+
+def test_the_first_silent_blocks_already_pay_for_the_reserve():
+    for network in (None, SLOW, Network(200, 10), LAN):
+        for count in (0, 1, 10_000, 100_000, 400_000, 10_000_000):
+            with priced_over(network):
+                taken = cost_settled(SETUP_COST + cost_blocks(count))
+            usual = SETUP_COST + cost_blocks(count, silent=False)
+            saved = usual.alice_bytes + usual.bob_bytes - taken.alice_bytes - taken.bob_bytes
+            assert saved > 0 if takes_silent_blocks(network, count) else taken == usual
+    assert takes_silent_blocks(None, 400_000)
+    assert takes_silent_blocks(SLOW, 400_000)
+    assert not takes_silent_blocks(LAN, 10_000_000)
 
 
 def test_parties_that_plan_for_other_networks_do_not_go_on():
