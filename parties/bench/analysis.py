@@ -40,7 +40,8 @@ class AnalysisCase:
         mbit: emulated rate of each direction in 10**6 bits per second; 0 is that of loopback.
         repeat: runs in the same session.
         timeout: seconds after which connecting and running are given up.
-        planned: whether protocols are chosen for the emulated link, as by the `[network]` of a job.
+        planned: whether protocols are chosen for that link, as by the `[network]` of a job.
+        emulated: whether messages take as long as over that link; else they go over loopback.
     """
 
     name: str
@@ -50,6 +51,7 @@ class AnalysisCase:
     repeat: int = 1
     timeout: float = 600.0
     planned: bool = True
+    emulated: bool = True
 
     @property
     def network(self) -> Network | None:
@@ -61,7 +63,8 @@ class AnalysisCase:
     @property
     def setting(self) -> Setting:
         """The link, repetitions and timeout."""
-        return Setting(self.rtt_ms, self.mbit, self.repeat, self.timeout)
+        link = (self.rtt_ms, self.mbit) if self.emulated else (0.0, 0.0)
+        return Setting(*link, self.repeat, self.timeout)
 
     @property
     def workload(self) -> Workload:

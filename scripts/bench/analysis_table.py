@@ -27,6 +27,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--rtt-ms", type=float, default=0.0, help="emulated round-trip time")
     parser.add_argument("--mbit", type=float, default=0.0, help="emulated rate of each direction")
     parser.add_argument("--unplanned", action="store_true", help="as of jobs that do not name the link")
+    parser.add_argument(
+        "--loopback", action="store_true", help="planned for the link, but without emulating it"
+    )
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for each case")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser.parse_args(arguments)
@@ -61,6 +64,7 @@ def main() -> int:
                 options.repeat,
                 options.timeout,
                 not options.unplanned,
+                not options.loopback,
             )
             results.append(measure_analysis(case))
             tell(f"{name}, {rows} rows: {results[-1]['seconds']:.4g} s")
