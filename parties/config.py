@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from parties.errors import ConfigError
+from parties.memory import present_memory
 from parties.toml import StrictTable, read
 
 CONFIG_NAME: Final = "duetto.toml"
@@ -63,7 +64,7 @@ class Limits:
         job_seconds: how long a session may last.
         inbox_bytes: received and not yet used bytes of a session; the peer is held up beyond.
         wait_days: how long a job may wait in one state: for a person on either side, or for the peer to come.
-        memory_mib: MiB that one job may take by the model of its analysis; 0 for all that the machine has.
+        memory_mib: MiB that one job may take by the model of its analysis; 0 for all that there is.
         reconnect_seconds: how long a session whose connection was cut waits for another; 0 for not at all.
     """
 
@@ -78,7 +79,7 @@ class Limits:
     @property
     def job_memory(self) -> int:
         """Bytes that one job may take."""
-        return self.memory_mib << 20 or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return self.memory_mib << 20 or present_memory()
 
 
 @dataclass(frozen=True, slots=True)
