@@ -87,7 +87,7 @@ FLOORS = (
     ("smc.testing", "smc"),
     ("parties",),
     ("parties.errors", "parties.texts", "parties.release"),
-    ("parties.toml",),
+    ("parties.toml", "parties.memory"),
     ("parties.config", "parties.plugins"),
     ("parties.pki",),
     ("parties.catalog", "parties.cluster"),
