@@ -94,7 +94,10 @@ class ClusterExecutor(Executor):
             raise TypeError("a task of the cluster takes its arguments by position")
         executor = self._connected().get_executor(pure=False)
         future: Future[T] = Future()
-        there: Future[T] = executor.submit(work, release(), fn, *args)
+        try:
+            there: Future[T] = executor.submit(work, release(), fn, *args)
+        except (OSError, RuntimeError):
+            raise _lost(self._dask) from None
         with self._given:
             self._open[future] = there
             self._last = time.monotonic()
@@ -116,6 +119,8 @@ class ClusterExecutor(Executor):
             if self._closed:
                 raise ClusterUnavailable("This party has left its Dask cluster.")
             if self._client is None or self._client.status != "running":
+                _leave(self._client)
+                self._client = None
                 self._client, _ = connect(self._dask)
             return self._client
 
@@ -159,10 +164,9 @@ class ClusterExecutor(Executor):
             if client is None:
                 raise _lost(self._dask)
             members(client, self._dask)
-        except ClusterError as error:
-            self._give_up(
-                f"For {self._dask.seconds} seconds the Dask cluster has finished nothing. {error.what}"
-            )
+        except Exception as problem:  # a client that is just closing has many; this thread has to go on
+            why = problem.what if isinstance(problem, ClusterError) else _lost(self._dask).what
+            self._give_up(f"For {self._dask.seconds} seconds the Dask cluster has finished nothing. {why}")
         else:
             with self._given:
                 self._last = time.monotonic()
@@ -176,15 +180,19 @@ class ClusterExecutor(Executor):
         for future in futures:
             with suppress(InvalidStateError):
                 future.set_exception(ClusterUnavailable(what, _PATIENCE))
-        if client is not None:
-            with suppress(OSError, TimeoutError, CancelledError):
-                client.close(timeout=_LEAVE_SECONDS)
+        _leave(client)
 
 
 _PATIENCE: Final = (
     "See with `duetto doctor` whether its scheduler answers and has workers, and start them again; then try "
     "again."
 )
+
+
+def _leave(client: Client | None) -> None:
+    if client is not None:
+        with suppress(Exception):  # it may be half closed, and is wanted no more
+            client.close(timeout=_LEAVE_SECONDS)
 
 
 def _lost(dask: Dask) -> ClusterError:

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -28,6 +29,7 @@ from parties.errors import (
 )
 from parties.jobs.faults import from_code
 from parties.release import release
+from smc.ciphers.paillier import Ciphertexts, OwnPaillier
 from smc.errors import Cancelled, DomainError, PeerAborted
 from smc.forms import Role
 from smc.numeric.modular import inverses, powers
@@ -37,6 +39,7 @@ from tests.parties.cluster.tasks import slow
 from tests.parties.rpc.harness import (
     JOB,
     NORTH,
+    QUICK,
     SOUTH,
     Ending,
     configuration,
@@ -46,8 +49,11 @@ from tests.parties.rpc.harness import (
     task,
 )
 from tests.parties.session.test_sessions import wait_for_peer
+from tests.support.seeds import seeded
 
 MODULUS = (1 << 2048) + 981
+PATIENT = replace(QUICK, message_seconds=60, job_seconds=90)
+"""For machines with much other work."""
 
 
 @pytest.fixture(scope="module")
@@ -88,15 +94,16 @@ def test_arithmetic_is_the_same_there(cluster):
         there.submit(pow, 2, 3)
 
 
+@pytest.mark.slow
 def test_a_task_that_takes_longer_than_the_patience_is_waited_for(cluster, tmp_path):
-    with executor(cluster.dask(1)) as there:
-        assert there.submit(slow, 2.5, tmp_path / "begun").result(10) == 2.5
-        assert [there.submit(slow, there.share(0.01), tmp_path / "begun").result(10)] == [0.01]
+    with executor(cluster.dask(2)) as there:
+        assert there.submit(slow, 3, tmp_path / "begun").result(30) == 3
+        assert there.submit(slow, there.share(0.01), tmp_path / "begun").result(30) == 0.01
 
 
 def test_a_session_gives_its_work_to_the_cluster(cluster):
     """South computes under north's key there, and gets the same numbers."""
-    values, seen = list(range(100)), {}
+    values, seen, made = list(range(75)), {}, []
 
     class Counted(ClusterExecutor):
         def submit(self, fn, /, *args, **kwargs):
@@ -106,15 +113,18 @@ def test_a_session_gives_its_work_to_the_cluster(cluster):
     def south(session):
         held = session.peer.encrypt(values)
         tripled = session.peer.refresh(session.peer.scale(held, [3] * len(values)))
-        seen["sent"] = tripled.values
+        made.append(tripled)
 
     ended = Ending()
-    with listening(SOUTH, public(NORTH), cluster=Counted(cluster.dask())) as party:
+    with listening(SOUTH, public(NORTH), limits=PATIENT, cluster=Counted(cluster.dask())) as party:
         party.jobs.tasks[JOB] = task(Role.BOB, south, ended)
-        with dialling(NORTH, public(SOUTH), party.server.address) as directory:
+        with dialling(NORTH, public(SOUTH), party.server.address, PATIENT) as directory:
             directory.run_session("south", task(Role.ALICE, lambda session: None))
-            assert ended.wait() is None
+            assert ended.wait(90) is None
     assert seen.keys() >= {"_powers", "_combine"}
+    with ThreadPoolExecutor(1) as here:
+        opened = OwnPaillier(NORTH.paillier, seeded(), here).decrypt(Ciphertexts(made[0].key, made[0].values))
+    assert opened == [3 * value for value in values]
     nothing_left()
 
 
@@ -199,14 +209,14 @@ def test_killed_workers(tmp_path):
         while not (tmp_path / "1").exists():
             time.sleep(0.01)
         running.workers[0].kill()
-        assert [done.result(20) for done in tasks] == [0.2] * 8
+        assert [done.result(60) for done in tasks] == [0.2] * 8
 
         tasks = [there.submit(slow, 0.2, tmp_path / f"{place}") for place in range(8, 16)]
         running.workers[1].kill()
         started = time.monotonic()
         with pytest.raises(ClusterError) as raised:
-            [done.result(20) for done in tasks]
-        assert time.monotonic() - started < 15
+            [done.result(60) for done in tasks]
+        assert time.monotonic() - started < 30
         assert raised.value.hint
         with pytest.raises(ClusterUnavailable, match="no worker"):
             there.submit(pow, 2, 3)
@@ -218,19 +228,21 @@ def test_a_job_whose_cluster_dies_ends_on_both_sides(tmp_path):
     with LocalCluster(tmp_path, workers=1) as running:
 
         def south(session):
-            session.peer.encrypt(list(range(100)))
+            session.peer.encrypt(list(range(40)))
             running.scheduler.kill()
-            session.peer.encrypt(list(range(100)))
+            session.peer.encrypt(list(range(40)))
 
-        with listening(SOUTH, public(NORTH), cluster=ClusterExecutor(running.dask(2))) as party:
+        with listening(
+            SOUTH, public(NORTH), limits=PATIENT, cluster=ClusterExecutor(running.dask(2))
+        ) as party:
             party.jobs.tasks[JOB] = task(Role.BOB, south, ended)
-            with dialling(NORTH, public(SOUTH), party.server.address) as directory:
+            with dialling(NORTH, public(SOUTH), party.server.address, PATIENT) as directory:
                 with pytest.raises(PeerAborted) as raised:
                     directory.run_session("south", task(Role.ALICE, wait_for_peer))
                 assert "cluster-unavailable" in raised.value.what
-                failure = ended.wait()
+                failure = ended.wait(90)
     assert isinstance(failure, ClusterUnavailable)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
     nothing_left()
 
 

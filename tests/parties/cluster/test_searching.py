@@ -62,7 +62,7 @@ def run(capsys, folder: Path, *words: str) -> tuple[int, dict]:
     return ended.value.code, json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("words", [(), ("--target", "ill")])
+@pytest.mark.parametrize("words", [(), pytest.param(("--target", "ill"), marks=pytest.mark.slow)])
 def test_a_search_finds_the_same_on_a_cluster(capsys, cluster, files, words):
     code, here = run(capsys, files, *words)
     assert code == OK
@@ -93,6 +93,7 @@ def test_a_cluster_that_is_gone_ends_the_search_in_time(capsys, files, tmp_path)
     assert "No Dask scheduler answers" in said["error"]["what"]
 
 
+@pytest.mark.slow
 def test_epsilon_is_chosen_by_trials_on_a_cluster(capsys, cluster, tmp_path):
     guests(150, 1).native.to_csv(tmp_path / "data.csv", index=False)
     guests(150, 2).native.to_csv(tmp_path / "other.csv", index=False)
