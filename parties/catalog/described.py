@@ -6,7 +6,7 @@ from typing import Any
 
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import Catalog, DatasetDeclaration
-from parties.catalog.loading import Loaded
+from parties.catalog.loaded import Loaded
 
 
 def dataset_documents(catalog: Catalog) -> list[dict[str, Any]]:

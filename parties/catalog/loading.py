@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any, Final, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from parties.catalog import persons
 from parties.catalog.batch import Batch, Place
 from parties.catalog.cells import is_missing, parser
 from parties.catalog.declaration import DatasetDeclaration
 from parties.catalog.hints import hint
+from parties.catalog.loaded import Loaded
 from parties.catalog.missing import Cells, Mask, MissingCellError, Piece, missing_cells
 from parties.catalog.sources import batches
 from parties.catalog.vectors import Values, join
@@ -27,59 +26,8 @@ from smc.pieces import each
 ROW_LIMIT: Final = 100_000_000
 """More rows than any job can hold in memory are refused while reading."""
 
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What was read of a data set.
-
-    Attributes:
-        columns: the asked columns by name, all of the same length, values in held units.
-        rows: how many rows they have.
-        left_out: how many rows were left out, since a cell was missing.
-        dropped: missing cells that had a row left out, by column.
-        imputed: missing cells that were replaced, by column.
-        persons: numbers from 0 that tell which rows are about the same person; None if each row is about
-            another.
-        identities: 16-byte hashes of the persons in the order of their numbers, or, by the key, of the rows;
-            None if not asked for, or where the data set declares neither person nor key.
-        numbers: where the rows stand in the source, counted from 1; None if no row was left out.
-        missing: of the columns whose rows with missing cells were to be kept, which cells are missing, shape
-            (rows,) each; there the column holds anything.
-        aliases: for cells that would have another hash if they were compared otherwise (`0007` as a text, as
-            a number), that hash and the one in `identities`; shape (cells, 2). None if not asked for.
-    """
-
-    columns: Mapping[str, Column] = field(repr=False)
-    rows: int
-    left_out: int
-    dropped: Mapping[str, int]
-    imputed: Mapping[str, int]
-    persons: NDArray[np.int64] | None = field(repr=False)
-    identities: NDArray[np.void] | None = field(repr=False)
-    numbers: NDArray[np.int64] | None = field(repr=False)
-    aliases: NDArray[np.void] | None = field(default=None, repr=False)
-    missing: Mapping[str, Mask] = field(default_factory=dict, repr=False)
-
-    @property
-    def people(self) -> int:
-        """How many different persons the rows are about."""
-        if self.persons is None:
-            return self.rows
-        return int(self.persons.max(initial=-1)) + 1
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was done about missing cells, for the local people."""
-        notes = []
-        if self.left_out:
-            where = ", ".join(f"{column} ({count})" for column, count in self.dropped.items() if count)
-            notes.append(
-                f"Rows of this party left out since a cell is missing: {self.left_out}; by column: {where}."
-            )
-        if any(self.imputed.values()):
-            where = ", ".join(f"{column} ({count})" for column, count in self.imputed.items() if count)
-            notes.append(f"Missing cells of this party replaced by the catalog's value, by column: {where}.")
-        return tuple(notes)
+PIECE_ROWS: Final = 1 << 16
+"""About so many rows of a data set are in memory at a time where rows are read in pieces."""
 
 
 def load(
@@ -104,17 +52,39 @@ def load(
             its column's type; names file, column and row, never the value.
         ConfigError: a library that the source needs is not installed.
     """
-    wanted = list(dict.fromkeys(columns))
-    for column in wanted:
-        if column not in dataset.columns:
-            raise DataError(
-                f"Data set {dataset.name!r} declares no column {column!r}.",
-                near(column, list(dataset.columns)),
-            )
-    reading = _Reading(dataset, wanted, hashed=secret is not None, keeping=frozenset(keeping))
+    reading = _Reading(
+        dataset, _declared(dataset, columns), hashed=secret is not None, keeping=frozenset(keeping)
+    )
     for batch in each(batches(dataset, reading.sources), 1):
         reading.add(batch)
     return reading.loaded(secret)
+
+
+def load_pieces(
+    dataset: DatasetDeclaration, columns: Iterable[str], keeping: Iterable[str] = ()
+) -> Iterator[Loaded]:
+    """Read columns of a data set, some rows after the others, in memory that does not grow with them.
+
+    Each row is read and checked as by `load`, so the pieces one after the other are what that returns.
+
+    Args:
+        dataset: the declaration, without key and person: these compare each row with all before it.
+        columns: as of `load`.
+        keeping: as of `load`.
+
+    Returns:
+        The pieces in the order of the source; at least one, the last without rows if there are none.
+
+    Raises:
+        ConfigError: as `load`.
+        DataError: as `load`; after pieces, if it is of a later row.
+    """
+    reading = _Reading(dataset, _declared(dataset, columns), hashed=False, keeping=frozenset(keeping))
+    for batch in each(batches(dataset, reading.sources), 1):
+        reading.add(batch)
+        if reading.held >= PIECE_ROWS:
+            yield reading.taken()
+    yield reading.taken()
 
 
 def count_rows(dataset: DatasetDeclaration) -> int:
@@ -173,6 +143,19 @@ class _Reading:
             raise DataError(f"{self._dataset.place} has more than {ROW_LIMIT} rows.", "Split it.")
         kept = self._keep(known, named, batch.rows)
         self._name(texts, cells, kept)
+
+    @property
+    def held(self) -> int:
+        """How many rows have been read since the last were taken."""
+        return sum(map(len, self._kept))
+
+    def taken(self) -> Loaded:
+        """What was read since the last time, which is then forgotten."""
+        found = self.loaded(None)
+        self._pieces = [[] for _ in self._cells]
+        self._kept, self._places = [], []
+        self._dropped, self._imputed = dict.fromkeys(self._dropped, 0), dict.fromkeys(self._imputed, 0)
+        return found
 
     def loaded(self, secret: bytes | None) -> Loaded:
         """Everything that was read."""
@@ -338,6 +321,17 @@ class _Reading:
         batch = bisect_right(self._places, row + 1, key=lambda place: place.first) - 1
         place = self._places[batch]
         return place[row + 1 - place.first]
+
+
+def _declared(dataset: DatasetDeclaration, columns: Iterable[str]) -> list[str]:
+    wanted = list(dict.fromkeys(columns))
+    for column in wanted:
+        if column not in dataset.columns:
+            raise DataError(
+                f"Data set {dataset.name!r} declares no column {column!r}.",
+                near(column, list(dataset.columns)),
+            )
+    return wanted
 
 
 def _kept(values: Values, kept: Mask) -> Values:

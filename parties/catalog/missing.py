@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parties.catalog.arrays import distinct, held_numbers
 from parties.catalog.cells import Parse, is_missing, parser
 from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.parquets import ArrowCells
 from parties.catalog.vectors import Values, reader
 
 Mask = NDArray[np.bool_]
@@ -52,6 +54,31 @@ class Cells:
 
     def quick(self, cells: Sequence[Any]) -> Piece | None:
         """All cells at once; None if one of them needs a closer look."""
+        piece = self._of_array(cells.array) if isinstance(cells, ArrowCells) else None
+        return self._of_cells(cells) if piece is None else piece
+
+    def _of_array(self, array: Any) -> Piece | None:
+        found = held_numbers(array, self.column)
+        if found is not None:
+            values, missing = found
+            if not missing.any():
+                return Piece(values)
+            return (
+                None
+                if self.column.missing == "error"
+                else Piece(self._filled(values[~missing], missing), missing)
+            )
+        several = None if self.column.type == "text" else distinct(array)
+        if several is None:
+            return None
+        cells, places = several
+        piece = self._of_cells(cells if len(places) and places.max() == len(cells) - 1 else cells[:-1])
+        if piece is None or not isinstance(piece.values, np.ndarray):
+            return None
+        gone = None if piece.missing is None else piece.missing[places]
+        return Piece(piece.values[places], gone if gone is not None and gone.any() else None)
+
+    def _of_cells(self, cells: Sequence[Any]) -> Piece | None:
         if self._plain:
             values = self._read(cells)
             return None if values is None else Piece(values)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from parties.catalog import csvs, databases, excel
-from parties.catalog.batch import ROWS, Batch, Place, positions
+from parties.catalog import csvs, databases, excel, parquets
+from parties.catalog.batch import Batch, Place, positions
 from parties.catalog.declaration import DatasetDeclaration
-from parties.errors import ConfigError, DataError
+from parties.errors import DataError
 
 
 def batches(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]:
@@ -27,7 +27,7 @@ def batches(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Bat
     if dataset.kind == "excel":
         return excel.read(_file(dataset), dataset.sheet, columns, dataset.table)
     if dataset.kind == "parquet":
-        return _parquet(_file(dataset), columns)
+        return parquets.read(_file(dataset), columns)
     if dataset.kind == "sql":
         return databases.read(dataset.asked, columns)
     return _value(dataset, columns)
@@ -45,7 +45,7 @@ def header(dataset: DatasetDeclaration) -> list[str]:
     if dataset.kind == "excel":
         return excel.header_of(_file(dataset), dataset.sheet, dataset.table)
     if dataset.kind == "parquet":
-        return _parquet_header(_file(dataset))
+        return parquets.header_of(_file(dataset))
     if dataset.kind == "sql":
         with databases.cursor(dataset.asked) as opened:
             return [str(entry[0]) for entry in opened.description]
@@ -59,42 +59,6 @@ def _file(dataset: DatasetDeclaration) -> Path:
             "Put it there, or correct its source in the catalog.",
         )
     return dataset.source
-
-
-def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Batch]:
-    positions(path.name, _parquet_header(path), columns)
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        with parquet.ParquetFile(path) as file:
-            first = 1
-            for batch in file.iter_batches(ROWS, columns=list(columns)):
-                lists = [batch.column(column).to_pylist() for column in columns]
-                yield Batch(Place(first), batch.num_rows, lists)
-                first += batch.num_rows
-    except (pa.ArrowException, OSError) as problem:
-        raise _damaged(path, problem) from None
-
-
-def _parquet_header(path: Path) -> list[str]:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise ConfigError(
-            f"{path.name} needs pyarrow, which is not installed.", "Run pip install 'duetto[parquet]'."
-        ) from None
-    try:
-        return list(parquet.read_schema(path).names)
-    except (pa.ArrowException, OSError) as problem:
-        raise _damaged(path, problem) from None
-
-
-def _damaged(path: Path, problem: Exception) -> DataError:
-    return DataError(
-        f"{path.name} cannot be read as Parquet: {type(problem).__name__}.", "Write the file again."
-    )
 
 
 def _value(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]:

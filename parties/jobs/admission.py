@@ -19,8 +19,11 @@ from parties.errors import DataError, JobError
 from parties.jobs.local_data import (
     LocalData,
     Moduli,
+    added_up,
+    can_add_up,
     check_residues,
     columns_of,
+    count_held,
     count_persons,
     count_rows,
     with_persons,
@@ -180,6 +183,8 @@ class Admission:
     def read(self, task: Task, moduli: Moduli | None = None) -> LocalData:
         """Read the local columns, all of them or nothing; with the identities of persons for an exact job.
 
+        Where an analysis adds up rows that need not be compared, only totals stay (`can_add_up`).
+
         Args:
             task: the job.
             moduli: the parties' Paillier N, to check shares and ciphertexts; None leaves that out.
@@ -194,6 +199,8 @@ class Admission:
         secret = self.history.secret() if task.facts.exact else None
         keeping = [side.columns[name] for name in task.facts.keeps_missing if name in side.columns]
         dataset = self._load_catalog().dataset(side.dataset)
+        if can_add_up(task.study, dataset, side):
+            return added_up(task.study, dataset, side, keeping)
         loaded = load(dataset, side.columns.values(), secret, keeping)
         if loaded.left_out and task.facts.pairs_by_position:
             raise DataError(
@@ -202,9 +209,7 @@ class Admission:
                 "Fill the cells, or leave the same rows out of the sources of both sides.",
             )
         data = columns_of(side, loaded)
-        if moduli is not None:
-            for name, column in data.items():
-                check_residues(side, name, column, task.role, moduli)
+        check_residues(side, data, task.role, moduli)
         return LocalData(
             with_persons(data, loaded), loaded.notes, loaded.identities, loaded.numbers, loaded.aliases
         )
@@ -336,7 +341,7 @@ class Admission:
             return found
         held = {name: column.schema for name, column in local.columns.items() if name != PERSONS}
         schemas = {**(peer or {}), **held}
-        rows = max(1, count_rows(local.columns))
+        rows = max(1, count_held(local.columns))
         memory = task.estimate(schemas, rows, MINIMUM_PAILLIER_BITS, limits).memory
         if memory is None or memory <= self._maximum_memory:
             return found

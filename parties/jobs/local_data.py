@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parties.catalog.loading import Loaded
+from parties.catalog.declaration import DatasetDeclaration
+from parties.catalog.loaded import Loaded, notes_of
+from parties.catalog.loading import load_pieces
 from parties.contracts.spec import Side
 from parties.errors import DataError
 from smc.analyses.studies.columns import MARK, PERSONS, Column, Data, Schema, missing_mark
+from smc.analyses.studies.study import Study
+from smc.analyses.studies.totals import AddsUp, Totals
 from smc.forms import Role
 
 Moduli = Mapping[Role, int]
@@ -27,7 +32,7 @@ class LocalData:
         notes: what was done about missing cells, for the local people.
         identities: hashes of the local persons, or of rows; None if not asked for.
         numbers: where the rows stand in the source, counted from 1; None if no row was left out.
-        aliases: other hashes of the persons, see `parties.catalog.loading.Loaded`.
+        aliases: other hashes of the persons, see `parties.catalog.loaded.Loaded`.
     """
 
     columns: Data = field(repr=False)
@@ -38,7 +43,12 @@ class LocalData:
 
 
 def count_rows(data: Data) -> int:
-    """The number of rows of loaded columns; 0 without any."""
+    """The number of rows that were read; 0 without any columns."""
+    return data.rows if isinstance(data, Totals) else count_held(data)
+
+
+def count_held(data: Data) -> int:
+    """The number of rows in memory; 0 where totals were kept instead, and without any columns."""
     return max((len(column) for column in data.values()), default=0)
 
 
@@ -58,6 +68,37 @@ def columns_of(side: Side, loaded: Loaded) -> dict[str, Column]:
     return found | marks
 
 
+def can_add_up(study: Study, dataset: DatasetDeclaration, side: Side) -> TypeGuard[AddsUp]:
+    """Whether a study needs totals alone, and rows need not be compared with others to be read.
+
+    Keys and persons are compared; shares and ciphertexts are checked against keys by their rows.
+    """
+    declared = (dataset.columns.get(column) for column in side.columns.values())
+    kinds = {column.schema.kind for column in declared if column is not None}
+    compared = dataset.key or dataset.person
+    return isinstance(study, AddsUp) and not compared and kinds.isdisjoint(("share", "ciphertext"))
+
+
+def added_up(study: AddsUp, dataset: DatasetDeclaration, side: Side, keeping: Iterable[str]) -> LocalData:
+    """What a study adds up of the rows of a data set while they are read, none of which is kept.
+
+    Args:
+        study: the study.
+        dataset: without key and person.
+        side: the local part of the job.
+        keeping: as of `parties.catalog.loading.load`, which says what is raised.
+    """
+    changes: list[Loaded] = []
+
+    def pieces() -> Iterator[Data]:
+        for piece in load_pieces(dataset, side.columns.values(), keeping):
+            changes.append(replace(piece, columns={}, numbers=None, missing={}))
+            yield columns_of(side, piece)
+
+    totals = study.totals(pieces())
+    return LocalData(totals, notes_of(changes))
+
+
 def with_persons(data: Data, loaded: Loaded) -> Data:
     """The columns, and whom their rows are about where the data set declares it."""
     if loaded.persons is None:
@@ -65,12 +106,17 @@ def with_persons(data: Data, loaded: Loaded) -> Data:
     return {**data, PERSONS: Column(loaded.persons, Schema("integer", lower=0, unit="persons"))}
 
 
-def check_residues(side: Side, name: str, column: Column, role: Role, moduli: Moduli) -> None:
-    """Check shares modulo a Paillier N, and ciphertexts under the peer's key, against the real keys.
+def check_residues(side: Side, data: Data, role: Role, moduli: Moduli | None) -> None:
+    """Check shares modulo a Paillier N, and ciphertexts under the peer's key, against given keys.
 
     Raises:
         DataError: a value is too large for its key; says in which row.
     """
+    for name, column in data.items() if moduli is not None else ():
+        _check_residues(side, name, column, role, moduli or {})
+
+
+def _check_residues(side: Side, name: str, column: Column, role: Role, moduli: Moduli) -> None:
     if column.schema.kind == "ciphertext":
         bound = moduli[role.other] ** 2
     elif column.schema.kind == "share" and not column.schema.modulus.isdigit():

@@ -10,7 +10,7 @@ from parties.contracts.contract import Schemas, limits_document
 from parties.contracts.spec import parse_spec
 from parties.errors import PolicyError, exit_code
 from parties.jobs.admission import Admission, Task
-from parties.jobs.local_data import LocalData, count_rows
+from parties.jobs.local_data import LocalData, count_held, count_rows
 from parties.jobs.run import estimate_document, leakage_document
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.verdict import Verdict
@@ -45,7 +45,10 @@ def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLI
     rows = count_rows(local.columns)
     verdict = admission.judge(task, local.columns)
     preview = admission.preview(task, local, verdict.limits)
-    whole = {} if preview.refusal else estimate_document(task, schemas, rows, key_bits, verdict.limits)
+    held = count_held(local.columns)
+    whole = (
+        {} if preview.refusal else estimate_document(task, schemas, rows, key_bits, verdict.limits, held=held)
+    )
     return {
         "analysis": task.spec.analysis,
         "title": task.spec.title,
@@ -114,15 +117,15 @@ def estimate_report(
     """
     task = admission.understand(parse_spec(toml))
     schemas = admission.schemas(task)
-    preview = None
+    preview, held = None, None
     if rows:
         verdict = admission.judge(task, None)
     else:
         local = admission.read(task)
         verdict = admission.judge(task, local.columns)
-        rows = count_rows(local.columns)
+        rows, held = count_rows(local.columns), count_held(local.columns)
         preview = preview_document(admission.preview(task, local, verdict.limits))
-    document = estimate_document(task, schemas, rows, key_bits, verdict.limits)
+    document = estimate_document(task, schemas, rows, key_bits, verdict.limits, held=held)
     network = document["network_seconds"]
     if rtt_ms or mbit:
         link = Network(rtt_ms, mbit or math.inf)

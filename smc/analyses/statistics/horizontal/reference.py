@@ -29,9 +29,10 @@ def reference(
             parts = [tables.local(LocalRows.of(parameters, data, tables.where)) for data in (alice, bob)]
             reported += reported_of(tables, tables.results(tables.plain(parts)))
     else:
-        for planned in plan(parameters, schemas):
-            sides = [LocalRows.of(parameters, data, planned.where) for data in (alice, bob)]
-            entries = noisy.exact(planned, sides)
+        plans = plan(parameters, schemas)
+        sides = [noisy.local_entries(parameters, plans, data) for data in (alice, bob)]
+        for planned, both in zip(plans, zip(*sides, strict=True), strict=True):
+            entries = noisy.exact(planned, both)
             reported += [
                 (planned.query, planned.statistic, *entry)
                 for entry in noisy.results(planned, entries, b"", noisy=False, limited=False)

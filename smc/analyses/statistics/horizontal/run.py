@@ -32,8 +32,7 @@ def run_noisy(
     schemas = {name: column.schema for name, column in data.items()}
     plans = plan(parameters, schemas, counted=release.counts_groups)
     details = noisy_details(parameters, plans)
-    rows = rows_by_condition(parameters, data, [planned.where for planned in plans])
-    own = [noisy.local(planned, rows[planned.where]) for planned in plans]
+    own = noisy.local_entries(parameters, plans, data)
     words = noisy.noisy_words(session, plans, own)
     seed = noisy.simulation_seed(session, plans)
     opened = noisy.opened(

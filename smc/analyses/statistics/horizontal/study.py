@@ -13,7 +13,7 @@ noisy count, is withheld (`suppression.py`); fewer than m times `rows_per_person
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,16 +24,18 @@ from smc.analyses.statistics.horizontal.cost import estimate
 from smc.analyses.statistics.horizontal.exact import tables_of
 from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.horizontal.run import run_exact, run_noisy
+from smc.analyses.statistics.plans import noisy
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
 from smc.analyses.statistics.plans.precision import expected
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
-from smc.analyses.statistics.queries.rows import LocalRows, rows_by_condition
+from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
 from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.totals import Totals
 from smc.forms import Role
 from smc.protocols.session import Session
 
@@ -84,6 +86,10 @@ class NoisyStudy:
         first, second = ((gets,) if role in recipients else () for role in Role)
         return Leakage(first, second, (*_public(parameters), loss))
 
+    def totals(self, pieces: Iterable[Data]) -> Totals:
+        """The sums that are all that this study needs, see `smc.analyses.studies.totals.AddsUp`."""
+        return noisy.totals(self.parameters, pieces)
+
     def preview(
         self,
         data: Data,
@@ -98,8 +104,9 @@ class NoisyStudy:
         def look() -> None:
             schemas = {name: column.schema for name, column in data.items()}
             plans = plan(self.parameters, schemas, counted=limits.counts_groups)
-            rows = rows_by_condition(self.parameters, data, [each.where for each in plans])
-            found.extend(row for each in plans for row in expected(each, rows[each.where], len(Role)))
+            own = noisy.local_entries(self.parameters, plans, data)
+            for planned, entries in zip(plans, own, strict=True):
+                found.extend(expected(planned, entries, len(Role)))
 
         return with_precision(Preview.of(look), found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +12,12 @@ from smc.analyses.disclosure.noisy_groups import withhold_cost
 from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.statistic import Result, Word
-from smc.analyses.statistics.plans.plan import Planned
-from smc.analyses.statistics.queries.rows import Ints, LocalRows
+from smc.analyses.statistics.plans.plan import Planned, plan
+from smc.analyses.statistics.queries.parameters import MAX_ROWS, StatisticsParameters
+from smc.analyses.statistics.queries.rows import Ints, LocalRows, check_count, rows_by_condition
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.totals import Totals
+from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.coins import TOSS_COST, toss
@@ -29,6 +33,12 @@ WITHHELD = "Some results were withheld: their noisy counts are below the policie
 
 def local(planned: Planned, rows: LocalRows) -> Ints:
     """The local entries, shape (groups, entries); last comes the extra count, if there is one."""
+    found = _counted(planned, rows)
+    return found if planned.count_distribution is not None else np.ascontiguousarray(found[:, :-1])
+
+
+def _counted(planned: Planned, rows: LocalRows) -> Ints:
+    """The local entries of each group and the number of its rows."""
     groups = [rows]
     if planned.query.by:
         keys = [rows.columns[name] for name in planned.query.by]
@@ -37,9 +47,58 @@ def local(planned: Planned, rows: LocalRows) -> Ints:
             for codes in planned.codes
         ]
     entries = np.stack([planned.statistic.local(group) for group in groups])
-    if planned.count_distribution is None:
-        return entries
     return np.column_stack([entries, [group.count for group in groups]])
+
+
+def local_entries(parameters: StatisticsParameters, plans: Sequence[Planned], data: Data) -> list[Ints]:
+    """Of each query the local entries, as `local` has them: of rows, or of what was added up of them.
+
+    Raises:
+        DomainError: as `LocalRows.of`.
+    """
+    if isinstance(data, Totals):
+        if data.refusal is not None:
+            raise data.refusal
+        check_count(parameters, data.rows)
+        return [
+            entries if planned.count_distribution is not None else np.ascontiguousarray(entries[:, :-1])
+            for planned, entries in zip(plans, data.entries, strict=True)
+        ]
+    rows = rows_by_condition(parameters, data, [planned.where for planned in plans])
+    return [local(planned, rows[planned.where]) for planned in plans]
+
+
+def totals(parameters: StatisticsParameters, pieces: Iterable[Data]) -> Totals:
+    """Add up the local entries of all queries, and how many rows there are.
+
+    What noise will be added does not matter to them. If the queries do not fit the columns, only the rows are
+    counted, and the reason is kept.
+
+    Args:
+        parameters: of the job.
+        pieces: local columns without persons, some rows at a time.
+    """
+    anyhow = replace(parameters, maximum_rows=MAX_ROWS)
+    schemas: dict[str, Schema] = {}
+    plans: tuple[Planned, ...] = ()
+    sums: list[Ints] = []
+    refusal: DuettoError | None = None
+    count = 0
+    for piece in pieces:
+        count += max((len(column) for column in piece.values()), default=0)
+        if refusal is not None:
+            continue
+        try:
+            if not schemas:
+                schemas = {name: column.schema for name, column in piece.items()}
+                plans = plan(parameters, schemas)
+            rows = rows_by_condition(anyhow, piece, [planned.where for planned in plans])
+            entries = [_counted(planned, rows[planned.where]) for planned in plans]
+        except (UsageError, DomainError) as problem:
+            refusal = problem
+            continue
+        sums = [before + more for before, more in zip(sums, entries, strict=True)] if sums else entries
+    return Totals(schemas, count, sums, refusal)
 
 
 def noisy_words(session: Session, plans: Sequence[Planned], own: Sequence[Ints]) -> Word:
@@ -120,9 +179,9 @@ def opened(
     ]
 
 
-def exact(planned: Planned, sides: Sequence[LocalRows]) -> Ints:
-    """What would be opened without noise, from the rows of both sides."""
-    return planned.statistic.exact(np.sum([local(planned, rows) for rows in sides], axis=0))
+def exact(planned: Planned, sides: Sequence[Ints]) -> Ints:
+    """What would be opened without noise, from the local entries of both sides."""
+    return planned.statistic.exact(np.sum(sides, axis=0))
 
 
 def results(

@@ -15,21 +15,20 @@ import numpy as np
 
 from smc.analyses.records.numbers import text
 from smc.analyses.statistics.kinds.statistic import Result
-from smc.analyses.statistics.plans.noisy import local
 from smc.analyses.statistics.plans.outcome import rounded
 from smc.analyses.statistics.plans.plan import Planned
 from smc.analyses.statistics.queries.query import Query
-from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.statistics.queries.rows import Ints
 from smc.analyses.studies.precision import expectation, half
 from smc.numeric.random import Randomness
 
 
-def expected(planned: Planned, rows: LocalRows, sides: int) -> list[dict[str, Any]]:
+def expected(planned: Planned, entries: Ints, sides: int) -> list[dict[str, Any]]:
     """The half widths of a query's 95 % intervals: one for each group, and each term of a regression.
 
     Args:
         planned: the query.
-        rows: the local rows that meet its conditions.
+        entries: the local ones, as `smc.analyses.statistics.plans.noisy.local` has them.
         sides: how often they count: 2 where the other side brings rows of its own.
 
     Returns:
@@ -37,13 +36,13 @@ def expected(planned: Planned, rows: LocalRows, sides: int) -> list[dict[str, An
         no result; and the query's `epsilon` or `rho`.
     """
     statistic = planned.statistic
-    sums = sides * local(planned, rows)
+    sums = sides * entries
     if planned.count_distribution is not None:
         sums = np.ascontiguousarray(sums[:, :-1])
     found = []
-    for group, entries in zip(planned.groups, statistic.typical(sums).tolist(), strict=True):
+    for group, typical in zip(planned.groups, statistic.typical(sums).tolist(), strict=True):
         random = Randomness.from_seed(b"", planned.query.name)
-        result = statistic.result(entries, statistic.distributions, random)
+        result = statistic.result(typical, statistic.distributions, random)
         found += [_row(planned.query, statistic.unit, group, term, width) for term, width in _widths(result)]
     return found
 

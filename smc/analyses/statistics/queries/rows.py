@@ -53,11 +53,7 @@ class LocalRows:
                 "The columns of this side have different lengths.", "Give every column one value per row."
             )
         count = lengths.pop()
-        if count > parameters.maximum_rows:
-            raise DomainError(
-                "This side has more rows than parameters.maximum_rows allows.",
-                "Raise maximum_rows in the job, which both sides see, or use fewer rows.",
-            )
+        check_count(parameters, count)
         if persons is None:
             return cls(used, np.arange(count), count).meeting(where)
         numbers = np.unique(persons, return_inverse=True)[1]
@@ -74,6 +70,19 @@ class LocalRows:
         """The chosen rows."""
         columns = {name: column[chosen] for name, column in self.columns.items()}
         return LocalRows(columns, self.persons[chosen], int(chosen.sum()))
+
+
+def check_count(parameters: StatisticsParameters, rows: int) -> None:
+    """Check how many rows a side has.
+
+    Raises:
+        DomainError: more than the job allows.
+    """
+    if rows > parameters.maximum_rows:
+        raise DomainError(
+            "This side has more rows than parameters.maximum_rows allows.",
+            "Raise maximum_rows in the job, which both sides see, or use fewer rows.",
+        )
 
 
 def rows_by_condition(

@@ -10,6 +10,7 @@ import numpy as np
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.records.key_parameters import check_keys
+from smc.analyses.statistics.plans.noisy import local
 from smc.analyses.statistics.plans.precision import expected, unknown
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.query import Query
@@ -80,7 +81,7 @@ def precision_of(
     )
     count = len(brought.keyed)
     rows = LocalRows(brought.columns, np.arange(count), count)
-    known = {each.query.name: expected(each, rows.meeting(each.where), 1) for each in plans}
+    known = {each.query.name: expected(each, local(each, rows.meeting(each.where)), 1) for each in plans}
     return [row for query in parameters.queries for row in known.get(query.name) or [unknown(query)]]
 
 

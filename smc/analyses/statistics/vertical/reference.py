@@ -33,7 +33,7 @@ def reference(
     }
     rows = LocalRows(columns, np.arange(len(joined)), len(joined))
     plans = plan(parameters, {**schemas_of(alice, vertical.alice), **schemas_of(bob, vertical.bob)})
-    entries = [noisy.exact(each, [rows.meeting(each.where)]) for each in plans]
+    entries = [noisy.exact(each, [noisy.local(each, rows.meeting(each.where))]) for each in plans]
     reported = reported_of(plans, entries, b"", is_noisy=False, limited=False)
     outcome = received(parameters, reported, EXACT_DETAILS, noisy=False)
     to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)

@@ -235,7 +235,7 @@ def test_only_what_says_so_simulates():
 
     for each in plan(study.parameters, SCHEMAS):
         del asked[:]
-        for entries in noisy.exact(each, [rows]).tolist():
+        for entries in noisy.exact(each, [noisy.local(each, rows)]).tolist():
             each.statistic.result(entries, each.statistic.distributions, Randomness(counted))
         assert bool(asked) is each.statistic.simulates
         assert each.statistic.simulates is (each.query.kind == "t-test" or each.query.test)

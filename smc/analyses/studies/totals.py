@@ -1,0 +1,60 @@
+"""Rows of a party of which a study needs totals alone: they are added up piece by piece, and forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.studies.columns import Column, Data, Schema
+from smc.errors import DuettoError
+
+
+class Totals(Mapping[str, Column]):
+    """Local data of which totals were kept and no rows: columns that have a schema and are empty.
+
+    Args:
+        schemas: of the columns, by their names in the job.
+        rows: how many rows there were.
+        entries: what a study has added up of them, in its own order.
+        refusal: why it could not; the study raises that where it would have refused the rows.
+    """
+
+    def __init__(
+        self,
+        schemas: Mapping[str, Schema],
+        rows: int,
+        entries: Iterable[NDArray[np.int64]],
+        refusal: DuettoError | None = None,
+    ) -> None:
+        self._columns = {name: Column(np.empty(0, np.int64), schema) for name, schema in schemas.items()}
+        self.rows = rows
+        self.entries = tuple(entries)
+        self.refusal = refusal
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
+@runtime_checkable
+class AddsUp(Protocol):
+    """A study that needs nothing of the local rows but sums over them, if each is about another person."""
+
+    def totals(self, pieces: Iterable[Data]) -> Totals:
+        """Add up local rows.
+
+        Args:
+            pieces: the local columns, some rows at a time; at least one piece. None of them is kept.
+
+        Returns:
+            Data with which `preview`, `run` and `reference` do what they would with all rows at once.
+        """
+        ...
