@@ -181,9 +181,7 @@ class Admission:
         return self.read(task, moduli).columns
 
     def read(self, task: Task, moduli: Moduli | None = None) -> LocalData:
-        """Read the local columns, all of them or nothing; with the identities of persons for an exact job.
-
-        Where an analysis adds up rows that need not be compared, only totals stay (`can_add_up`).
+        """Read all rows of the local columns, or add them up (`can_add_up`); an exact job has identities, too.
 
         Args:
             task: the job.
