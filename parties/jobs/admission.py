@@ -181,7 +181,7 @@ class Admission:
         return self.read(task, moduli).columns
 
     def read(self, task: Task, moduli: Moduli | None = None) -> LocalData:
-        """Read all rows of the local columns, or add them up (`can_add_up`); an exact job has identities, too.
+        """Read all rows of the local columns, or add them up (`can_add_up`); exact jobs have identities too.
 
         Args:
             task: the job.
