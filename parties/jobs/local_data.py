@@ -16,7 +16,7 @@ from parties.contracts.spec import Side
 from parties.errors import DataError
 from smc.analyses.studies.columns import MARK, PERSONS, Column, Data, Schema, missing_mark
 from smc.analyses.studies.study import Study
-from smc.analyses.studies.totals import AddsUp, Totals
+from smc.analyses.studies.totals import AddsUp, SummedRows
 from smc.forms import Role
 
 Moduli = Mapping[Role, int]
@@ -44,7 +44,7 @@ class LocalData:
 
 def count_rows(data: Data) -> int:
     """The number of rows that were read; 0 without any columns."""
-    return data.rows if isinstance(data, Totals) else count_held(data)
+    return data.rows if isinstance(data, SummedRows) else count_held(data)
 
 
 def count_held(data: Data) -> int:

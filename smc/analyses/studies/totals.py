@@ -12,7 +12,7 @@ from smc.analyses.studies.columns import Column, Data, Schema
 from smc.errors import DuettoError
 
 
-class Totals(Mapping[str, Column]):
+class SummedRows(Mapping[str, Column]):
     """Local data of which totals were kept and no rows: columns that have a schema and are empty.
 
     Args:
@@ -48,7 +48,7 @@ class Totals(Mapping[str, Column]):
 class AddsUp(Protocol):
     """A study that needs nothing of the local rows but sums over them, if each is about another person."""
 
-    def totals(self, pieces: Iterable[Data]) -> Totals:
+    def totals(self, pieces: Iterable[Data]) -> SummedRows:
         """Add up local rows.
 
         Args:

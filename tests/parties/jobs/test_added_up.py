@@ -23,7 +23,7 @@ from parties.errors import DataError
 from parties.jobs.local_data import added_up, can_add_up, columns_of, count_held, count_persons, count_rows
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.registry import ANALYSES
-from smc.analyses.studies.totals import Totals
+from smc.analyses.studies.totals import SummedRows
 from smc.errors import DomainError, DuettoError
 from smc.forms import Role
 
@@ -100,7 +100,7 @@ def by_rows(job, dataset):
 
 def by_totals(job, dataset):
     local = added_up(job, dataset, SIDE, ())
-    assert isinstance(local.columns, Totals)
+    assert isinstance(local.columns, SummedRows)
     assert count_held(local.columns) == 0
     return count_rows(local.columns), entries_of(job, local.columns), local.notes
 

@@ -35,7 +35,7 @@ from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
 from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
-from smc.analyses.studies.totals import Totals
+from smc.analyses.studies.totals import SummedRows
 from smc.forms import Role
 from smc.protocols.session import Session
 
@@ -86,7 +86,7 @@ class NoisyStudy:
         first, second = ((gets,) if role in recipients else () for role in Role)
         return Leakage(first, second, (*_public(parameters), loss))
 
-    def totals(self, pieces: Iterable[Data]) -> Totals:
+    def totals(self, pieces: Iterable[Data]) -> SummedRows:
         """The sums that are all that this study needs, see `smc.analyses.studies.totals.AddsUp`."""
         return noisy.totals(self.parameters, pieces)
 

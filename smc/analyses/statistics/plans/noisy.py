@@ -16,7 +16,7 @@ from smc.analyses.statistics.plans.plan import Planned, plan
 from smc.analyses.statistics.queries.parameters import MAX_ROWS, StatisticsParameters
 from smc.analyses.statistics.queries.rows import Ints, LocalRows, check_count, rows_by_condition
 from smc.analyses.studies.columns import Data, Schema
-from smc.analyses.studies.totals import Totals
+from smc.analyses.studies.totals import SummedRows
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -56,7 +56,7 @@ def local_entries(parameters: StatisticsParameters, plans: Sequence[Planned], da
     Raises:
         DomainError: as `LocalRows.of`.
     """
-    if isinstance(data, Totals):
+    if isinstance(data, SummedRows):
         if data.refusal is not None:
             raise data.refusal
         check_count(parameters, data.rows)
@@ -68,7 +68,7 @@ def local_entries(parameters: StatisticsParameters, plans: Sequence[Planned], da
     return [local(planned, rows[planned.where]) for planned in plans]
 
 
-def totals(parameters: StatisticsParameters, pieces: Iterable[Data]) -> Totals:
+def totals(parameters: StatisticsParameters, pieces: Iterable[Data]) -> SummedRows:
     """Add up the local entries of all queries, and how many rows there are.
 
     What noise will be added does not matter to them. If the queries do not fit the columns, only the rows are
@@ -98,7 +98,7 @@ def totals(parameters: StatisticsParameters, pieces: Iterable[Data]) -> Totals:
             refusal = problem
             continue
         sums = [before + more for before, more in zip(sums, entries, strict=True)] if sums else entries
-    return Totals(schemas, count, sums, refusal)
+    return SummedRows(schemas, count, sums, refusal)
 
 
 def noisy_words(session: Session, plans: Sequence[Planned], own: Sequence[Ints]) -> Word:
