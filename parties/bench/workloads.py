@@ -175,6 +175,19 @@ _RANKS: Final = {
     ],
 }
 
+_REGISTRY: Final = {
+    **_RANKS,
+    "overflow": "accept",
+    "blocking": [
+        ["born:value", "given_name:prefix3"],
+        ["street:prefix6", "house:value", "given_name:prefix1"],
+        ["born:value", "surname:soundex"],
+        ["surname:soundex", "given_name:soundex", "born:prefix6"],
+        ["given_name:prefix3", "surname:soundex", "postcode:value"],
+    ],
+}
+"""Finer keys, for a million rows."""
+
 _CLUSTERS: Final = {"clusters": 5, "columns": [f"m{i}" for i in range(8)], "iterations": 10}
 
 _CLUSTERS_MATCHED: Final = {
@@ -216,6 +229,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
         ),
         "tolerant": Workload("matching", {**_TOLERANT, "one_to_one": "greedy"}, _people),
         "tolerant-ranks": Workload("matching", {**_TOLERANT, **_RANKS}, _people),
+        "tolerant-registry": Workload("matching", {**_TOLERANT, **_REGISTRY}, _people),
         "tolerant-pairs": Workload("matching", {**_TOLERANT, "one_to_one": "none"}, _people),
         "vectors": Workload("matching", {**_VECTORS, "threshold": "100"}, _features),
         "vectors-narrow": Workload(
