@@ -209,6 +209,16 @@ class Cost:
             Counter(self.bob_operations) + Counter(other.bob_operations),
         )
 
+    def __mul__(self, times: int) -> Cost:
+        """The cost of the same again and again, so many times."""
+        return Cost(
+            self.flights * times,
+            self.alice_bytes * times,
+            self.bob_bytes * times,
+            {name: count * times for name, count in self.alice_operations.items()},
+            {name: count * times for name, count in self.bob_operations.items()},
+        )
+
     @property
     def mirror(self) -> Cost:
         """The cost with Alice and Bob exchanged."""

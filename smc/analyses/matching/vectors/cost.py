@@ -7,6 +7,7 @@ from typing import Final
 from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.vectors import pairs as vector_pairs
+from smc.analyses.matching.vectors.checks import check_counts
 from smc.analyses.matching.vectors.outcome import ROUTE
 from smc.analyses.matching.vectors.scores import VectorMeasure
 from smc.analyses.studies.estimates import estimated
@@ -34,8 +35,12 @@ def estimate(
         recipients: who learns the pairs.
         rows: of each side.
         limits: of both policies; there are as many matches as they ask for.
+
+    Raises:
+        DomainError: there are too many pairs.
     """
     count = max(1, rows)
+    check_counts(measure.parameters, count, max(count, nearest))
     cost = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, count, count)
     if limits.counts_matches:
         cost += vector_pairs.cost_matched(measure, count, count)

@@ -13,8 +13,9 @@ both work and send alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 import numpy as np
@@ -68,10 +69,7 @@ class ProductPlan:
 
     def cost(self) -> Cost:
         """The exact cost of all products, without the set-up of oblivious transfer."""
-        total = self.cost_start()
-        for strip in self.strips():
-            total += self.cost_strip(strip.stop - strip.start)
-        return total
+        return self.cost_start() + cost_pieces(self.strips(), self.cost_strip)
 
     def cost_start(self) -> Cost:
         """The exact cost before the first strip."""
@@ -81,14 +79,20 @@ class ProductPlan:
         """The exact cost of a strip of so many of Alice's rows."""
         if self.layout is not None:
             return Cost((Flight.ALICE,), self.layout.response_bytes(height), 0)
-        total = Cost()
-        for tile in _tiles(self.bob):
-            width = tile.stop - tile.start
-            sizes = (width, height - height // 2)
-            total += repeated.cost(
-                *_entries(self.measure, height, width), sizes, self.measure.width, first=True
-            )
-        return total
+
+        def cost_tile(width: int) -> Cost:
+            sizes, entries = (width, height - height // 2), _entries(self.measure, height, width)
+            return repeated.cost(*entries, sizes, self.measure.width, first=True)
+
+        return cost_pieces(_tiles(self.bob), cost_tile)
+
+
+def cost_pieces(pieces: Iterable[slice], cost: Callable[[int], Cost]) -> Cost:
+    """The cost of pieces of which neighbours are mostly of one size, by the cost of a piece of a size."""
+    total = Cost()
+    for size, same in groupby(piece.stop - piece.start for piece in pieces):
+        total += cost(size) * len(list(same))
+    return total
 
 
 def _bytes(cost: Cost) -> int:

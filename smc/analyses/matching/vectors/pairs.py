@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.matching.vectors.inner_products import InnerProducts, ProductPlan
+from smc.analyses.matching.vectors.inner_products import InnerProducts, ProductPlan, cost_pieces
 from smc.analyses.matching.vectors.scores import VectorMeasure, Whole, scores
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -102,18 +102,18 @@ def plain_alike(measure: VectorMeasure, alice: Whole, bob: Whole) -> NDArray[np.
 def cost(measure: VectorMeasure, alice: int, bob: int) -> Cost:
     """The exact cost of `alike`: flights and bytes, without the set-up of oblivious transfer."""
     plan = ProductPlan.of(measure, alice, bob)
-    total = plan.cost_start()
-    for strip in plan.strips():
-        height = strip.stop - strip.start
-        total += plan.cost_strip(height)
+
+    def cost_strip(height: int) -> Cost:
+        total = plan.cost_strip(height)
         if measure.limit is not None:
-            total += msb.cost_nonnegative(height * bob, measure.differences)
-            continue
+            return total + msb.cost_nonnegative(height * bob, measure.differences)
         for rank in range(measure.parameters.nearest):
             total += argmin_one_hot.cost(height, bob, measure.differences)
             if rank + 1 < measure.parameters.nearest:
                 total += mux.cost_to_words(height * bob)
-    return total
+        return total
+
+    return plan.cost_start() + cost_pieces(plan.strips(), cost_strip)
 
 
 def cost_matched(measure: VectorMeasure, alice: int, bob: int) -> Cost:

@@ -344,3 +344,13 @@ def test_leakage_says_what_is_opened():
     assert "alike by the threshold" in parsed().leakage(BOB).bob[0]
     assert not parsed().facts(BOTH).exact
     assert not parsed().facts(BOTH).loss
+
+
+def test_what_too_many_pairs_would_cost_is_refused_at_once():
+    alice, _ = pair_of_tables(3, 3)
+    schemas = {name: column.schema for name, column in alice.items()}
+    study = parsed()
+    largest = study.cost(schemas, BOTH, 16_000, 2048, NO_LIMITS)
+    assert largest.alice_bytes > 16_000**2
+    with pytest.raises(DomainError, match="too many pairs"):
+        study.cost(schemas, BOTH, 1_000_000, 2048, NO_LIMITS)
