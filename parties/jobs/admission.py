@@ -27,6 +27,7 @@ from parties.jobs.local_data import (
     count_persons,
     count_rows,
     with_persons,
+    with_reading,
 )
 from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
@@ -301,8 +302,7 @@ class Admission:
             OverlapError: it does.
             HistoryError: the record of earlier jobs cannot be trusted.
         """
-        participants = self.participants(task, local, verdict)
-        if participants is not None:
+        if (participants := self.participants(task, local, verdict)) is not None:
             self.history.check(participants)
 
     def account(self, task: Task) -> Account:
@@ -337,10 +337,11 @@ class Admission:
         found = task.study.preview(local.columns, task.role, limits, peer)
         if found.refusal is not None:
             return found
-        held = {name: column.schema for name, column in local.columns.items() if name != PERSONS}
-        schemas = {**(peer or {}), **held}
-        rows = max(1, count_held(local.columns))
-        memory = task.estimate(schemas, rows, MINIMUM_PAILLIER_BITS, limits).memory
+        columns = local.columns.items()
+        schemas = dict(peer or {}) | {name: column.schema for name, column in columns if name != PERSONS}
+        rows, held = count_rows(local.columns), count_held(local.columns)
+        by_rows = task.estimate(schemas, max(1, held), MINIMUM_PAILLIER_BITS, limits)
+        memory = with_reading(by_rows, rows, held).memory
         if memory is None or memory <= self._maximum_memory:
             return found
         return replace(

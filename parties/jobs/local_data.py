@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
+from typing import Final, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,17 @@ from parties.catalog.loading import load_pieces
 from parties.contracts.spec import Side
 from parties.errors import DataError
 from smc.analyses.studies.columns import MARK, PERSONS, Column, Data, Schema, missing_mark
-from smc.analyses.studies.study import Study
+from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.study import Estimate, Study
 from smc.analyses.studies.totals import AddsUp, SummedRows
 from smc.forms import Role
 
 Moduli = Mapping[Role, int]
 """The Paillier N of each party."""
+
+
+ADDED_UP: Final = Memory(125 * MEBI, 2)
+"""Of a party whose rows are added up as they are read; measured with Parquet, see docs/benchmarks.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,19 @@ def count_held(data: Data) -> int:
 def count_persons(data: Data) -> int:
     """The number of persons whom loaded columns are about; of rows where the data set declares no persons."""
     return len(np.unique(data[PERSONS].array)) if PERSONS in data else count_rows(data)
+
+
+def with_reading(estimate: Estimate, rows: int, held: int | None) -> Estimate:
+    """An estimate by the rows in memory, with what reading takes where rows are added up instead.
+
+    Args:
+        estimate: of a run over the rows in memory.
+        rows: how many there are.
+        held: how many of them are in memory; None for all.
+    """
+    if estimate.memory is None or held is None or held >= rows:
+        return estimate
+    return replace(estimate, memory=ADDED_UP.at(rows))
 
 
 def columns_of(side: Side, loaded: Loaded) -> dict[str, Column]:

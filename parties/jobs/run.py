@@ -17,7 +17,7 @@ from parties.contracts.records import Progress, Record
 from parties.contracts.state import State
 from parties.disclosure.auditor import TableAuditor
 from parties.jobs.admission import Admission, Task
-from parties.jobs.local_data import LocalData, count_held, count_rows
+from parties.jobs.local_data import LocalData, count_held, count_rows, with_reading
 from parties.jobs.store import JobStore
 from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger
@@ -246,12 +246,13 @@ def estimate_document(
     """The estimate for `rows` rows with the ledger's messages, as plain JSON values.
 
     `held` is how many of them are in memory, by default all: it is 0 where they are added up as they are
-    read, and then nothing else depends on how many they are.
+    read; then only memory depends on how many they are.
 
     `sent` and `received` are the bytes as seen from this side. `network_seconds` is for waiting and for the
     larger of both directions over the network of the job, 0 where it names none.
     """
-    document = asdict(task.estimate(schemas, max(1, rows if held is None else held), key_bits, limits))
+    estimate = task.estimate(schemas, max(1, rows if held is None else held), key_bits, limits)
+    document = asdict(with_reading(estimate, rows, held))
     if document["cheaper"] is not None:
         document["cheaper"]["seconds"] = round(document["cheaper"]["seconds"], 3)
     document["seconds"] = round(document["seconds"], 3)

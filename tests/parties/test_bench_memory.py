@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parties.bench.workloads import WORKLOADS
+from parties.jobs.local_data import with_reading
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.columns import Schema
@@ -65,6 +66,24 @@ def estimated(name, rows, limits=NO_LIMITS):
 @pytest.mark.parametrize(("name", "rows", "mebibytes"), MEASURED)
 def test_the_model_is_near_to_measurements(name, rows, mebibytes):
     assert mebibytes / 1.4 < estimated(name, rows) / MEBI < 1.4 * mebibytes
+
+
+@pytest.mark.parametrize(("rows", "mebibytes"), [(1_000_000, 118), (10_000_000, 152), (100_000_000, 328)])
+def test_the_model_of_rows_that_are_added_up_is_near_to_measurements(rows, mebibytes):
+    by_rows_held = (
+        ANALYSES["statistics"]
+        .parse(WORKLOADS["histogram"].parameters)
+        .cost(
+            {"kind": WORKLOADS["histogram"].data(10)[Role.ALICE]["kind"].schema},
+            frozenset(Role),
+            1,
+            2048,
+            NO_LIMITS,
+        )
+    )
+    found = with_reading(by_rows_held, rows, 0).memory / MEBI
+    assert mebibytes / 1.4 < found < 1.4 * mebibytes
+    assert with_reading(by_rows_held, rows, None) == by_rows_held
 
 
 def test_a_least_intersection_takes_the_memory_of_an_alignment():
