@@ -71,8 +71,21 @@ def ranked_pairs(parameters: TolerantParameters, alice: Records, bob: Records) -
 
 def _claimed(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:
     """The pairs of `smc.analyses.matching.tolerant.rank_join`, sorted."""
-    pairs = ranked_pairs(parameters, alice, bob)
-    first = 0 if table_owner(len(alice), len(bob)) is Role.ALICE else 1
+    return claims(ranked_pairs(parameters, alice, bob), len(alice), len(bob))
+
+
+def claims(pairs: Links, rows: int, columns: int) -> Links:
+    """Of pairs that met by ranks those that are taken: each row claims its nearest, the nearest claim wins.
+
+    Args:
+        pairs: as of `ranked_pairs`.
+        rows: Alice's.
+        columns: Bob's.
+
+    Returns:
+        As `plain_links`.
+    """
+    first = 0 if table_owner(rows, columns) is Role.ALICE else 1
     for side in (first, 1 - first):
         # The best of each row: the highest score, and of equal ones the first of its items.
         pairs = pairs[np.lexsort((pairs[:, 3 + side], -pairs[:, 2], pairs[:, side]))]

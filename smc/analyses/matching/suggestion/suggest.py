@@ -1,0 +1,221 @@
+"""A recipe for tolerant matching, found in the clear by linking one's own file with a corrupted copy.
+
+The file is split into two registers that have a stated share of persons in common; the second has errors by a
+public model. Both are linked as a job would link them, and the truth is known. Nothing leaves this party, and
+nothing is known of the peer: the figures hold as far as its names, errors and overlap are as assumed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.matching.suggestion import menu
+from smc.analyses.matching.suggestion.errors import ErrorModel, Texts, corrupted
+from smc.analyses.matching.suggestion.roles import BORN
+from smc.analyses.matching.tolerant.coverage import Coverage
+from smc.analyses.matching.tolerant.parameters import DEFAULT_STEPS, TolerantParameters
+from smc.analyses.matching.tolerant.plain import claims, ranked_pairs
+from smc.analyses.matching.tolerant.records import prepare, ranked
+from smc.analyses.matching.tolerant.study import TOLERANT
+from smc.analyses.records.normalization import normalized
+from smc.analyses.studies.columns import Data
+from smc.errors import DomainError, UsageError
+from smc.forms import Role
+from smc.numeric.random import Randomness
+
+MIN_ROWS: Final = 200
+MAX_SAMPLE: Final = 200_000
+MIN_OVERLAP: Final = 0.01
+_WORTH: Final = 0.003
+"""What a second rank has to add to F: it doubles the costs."""
+_MOST_ODD: Final = 0.1
+_KEY_BITS: Final = 3072
+
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """What a suggestion rests on, besides the file.
+
+    Attributes:
+        peer_rows: of the other side; 0 for as many as here.
+        overlap: share of the smaller side's persons who are on both, 0.01 to 1.
+        errors: how often the second register has which errors.
+        sample: rows of the file that are linked at most, `MIN_ROWS` to `MAX_SAMPLE`.
+        seed: of the simulation.
+    """
+
+    peer_rows: int = 0
+    overlap: float = 0.5
+    errors: ErrorModel = ErrorModel()
+    sample: int = 100_000
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not MIN_OVERLAP <= self.overlap <= 1:
+            raise UsageError("The overlap is out of range.", f"Use {MIN_OVERLAP} to 1.")
+        if not MIN_ROWS <= self.sample <= MAX_SAMPLE:
+            raise UsageError("The sample is out of range.", f"Use {MIN_ROWS} to {MAX_SAMPLE} rows.")
+        if self.peer_rows < 0:
+            raise UsageError("The peer's rows are out of range.", "Use 0 for as many as here, or a number of rows.")
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """What linking the simulated registers gave."""
+
+    threshold: str
+    pairs: int
+    precision: float
+    recall: float
+
+    @property
+    def f_measure(self) -> float:
+        """The harmonic mean of precision and recall."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A recipe and what is expected of it.
+
+    Attributes:
+        parameters: as in a job file, whose columns are called by their roles.
+        expected: at the threshold of the recipe.
+        thresholds: the same at all thresholds of the menu, ascending.
+        rows: of the file.
+        registers: rows of the two simulated ones.
+        common: persons in both.
+        coverage: what the passes leave out of all rows of the file.
+        bytes: of a run, both directions, with the larger side's rows on both.
+        seconds: of a run, estimated, without the network.
+    """
+
+    parameters: Mapping[str, Any]
+    expected: Quality
+    thresholds: tuple[Quality, ...]
+    rows: int
+    registers: tuple[int, int]
+    common: int
+    coverage: Coverage
+    bytes: int
+    seconds: float
+
+
+def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggestion:
+    """Choose a recipe for a file.
+
+    Args:
+        data: columns called by their roles, see `roles.guessed`; of one length.
+        assumed: of the peer.
+        say: takes notes on the progress.
+
+    Raises:
+        DomainError: the file has too few rows, or its birth dates are not written in one of two ways.
+    """
+    texts = {role: normalized(column, DEFAULT_STEPS, f"The column {role!r}") for role, column in data.items()}
+    rows = len(texts[BORN])
+    if rows < MIN_ROWS:
+        raise DomainError(
+            f"{rows} rows are too few to simulate with.",
+            f"Take a file of at least {MIN_ROWS} rows, or the recipe of docs/analyses.md.",
+        )
+    has_dashes = _has_dashes(texts[BORN])
+    random = Randomness.from_seed(assumed.seed.to_bytes(16, "big", signed=True), "duetto/matching/suggest/1")
+    alice, bob, truth = _registers(texts, assumed, rows, random)
+    larger = max(rows, assumed.peer_rows or rows)
+
+    def recipe(ranks: int, threshold: str) -> dict[str, Any]:
+        return menu.parameters(data, larger, ranks, threshold, has_dashes=has_dashes)
+
+    found: dict[int, tuple[Quality, ...]] = {}
+    for ranks in menu.RANKS:
+        say(f"Linking {len(truth):,} rows with {len(bob[BORN]):,}, {ranks} of a key a side.")
+        found[ranks] = _qualities(_parsed(recipe(ranks, menu.THRESHOLDS[0])), alice, bob, truth)
+    best = {ranks: max(qualities, key=lambda one: one.f_measure) for ranks, qualities in found.items()}
+    one, two = menu.RANKS
+    ranks = two if best[two].f_measure >= best[one].f_measure + _WORTH else one
+    parameters = recipe(ranks, best[ranks].threshold)
+    parsed = _parsed(parameters)
+    coverage = Coverage.of(parsed, ranked(parsed, texts), rows)
+    cost = TOLERANT.parse(_without_method(parameters)).cost({}, frozenset(Role), larger, _KEY_BITS, NO_LIMITS)
+    return Suggestion(
+        parameters,
+        best[ranks],
+        found[ranks],
+        rows,
+        (len(truth), len(bob[BORN])),
+        int((truth >= 0).sum()),
+        coverage,
+        cost.alice_bytes + cost.bob_bytes,
+        cost.seconds,
+    )
+
+
+def _without_method(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if name != "method"}
+
+
+def _parsed(parameters: Mapping[str, Any]) -> TolerantParameters:
+    return TOLERANT.parse(_without_method(parameters)).parameters
+
+
+def _has_dashes(dates: Sequence[str]) -> bool:
+    held = [text for text in dates if text]
+    for form, has_dashes in ((r"[0-9]{4}-[0-9]{2}-[0-9]{2}", True), (r"[0-9]{8}", False)):
+        odd = sum(re.fullmatch(form, text) is None for text in held)
+        if held and odd <= _MOST_ODD * len(held):
+            return has_dashes
+    raise DomainError(
+        "The dates of birth are neither YYYY-MM-DD nor YYYYMMDD.",
+        'Declare the column with type = "date" and its date_format in the catalog.',
+    )
+
+
+def _registers(
+    texts: Texts, assumed: Assumed, rows: int, random: Randomness
+) -> tuple[dict[str, list[str]], dict[str, list[str]], NDArray[np.int64]]:
+    """Two registers of the file's persons, and Bob's row of each of Alice's persons or -1."""
+    order = random.permutation(rows)[: assumed.sample]
+    ratio = (assumed.peer_rows or rows) / rows
+    shared = assumed.overlap * min(1.0, ratio)
+    first = max(1, min(len(order), round(len(order) / (1 + ratio - shared))))
+    common = max(1, min(first, round(shared * first)))
+    second = np.concatenate([order[:common], order[first:]])
+    second = second[random.permutation(len(second))]
+    copies = np.full(rows, -1)
+    copies[second] = np.arange(len(second))
+    alice = {role: [column[row] for row in order[:first]] for role, column in texts.items()}
+    bob = corrupted(
+        {role: [column[row] for row in second] for role, column in texts.items()}, assumed.errors, random
+    )
+    return alice, bob, copies[order[:first]]
+
+
+def _qualities(
+    parameters: TolerantParameters, alice: Texts, bob: Texts, truth: NDArray[np.int64]
+) -> tuple[Quality, ...]:
+    """The quality at each threshold of the menu; the parameters have the least of them."""
+    left, right = (prepare(parameters, texts, 1) for texts in (alice, bob))
+    pairs = ranked_pairs(parameters, left, right)
+    ones = left.counted[pairs[:, 0]] + right.counted[pairs[:, 1]]
+    twice = pairs[:, 2] - parameters.rule.most_score + ones
+    common = int((truth >= 0).sum())
+    found = []
+    for threshold in menu.THRESHOLDS:
+        limit = Fraction(threshold)
+        near = twice * limit.denominator >= ones * limit.numerator
+        links = claims(pairs[near], len(left), len(right))
+        right_ones = int((truth[links[:, 0]] == links[:, 1]).sum())
+        found.append(Quality(threshold, len(links), right_ones / max(1, len(links)), right_ones / common))
+    return tuple(found)
