@@ -44,6 +44,7 @@ ENTRIES: Final = {
     "data": Subcommand("parties.cli.data", "The data sets of the catalog."),
     "policy": Subcommand("parties.cli.policy", "What this party allows."),
     "job": Subcommand("parties.cli.jobs", "Jobs: check, submit, decide, watch, and get results."),
+    "matching": Subcommand("parties.cli.matching", "Help to choose how records of persons are matched."),
     "ledger": Subcommand("parties.cli.ledger", "What was spent, released, run and decided."),
     "log": Subcommand("parties.cli.audit", "What happened to jobs and daemon: the audit log."),
     "dashboard": Subcommand(

@@ -175,8 +175,13 @@ ROOMS["duetto"] = max(ROOMS.values()) + 1
 NAMES = frozenset(name for path in python_files(*PACKAGES) if "." in (name := module_name(path)))
 
 SINGLE = tuple(f"smc.analyses.{name}" for name in ANALYSES)
-PUBLIC = ("smc.analyses.comparison.bisection", "smc.analyses.comparison.parameters.NUMBERS")
-"""What the daemon knows of a single analysis: how many answers find a value, for warnings."""
+PUBLIC = (
+    "smc.analyses.comparison.bisection",
+    "smc.analyses.comparison.parameters.NUMBERS",
+    "smc.analyses.matching.suggestion",
+)
+"""What `parties` knows of a single analysis: how many answers find a value, for warnings; and how a command
+writes a job file for a person."""
 
 
 def room_of(name: str) -> str | None:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from parties.cli import audit, data, jobs, policy
+from parties.cli import audit, data, jobs, matching, policy
 from parties.client import Party
 from tests.parties.jobs.joined import Pair, job_file
 from tests.parties.served import control
@@ -42,7 +42,7 @@ def command(served, monkeypatch):
     monkeypatch.setattr("parties.cli.jobs.own_pairing", lambda _: paired)  # these homes have no keys
 
     def run(*words, name="north", code=0):
-        commands = (*audit.COMMANDS, *data.COMMANDS, *jobs.COMMANDS, *policy.COMMANDS)
+        commands = (*audit.COMMANDS, *data.COMMANDS, *jobs.COMMANDS, *matching.COMMANDS, *policy.COMMANDS)
         group = {one.name: one for one in commands}[words[0]]
         arguments = [*words[1:], "--config", str(served.folder / name / "duetto.toml")]
         done = CliRunner().invoke(group, [str(word) for word in arguments])

@@ -66,6 +66,10 @@ class ErrorModel:
         return ErrorModel(*(factor * getattr(self, one.name) for one in fields(self)))
 
 
+DEFAULT_ERRORS: Final = ErrorModel()
+"""The model as documented."""
+
+
 def corrupted(texts: Texts, model: ErrorModel, random: Randomness) -> dict[str, list[str]]:
     """A second register of the same persons, row by row.
 

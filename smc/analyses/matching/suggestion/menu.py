@@ -1,8 +1,8 @@
 """The fixed public menu of which a recipe for tolerant matching is taken.
 
-A recipe is public in the contract, so it must say little of the file it was made from. Weights and keys follow
-from which columns there are and from how many rows, which the peer learns anyway; of the file's contents a
-recipe tells a threshold out of 13 and whether a key takes one row or two: less than five bits.
+A recipe is public in the contract, so it must say little of the file it was made from. Weights and keys
+follow from which columns there are and from how many rows, which the peer learns anyway; of the file's
+contents a recipe tells a threshold out of 13 and whether a key takes one row or two: less than five bits.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ YEAR: Final = "year"
 MONTH_DAY: Final = "month and day"
 """Functions of birth dates that are written out by how these are."""
 
-MANY_ROWS: Final = 200_000
-"""From here on keys are finer."""
+FINER_FROM: Final = 30_000
+FINEST_FROM: Final = 300_000
+"""Rows of the larger side from which on keys are finer."""
 
 Part = tuple[str, str]
 _PLACE: Final = "place"
@@ -41,6 +42,17 @@ _KEYS: Final[tuple[tuple[Part, ...], ...]] = (
     ((SURNAME, "soundex"), (_PLACE, "value"), (GIVEN, "prefix1")),
 )
 _FINER_KEYS: Final[tuple[tuple[Part, ...], ...]] = (
+    ((BORN, "value"), (GIVEN, "prefix1")),
+    ((BORN, "value"), (SURNAME, "prefix1")),
+    ((SURNAME, "soundex"), (GIVEN, "prefix1"), (BORN, YEAR)),
+    ((SURNAME, "soundex"), (BORN, MONTH_DAY)),
+    ((SURNAME, "soundex"), (GIVEN, "soundex"), (BORN, "prefix3")),
+    ((GIVEN, "prefix3"), (_PLACE, "value")),
+    ((GIVEN, "prefix3"), (SURNAME, "prefix1"), (BORN, MONTH_DAY)),
+    ((SURNAME, "soundex"), (_PLACE, "value"), (GIVEN, "prefix1")),
+    ((SURNAME, "soundex"), (_PLACE, "value"), (BORN, YEAR)),
+)
+_FINEST_KEYS: Final[tuple[tuple[Part, ...], ...]] = (
     ((BORN, "value"), (GIVEN, "soundex")),
     ((BORN, "value"), (SURNAME, "soundex")),
     ((SURNAME, "soundex"), (GIVEN, "prefix1"), (BORN, YEAR)),
@@ -68,7 +80,7 @@ def parameters(
     place = next((role for role in _PLACES if role in roles), "")
     compared = [role for role in WEIGHTS if role in roles and (role not in _PLACES or role == place)]
     dates = {YEAR: "prefix4", MONTH_DAY: "suffix5" if has_dashes else "suffix4"}
-    keys = _FINER_KEYS if rows >= MANY_ROWS else _KEYS
+    keys = _KEYS if rows < FINER_FROM else _FINER_KEYS if rows < FINEST_FROM else _FINEST_KEYS
     blocking = [
         [f"{place if role == _PLACE else role}:{dates.get(function, function)}" for role, function in key]
         for key in keys

@@ -41,14 +41,15 @@ def guessed(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
         Columns by role, in the order of `ROLES`.
 
     Raises:
-        UsageError: a role is not known, a column is not there or has two roles, or the columns do not suffice.
+        UsageError: a role is not known, a column is not there or has two roles, or one is
+            missing that is needed.
     """
     names = list(columns)
     for role, column in given.items():
         if role not in _NAMES:
             raise UsageError(f"{role!r} is not a role of a column.", f"Use {', '.join(ROLES)}.")
         if column and column not in names:
-            raise UsageError(f"There is no column {column!r}.", f"Name one of {', '.join(names)}.")
+            raise UsageError(f"The file has no column {column!r}.", f"Name one of {', '.join(names)}.")
     taken = [column for column in given.values() if column]
     if len(set(taken)) < len(taken):
         raise UsageError("A column has two roles.", "Name each column for one role only.")
@@ -62,7 +63,7 @@ def guessed(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
     if missing:
         raise UsageError(
             f"No column was found for {', '.join(missing)}.",
-            f"Say which by --role {missing[0]}=COLUMN; without names and date of birth there is no recipe here.",
+            f"Say which by --role {missing[0]}=COLUMN; there is no recipe without names and date of birth.",
         )
     return found
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.suggestion import menu
-from smc.analyses.matching.suggestion.errors import ErrorModel, Texts, corrupted
+from smc.analyses.matching.suggestion.errors import DEFAULT_ERRORS, ErrorModel, Texts, corrupted
 from smc.analyses.matching.suggestion.roles import BORN
 from smc.analyses.matching.tolerant.coverage import Coverage
 from smc.analyses.matching.tolerant.parameters import DEFAULT_STEPS, TolerantParameters
@@ -51,13 +51,15 @@ class Assumed:
         overlap: share of the smaller side's persons who are on both, 0.01 to 1.
         errors: how often the second register has which errors.
         sample: rows of the file that are linked at most, `MIN_ROWS` to `MAX_SAMPLE`.
+        threshold: one of `menu.THRESHOLDS`, where a person has chosen; empty takes that of the highest F.
         seed: of the simulation.
     """
 
     peer_rows: int = 0
     overlap: float = 0.5
-    errors: ErrorModel = ErrorModel()
+    errors: ErrorModel = DEFAULT_ERRORS
     sample: int = 100_000
+    threshold: str = ""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -65,8 +67,12 @@ class Assumed:
             raise UsageError("The overlap is out of range.", f"Use {MIN_OVERLAP} to 1.")
         if not MIN_ROWS <= self.sample <= MAX_SAMPLE:
             raise UsageError("The sample is out of range.", f"Use {MIN_ROWS} to {MAX_SAMPLE} rows.")
+        if self.threshold not in ("", *menu.THRESHOLDS):
+            raise UsageError("The threshold is not on the menu.", f"Use one of {', '.join(menu.THRESHOLDS)}.")
         if self.peer_rows < 0:
-            raise UsageError("The peer's rows are out of range.", "Use 0 for as many as here, or a number of rows.")
+            raise UsageError(
+                "The peer's rows are out of range.", "Use 0 for as many as here, or a number of rows."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +148,21 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     for ranks in menu.RANKS:
         say(f"Linking {len(truth):,} rows with {len(bob[BORN]):,}, {ranks} of a key a side.")
         found[ranks] = _qualities(_parsed(recipe(ranks, menu.THRESHOLDS[0])), alice, bob, truth)
-    best = {ranks: max(qualities, key=lambda one: one.f_measure) for ranks, qualities in found.items()}
-    one, two = menu.RANKS
-    ranks = two if best[two].f_measure >= best[one].f_measure + _WORTH else one
-    parameters = recipe(ranks, best[ranks].threshold)
-    parsed = _parsed(parameters)
-    coverage = Coverage.of(parsed, ranked(parsed, texts), rows)
+    best = {
+        ranks: max(
+            (
+                quality
+                for quality in qualities
+                if quality.threshold == (assumed.threshold or quality.threshold)
+            ),
+            key=lambda quality: quality.f_measure,
+        )
+        for ranks, qualities in found.items()
+    }
+    one, two = (recipe(ranks, best[ranks].threshold) for ranks in menu.RANKS)
+    gain = best[two["ranks"]].f_measure - best[one["ranks"]].f_measure
+    parameters = two if gain >= _WORTH or _coverage(one, texts).refusal else one
+    ranks, coverage = parameters["ranks"], _coverage(parameters, texts)
     cost = TOLERANT.parse(_without_method(parameters)).cost({}, frozenset(Role), larger, _KEY_BITS, NO_LIMITS)
     return Suggestion(
         parameters,
@@ -160,6 +175,11 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         cost.alice_bytes + cost.bob_bytes,
         cost.seconds,
     )
+
+
+def _coverage(parameters: Mapping[str, Any], texts: Texts) -> Coverage:
+    parsed = _parsed(parameters)
+    return Coverage.of(parsed, ranked(parsed, texts), len(texts[BORN]))
 
 
 def _without_method(parameters: Mapping[str, Any]) -> dict[str, Any]:

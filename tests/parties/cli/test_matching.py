@@ -1,0 +1,94 @@
+"""`duetto matching suggest`: of a file or a data set, with a job file that `duetto job check` accepts."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from parties.bench.people import people
+from parties.toml import parse
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from tests.parties.served import parsed
+
+CATALOG = """
+[datasets.people]
+source = "people.csv"
+[datasets.people.columns.given_name]
+type = "text"
+[datasets.people.columns.surname]
+type = "text"
+[datasets.people.columns.day]
+type = "date"
+date_format = "%Y%m%d"
+lower = 1900-01-01
+upper = 2020-12-31
+[datasets.people.columns.postcode]
+type = "text"
+"""
+
+
+@pytest.fixture
+def home(served):
+    folder = served.folder / "north"
+    random = Randomness.from_seed(b"north", "tests of suggestions")
+    table = people(random, 1500, 0, family=3)[Role.ALICE]
+    names = {"given_name": "given_name", "surname": "surname", "day": "born", "postcode": "postcode"}
+    with (folder / "people.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(zip(*(table[name].texts for name in names.values()), strict=True))
+    with (folder / "catalog.toml").open("a") as catalog:
+        catalog.write(CATALOG)
+    policy = folder / "policy.toml"
+    text = policy.read_text().replace('"addition"', '"matching"').replace('"numbers"', '"people"')
+    listed = text.replace('"value"', '"given_name", "surname", "day", "postcode"')
+    policy.write_text(listed + "row_results = true\nruns_total = 9\n")
+    return folder
+
+
+def test_the_job_file_is_accepted(home, command):
+    path = home / "suggested.toml"
+    words = ("matching", "suggest", "people", "--role", "born=day", "--peer", "south", "--output", path)
+    report = parsed(command(*words, "--json"))
+    assert report["roles"]["born"] == "day"
+    assert report["expected"]["f"] > 0.95
+    assert report["rests_on"]["rows"] == 1500
+    assert parse(path.read_text(), "x", UsageError)["parameters"] == report["parameters"]
+    checked = parsed(command("job", "check", path, "--json"))
+    assert checked["verdict"]["allowed"]
+    assert checked["preview"]["refusal"] is None
+    before = path.read_text()
+    assert "exists" in command(*words, code=2).stderr
+    assert path.read_text() == before
+
+
+def test_people_read_what_it_rests_on(home, command):
+    printed = command(
+        "matching", "suggest", home / "people.csv", "--role", "born=day", "--overlap", "0.3"
+    ).stdout
+    for said in (
+        "Expected: precision",
+        "the second with errors by the model",
+        "Pass 8",
+        "MB in both directions",
+    ):
+        assert said in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("people",), 2, "--role born=COLUMN"),
+        (("people", "--role", "born"), 2, "--role surname=COLUMN"),
+        (("peopel", "--role", "born=day"), None, "people"),
+        (("FILE", "--role", "born=day", "--output", "x.toml"), 2, "duetto data add"),
+    ],
+)
+def test_errors_have_hints(home, command, words, code, said):
+    words = [str(home / "people.csv") if word == "FILE" else word for word in words]
+    done = command("matching", "suggest", *words, code=code)
+    assert done.exit_code != 0
+    assert said in done.stderr

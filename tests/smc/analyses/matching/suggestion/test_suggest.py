@@ -1,0 +1,167 @@
+"""A suggested recipe: that of a fixed menu, with the quality that a job of it has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from parties.bench.people import people
+from smc.analyses.matching.suggestion import menu
+from smc.analyses.matching.suggestion.errors import ErrorModel, corrupted
+from smc.analyses.matching.suggestion.roles import guessed
+from smc.analyses.matching.suggestion.suggest import Assumed, suggest
+from smc.analyses.matching.tolerant.study import TOLERANT
+from smc.analyses.studies.columns import Column, Schema
+from smc.errors import DomainError, UsageError
+from smc.forms import Role
+from smc.numeric.random import Randomness
+
+ROWS = 2000
+COMMON = 1200
+TEXT = Schema("text")
+COLUMNS = ("given_name", "surname", "born", "postcode")
+
+
+def seeded(seed: int) -> Randomness:
+    return Randomness.from_seed(seed.to_bytes(4, "big"), "tests of suggestions")
+
+
+def registers(seed: int):
+    tables = people(seeded(seed), ROWS, COMMON, family=3)
+    return [{role: tables[side][role] for role in COLUMNS} for side in Role]
+
+
+def study(parameters):
+    return TOLERANT.parse({name: value for name, value in parameters.items() if name != "method"})
+
+
+def f_measure(parameters, alice, bob) -> float:
+    """Of the job in the clear, where row k of Alice is row k of Bob for the first `COMMON`."""
+    outcomes = study(parameters).reference(alice, bob, frozenset(Role))
+    first, second = (np.array(one.tables[0].columns["row"], dtype=int) - 1 for one in outcomes)
+    right = int(((first == second) & (first < COMMON)).sum())
+    return 2 * right / (len(first) + COMMON)
+
+
+def test_the_recipe_finds_persons_with_errors_that_are_not_those_of_the_model():
+    alice, bob = registers(1)
+    found = suggest(alice, Assumed(overlap=0.6))
+    assert f_measure(found.parameters, alice, bob) >= 0.96
+    assert found.expected.f_measure >= 0.96
+
+
+def test_the_expected_quality_is_that_of_the_job_on_the_same_registers(monkeypatch):
+    alice, _ = registers(2)
+    seen = {}
+
+    def keep(texts, model, random):
+        seen.update(before=texts, after=corrupted(texts, model, random))
+        return seen["after"]
+
+    monkeypatch.setattr("smc.analyses.matching.suggestion.suggest.corrupted", keep)
+    found = suggest(alice, Assumed())
+    # All of Alice's rows are of one file, and names and dates together tell them apart.
+    first = _first_register(alice, seen["before"], found)
+    sides = [
+        {role: Column(list(column), TEXT) for role, column in side.items()} for side in (first, seen["after"])
+    ]
+    outcomes = study(found.parameters | {"overflow": "accept"}).reference(*sides, frozenset(Role))
+    rows = [np.array(one.tables[0].columns["row"], dtype=int) - 1 for one in outcomes]
+    people_of = [list(zip(*side.values(), strict=True)) for side in (first, seen["before"])]
+    right = sum(people_of[0][a] == people_of[1][b] for a, b in zip(*rows, strict=True))
+    assert len(rows[0]) == found.expected.pairs
+    assert right / len(rows[0]) == pytest.approx(found.expected.precision, abs=1e-12)
+    assert right / found.common == pytest.approx(found.expected.recall, abs=1e-12)
+
+
+def _first_register(data, second, found):
+    """Alice's register: the permuted file's first rows, as many as were linked."""
+    texts = {role: [text.lower() for text in column.texts] for role, column in data.items()}
+    random = Randomness.from_seed((1).to_bytes(16, "big", signed=True), "duetto/matching/suggest/1")
+    order = random.permutation(ROWS)[: found.registers[0]]
+    assert len(second["born"]) == found.registers[1]
+    return {role: [column[row] for row in order] for role, column in texts.items()}
+
+
+def test_of_the_contents_a_recipe_tells_the_threshold_and_the_ranks_only():
+    recipes = [suggest(registers(seed)[0], Assumed()).parameters for seed in (3, 4)]
+    for recipe in recipes:
+        assert recipe["threshold"] in menu.THRESHOLDS
+        assert recipe["ranks"] in menu.RANKS
+    same = [
+        {name: value for name, value in one.items() if name not in ("threshold", "ranks")} for one in recipes
+    ]
+    assert same[0] == same[1]
+
+
+@pytest.mark.parametrize("rows", [1000, menu.FINER_FROM, menu.FINEST_FROM])
+@pytest.mark.parametrize(
+    "roles", [COLUMNS, ("given_name", "surname", "born"), (*COLUMNS, "town", "street", "sex")]
+)
+def test_every_recipe_of_the_menu_is_a_job(rows, roles):
+    found = menu.parameters(roles, rows, 1, "0.70", has_dashes=True)
+    parsed = study(found).parameters
+    assert set(parsed.columns) <= set(roles)
+    assert 5 <= len(parsed.blocking) <= 12
+    if len(roles) > 3:
+        assert len(parsed.blocking) >= 8
+
+
+def test_a_stated_threshold_is_kept_and_larger_files_have_finer_keys():
+    alice, _ = registers(5)
+    assert suggest(alice, Assumed(threshold="0.80")).parameters["threshold"] == "0.80"
+    small, large = (
+        suggest(alice, Assumed(peer_rows=rows)).parameters["blocking"] for rows in (0, menu.FINEST_FROM)
+    )
+    assert sum(map(len, small)) < sum(map(len, large))
+
+
+def test_no_errors_change_nothing_and_errors_have_their_stated_share():
+    texts = {"given_name": ["maria"] * 40_000, "surname": ["vogel"] * 40_000, "born": ["19800203"] * 40_000}
+    assert corrupted(texts, ErrorModel().times(0), seeded(6)) == texts
+    model = ErrorModel(*[0.0] * 3, missing=0.02, short=0.0, crossed=0.0, renamed=0.0, moved=0.0)
+    empty = corrupted(texts, model, seeded(6))["surname"].count("")
+    assert abs(empty - 800) < 6 * 28
+    turned = corrupted(texts, ErrorModel(0, 0, 1.0, 0, 0, 0, 0, 0), seeded(6))
+    assert set(turned["born"]) == {"19800302"}
+    crossed = corrupted(texts, ErrorModel(0, 0, 0, 0, 0, 1.0, 0, 0), seeded(6))
+    assert set(crossed["given_name"]) == {"vogel"}
+    assert corrupted(texts, ErrorModel(), seeded(7)) == corrupted(texts, ErrorModel(), seeded(7))
+
+
+def test_roles_are_guessed_by_names_and_can_be_said():
+    names = ["Vorname", "lastName", "date of birth", "PLZ", "other"]
+    assert guessed(names, {}) == {
+        "given_name": "Vorname", "surname": "lastName", "born": "date of birth", "postcode": "PLZ",
+    }  # fmt: skip
+    assert guessed(names, {"postcode": "", "town": "other"})["town"] == "other"
+    assert "postcode" not in guessed(names, {"postcode": ""})
+
+
+@pytest.mark.parametrize(
+    ("names", "given", "said"),
+    [
+        (["surname", "born"], {}, "given_name"),
+        (["a"], {"nickname": "a"}, "not a role"),
+        (["a"], {"surname": "b"}, "no column 'b'"),
+        (["a", "b"], {"surname": "a", "given_name": "a"}, "two roles"),
+    ],
+)
+def test_wrong_roles_are_refused(names, given, said):
+    with pytest.raises(UsageError, match=said) as caught:
+        guessed(names, given)
+    assert caught.value.hint
+
+
+def test_files_that_cannot_be_simulated_are_refused():
+    alice, _ = registers(8)
+    few = {role: Column(column.texts[:50], TEXT) for role, column in alice.items()}
+    with pytest.raises(DomainError, match="50 rows are too few"):
+        suggest(few, Assumed())
+    with pytest.raises(DomainError, match="neither YYYY-MM-DD nor YYYYMMDD"):
+        suggest(alice | {"born": Column(["3 May 80"] * ROWS, TEXT)}, Assumed())
+    for wrong in ({"overlap": 0.0}, {"sample": 10}, {"threshold": "0.71"}, {"peer_rows": -1}):
+        with pytest.raises(UsageError):
+            Assumed(**wrong)
+    with pytest.raises(UsageError):
+        ErrorModel().times(6)
