@@ -77,7 +77,7 @@ SHELL = MappingProxyType(
         "docs/documents-direct.md": (1, "trains for minutes on documents that are not in the repository"),
         "docs/documents.md": (1, "tests/anonymizer/documents runs `duetto sanitize` on the same folder"),
         "docs/first-hour.md": (4, "tests/parties/dashboard/test_browser.py runs them between two parties"),
-        "docs/linkage.md": (1, "tests/smc/analyses/matching/test_linkage_page.py runs it"),
+        "docs/linkage.md": (2, "test_linkage_page.py and parties/cli/test_matching.py run them"),
         "docs/operations.md": (
             None,
             "tests/documents/test_tutorial.py runs them after the tutorial, and says which not",
