@@ -8,6 +8,7 @@ which plug-ins a daemon had loaded, and their digest of the program covers the f
 
 from __future__ import annotations
 
+import csv
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -181,7 +182,9 @@ def _files(installed: Distribution) -> Mapping[str, Path]:
         ConfigError: its code is not among the files that it was installed with, or one is gone.
     """
     name = installed.metadata["Name"]
-    listed = sorted(str(one) for one in installed.files or () if one.suffix == ".py")
+    # Newer Pythons, and older ones once a library has brought theirs, leave out of `files` what is gone.
+    record = csv.reader((installed.read_text("RECORD") or "").splitlines())
+    listed = sorted(row[0] for row in record if row and row[0].endswith(".py"))
     if not listed:
         raise ConfigError(
             f"{name} is installed without its code, such as in editable form.",

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,16 @@ def test_an_editable_installation_is_refused(reach, tmp_path, monkeypatch):
 
 def test_an_installation_that_lacks_a_file_is_refused(reach):
     reach(ODD.format(parse="return None"), files=("strange.py", "strange_more.py"))
+    with pytest.raises(ConfigError, match=r"without its file strange_more\.py"):
+        load_plugins(["strange"])
+
+
+def test_it_is_refused_where_python_does_not_list_what_is_gone(reach, monkeypatch):
+    """So do Python 3.12 and `importlib_metadata`, which takes the place of the standard library's finder."""
+    reach(ODD.format(parse="return None"), files=("strange.py", "strange_more.py"))
+    every = Distribution.files.fget
+    there = property(lambda self: [one for one in every(self) or () if one.locate().exists()])
+    monkeypatch.setattr(Distribution, "files", there)
     with pytest.raises(ConfigError, match=r"without its file strange_more\.py"):
         load_plugins(["strange"])
 
