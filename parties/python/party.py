@@ -13,6 +13,7 @@ from typing import Any
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.described import count_document, dataset_document, dataset_documents
 from parties.catalog.loading import load as load_data
+from parties.catalog.recipes import recipe
 from parties.certificates.verification import read_certificate
 from parties.client import Party, Result, job_text
 from parties.config import Config, load
@@ -22,6 +23,8 @@ from parties.jobs.reports import policy_document
 from parties.jobs.spending import ledger_document, log_document
 from parties.pki.home import load_identity, load_peer
 from parties.session.pools import PoolStore, pool_documents
+from smc.analyses.matching.suggestion.errors import ErrorModel
+from smc.analyses.matching.suggestion.suggest import Assumed
 from smc.forms import Role
 
 
@@ -73,6 +76,47 @@ class HomeParty(Party):
         """
         dataset = self._catalog.dataset(name)
         return count_document(load_data(dataset, dataset.columns))
+
+    def suggest(
+        self,
+        source: str,
+        roles: Mapping[str, str] | None = None,
+        *,
+        peer_rows: int = 0,
+        overlap: float = 0.5,
+        errors: float = 1.0,
+        threshold: str = "",
+        sample: int = 100_000,
+        seed: int = 1,
+        output: Path | str | None = None,
+        peer: str | None = None,
+    ) -> dict[str, Any]:
+        """Suggest a recipe for matching persons; as `duetto matching suggest`. Nothing is sent.
+
+        Args:
+            source: a data set of the catalog, or the path of a file.
+            roles: the column of each role that is not guessed right, "" for a role to leave out.
+            peer_rows: of the other side; 0 for as many as here.
+            overlap: share of the smaller side's persons whom both have, 0.01 to 1.
+            errors: multiplies the shares of the error model, 0 to 5.
+            threshold: one of the menu's; empty takes that of the highest F.
+            sample: rows to link at most, 200 to 200,000.
+            seed: of the simulation.
+            output: the job file to write; there is none of that name yet.
+            peer: in the job file; None for the only one that is paired.
+
+        Returns:
+            `parameters` for a job, `expected` precision, recall and F, and what these rest on.
+
+        Raises:
+            UsageError: an argument is out of range, a role has no column, or the job file cannot be written.
+            DomainError: there are too few rows, or birth dates are written in other ways.
+            DataError: the data cannot be read.
+            ConfigError: the configuration or the catalog is wrong.
+        """
+        assumed = Assumed(peer_rows, overlap, ErrorModel().times(errors), sample, threshold, seed)
+        path = None if output is None else Path(output)
+        return recipe(source, self._config, roles or {}, assumed, output=path, peer=peer)
 
     def policy_test(self, job: Path | str | Mapping[str, Any]) -> dict[str, Any]:
         """Hold a job against every condition of every rule; as `duetto policy test`. Needs no daemon.

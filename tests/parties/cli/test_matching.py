@@ -6,7 +6,9 @@ import csv
 
 import pytest
 
+import duetto
 from parties.bench.people import people
+from parties.errors import DataError
 from parties.toml import parse
 from smc.errors import UsageError
 from smc.forms import Role
@@ -63,6 +65,27 @@ def test_the_job_file_is_accepted(home, command):
     before = path.read_text()
     assert "exists" in command(*words, code=2).stderr
     assert path.read_text() == before
+
+
+def test_from_python_it_is_the_same(home, command):
+    words = ("--role", "born=day", "--overlap", "0.4", "--errors", "2", "--threshold", "0.70", "--seed", "3")
+    report = parsed(command("matching", "suggest", "people", *words, "--json"))
+    del report["success"]
+    path = home / "from-python.toml"
+    with duetto.Party(home) as party:
+        given = {"overlap": 0.4, "errors": 2, "threshold": "0.70", "seed": 3, "peer": "south"}
+        found = party.suggest("people", {"born": "day"}, output=path, **given)
+        assert found == report | {"written": str(path)}
+        assert party.policy_test(path)["verdict"]["allowed"]
+        assert party.suggest(str(home / "people.csv"), {"born": "day"}, **given) == report
+        with pytest.raises(UsageError, match="exists"):
+            party.suggest("people", {"born": "day"}, output=path, peer="south")
+        with pytest.raises(UsageError, match="born"):
+            party.suggest("people")
+        with pytest.raises(UsageError, match="menu"):
+            party.suggest("people", {"born": "day"}, threshold="0.71")
+        with pytest.raises(DataError):
+            party.suggest("peopel", {"born": "day"})
 
 
 def test_people_read_what_it_rests_on(home, command):

@@ -1,0 +1,172 @@
+"""A recipe for matching persons, found in a data set or a file of this party, as a document and a job file.
+
+What is found, and what it rests on, `smc.analyses.matching.suggestion.suggest` says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Final
+
+from parties.catalog.adding import Asked, drafted
+from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
+from parties.catalog.loading import load as read
+from parties.config import Config
+from smc.analyses.matching.suggestion.roles import guessed
+from smc.analyses.matching.suggestion.suggest import Assumed, Quality, Suggestion, suggest
+from smc.analyses.records.normalization import KINDS
+from smc.errors import UsageError
+
+_LISTS: Final = ("blocking", "fields")
+
+
+def recipe(
+    source: str,
+    config: Config | None,
+    roles: Mapping[str, str],
+    assumed: Assumed,
+    *,
+    output: Path | None = None,
+    peer: str | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> dict[str, Any]:
+    """Find a recipe, and write its job file if asked for.
+
+    Args:
+        source: a data set of the catalog, or the path of a file.
+        config: of this party; None where there is only the file.
+        roles: the column of each role that is not guessed right, "" for a role to leave out.
+        assumed: of the peer.
+        output: the job file to write; there is none of that name yet.
+        peer: in the job file; None for the only one that is paired.
+        say: takes notes on the progress.
+
+    Returns:
+        The recipe, what is expected of it and what that rests on: plain JSON values.
+
+    Raises:
+        UsageError: the roles or the job file cannot be as asked for.
+        DomainError: the rows cannot be simulated with.
+        DataError: the data cannot be read.
+    """
+    dataset = _dataset(source, config)
+    parties: tuple[str, str] | None = None
+    if output is not None:
+        parties = _parties(config, peer, dataset, source)
+        if output.exists():
+            raise UsageError(f"{output} exists.", "Choose another name for the output, or remove the file.")
+    names = [name for name, column in dataset.columns.items() if column.schema.kind in KINDS]
+    columns = guessed(names, roles)
+    say(f"Reading {', '.join(columns.values())} of {source}.")
+    loaded = read(dataset, columns.values())
+    found = suggest({role: loaded.columns[name] for role, name in columns.items()}, assumed, say)
+    if output is not None and parties is not None:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(job_file(found.parameters, columns, dataset.name, parties))
+    return {**_document(found, columns, assumed), "written": str(output) if output else None}
+
+
+def job_file(
+    parameters: Mapping[str, Any], columns: Mapping[str, str], dataset: str, parties: tuple[str, str]
+) -> str:
+    """The job file of a recipe.
+
+    Args:
+        parameters: of the suggestion; columns are called by their roles.
+        columns: of this party's data set, by role.
+        dataset: its name; the peer's is written as if it were called the same, with the same columns.
+        parties: this party and its peer.
+    """
+    used = {one["column"] for one in parameters["fields"]}
+    used |= {part.rpartition(":")[0] for key in parameters["blocking"] for part in key}
+    listed = ", ".join(f"{role} = {_text(name)}" for role, name in columns.items() if role in used)
+    side = f"dataset = {_text(dataset)}\ncolumns = {{ {listed} }}"
+    plain = [f"{toml_key(name)} = {_text(value)}" for name, value in parameters.items() if name not in _LISTS]
+    keys = [f"    {_text(key)}," for key in parameters["blocking"]]
+    tables = [
+        f"[[parameters.fields]]\ncolumn = {_text(one['column'])}\nweight = {one['weight']}"
+        for one in parameters["fields"]
+    ]
+    lines = [
+        "# Suggested by duetto matching suggest. Put the peer's data set and columns below [bob].",
+        "[job]",
+        'analysis = "matching"',
+        'title = "Persons whom both have"',
+        f"alice = {_text(parties[0])}",
+        f"bob = {_text(parties[1])}",
+        'recipients = ["alice", "bob"]',
+        f"[alice]\n{side}",
+        f"[bob]\n{side}",
+        "[parameters]",
+        *plain,
+        "blocking = [",
+        *keys,
+        "]",
+        *tables,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _dataset(source: str, config: Config | None) -> DatasetDeclaration:
+    """The data set of the catalog that is called so, or else the file, with columns as they look."""
+    path = Path(source)
+    if config is not None:
+        catalog = load_catalog(config.catalog)
+        if source in catalog.datasets or not path.is_file():
+            return catalog.dataset(source)
+    found = drafted(path.absolute().with_name(".no-catalog.toml"), Asked(source=source)).draft
+    columns = {name: one.column for name, one in found.columns.items()}
+    return replace(found.dataset, columns=columns, key=(), person=())
+
+
+def _parties(
+    config: Config | None, peer: str | None, dataset: DatasetDeclaration, source: str
+) -> tuple[str, str]:
+    """This party and the peer of the job file."""
+    if config is None or dataset.name != source:
+        raise UsageError(
+            f"{source} is not a data set of the catalog, which a job file has to name.",
+            f"Add it with `duetto data add {source}`, and give its name instead; or ask for no job file.",
+        )
+    names = [one.name for one in config.peers]
+    if peer is None and len(names) != 1:
+        raise UsageError(f"There are {len(names)} paired peers.", "Name the peer of the job: --peer NAME.")
+    return config.name, peer or names[0]
+
+
+def _document(found: Suggestion, columns: Mapping[str, str], assumed: Assumed) -> dict[str, Any]:
+    return {
+        "roles": dict(columns),
+        "parameters": dict(found.parameters),
+        "expected": _quality(found.expected),
+        "thresholds": [_quality(one) for one in found.thresholds],
+        "rests_on": {
+            "rows": found.rows,
+            "linked": list(found.registers),
+            "common": found.common,
+            "peer_rows": assumed.peer_rows or found.rows,
+            "overlap": assumed.overlap,
+            "errors": asdict(assumed.errors),
+            "seed": assumed.seed,
+        },
+        "coverage": found.coverage.details,
+        "coverage_notes": list(found.coverage.notes),
+        "bytes": found.bytes,
+        "seconds": round(found.seconds, 3),
+    }
+
+
+def _quality(one: Quality) -> dict[str, Any]:
+    figures = {"precision": one.precision, "recall": one.recall, "f": one.f_measure}
+    return {
+        "threshold": one.threshold,
+        "pairs": one.pairs,
+        **{name: round(value, 4) for name, value in figures.items()},
+    }
