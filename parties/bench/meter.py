@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 
-from parties.rpc.packets import to_packet
+from parties.rpc.codec import packet_bytes
 from smc.channel.channel import Transport
 from smc.channel.message import Frame
 
@@ -69,16 +68,3 @@ class MeteredTransport:
     def close(self) -> None:
         """Close the inner transport."""
         self._inner.close()
-
-
-def packet_bytes(frame: Frame) -> int:
-    """Bytes of the packet that carries a frame, without making a copy of its data."""
-    body = to_packet(replace(frame, data=b"")).frame.ByteSize()
-    if frame.data:
-        body += _field_bytes(len(frame.data))
-    return _field_bytes(body)
-
-
-def _field_bytes(length: int) -> int:
-    """Bytes of a protobuf field of a given length: tag, length in groups of seven bits, content."""
-    return 1 + max(1, -(-length.bit_length() // 7)) + length

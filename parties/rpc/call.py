@@ -12,7 +12,7 @@ from typing import Protocol
 
 import grpc
 
-from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.codec import Packet
 from parties.rpc.refusal import translate
 from smc.errors import DuettoError, PeerLost, ProtocolViolation
 
@@ -22,11 +22,11 @@ class Served(Protocol):
 
     peer: str
 
-    def next_packet(self, call: Call) -> pb.Packet | None:
-        """What the call has to send, when there is something; None if there will be nothing."""
+    def next_packet(self, call: Call) -> bytes | None:
+        """The bytes of what the call has to send, when there is something; None if there will be nothing."""
         ...
 
-    def take(self, call: Call, packet: pb.Packet) -> bool:
+    def take(self, call: Call, packet: Packet) -> bool:
         """Take a packet that has come; whether the call serves this stream."""
         ...
 
@@ -65,7 +65,7 @@ class Call:
         self.is_over = self.is_flushed = self.is_read = False
         self._cancel: Callable[[], object] = lambda: None
 
-    def start(self, incoming: Iterable[pb.Packet], cancel: Callable[[], object]) -> None:
+    def start(self, incoming: Iterable[Packet], cancel: Callable[[], object]) -> None:
         """Begin to read.
 
         Args:
@@ -76,8 +76,8 @@ class Call:
         name = f"read-{self.stream.peer}"
         threading.Thread(target=self._pump, args=(incoming,), name=name, daemon=True).start()
 
-    def outgoing(self) -> Iterator[pb.Packet]:
-        """What is to be sent, for gRPC; ends when all is sent after `close`, or the stream has another."""
+    def outgoing(self) -> Iterator[bytes]:
+        """The bytes of packets, for gRPC; ends when all is sent after `close`, or the stream has another."""
         try:
             while True:
                 stream = self.stream
@@ -111,7 +111,7 @@ class Call:
             if self.stream is stream:
                 return
 
-    def _pump(self, incoming: Iterable[pb.Packet]) -> None:
+    def _pump(self, incoming: Iterable[Packet]) -> None:
         ended: DuettoError
         try:
             for packet in incoming:

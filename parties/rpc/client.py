@@ -16,6 +16,7 @@ from parties.pki import Identity, PeerIdentity
 from parties.ports.interfaces import MESSAGE_LIMIT
 from parties.ports.terms import Terms
 from parties.rpc import tls
+from parties.rpc.codec import dialled_run
 from parties.rpc.greeting import check_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
@@ -101,6 +102,7 @@ class PeerClient:
         self._terms = terms
         self._channel = tls.dial(identity, peer, address, keepalive)
         self._stub: Any = peer_pb2_grpc.PeerStub(self._channel)  # type: ignore[no-untyped-call]
+        self._run = dialled_run(self._channel)
 
     def hello(self) -> Hello:
         """Compare versions, parameters and keys with the peer.
@@ -139,7 +141,7 @@ class PeerClient:
     def open(self, stream: PacketStream) -> None:
         """Start a stream to the peer; that there is no connection shows when it is used."""
         call = stream.call
-        dialled = self._stub.Run(call.outgoing())
+        dialled = self._run(call.outgoing())
         if not dialled.add_callback(call.abandon):
             call.abandon()
         call.start(dialled, dialled.cancel)

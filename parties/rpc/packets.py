@@ -1,13 +1,18 @@
-"""Frames on the wire: every field of what a peer sends is checked before anything is built from it."""
+"""Packets that have come: every field of what a peer sends is checked before anything is built from it."""
 
 from __future__ import annotations
 
+from parties.rpc.codec import Packet
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame, is_kind
 from smc.errors import ProtocolViolation
 
+PACKET_BYTES = 512
+"""What a waiting packet counts on top of its content, so that small ones are bounded in number, too."""
+
 _COUNTER_LIMIT = 1 << 48
 _CODE_BYTES = 64
+_TURNS = ("resume", "resumed")
 _MAX_WORDS = 2
 """Packets of the handshake that one side sends: Opening and Confirm, Answer, Resume or Resumed."""
 
@@ -23,17 +28,14 @@ class Arrivals:
         self._frames = 0
         self._words = 0
 
-    def check(self, packet: pb.Packet) -> None:
+    def check(self, packet: Packet) -> None:
         """Check the next packet.
 
         Raises:
             ProtocolViolation: it is empty, or its place is not here.
         """
-        content = packet.WhichOneof("content")
-        if content is None:
-            raise ProtocolViolation("The peer sent an empty packet.")
-        if content == "frame":
-            kind, sequence = packet.frame.kind, packet.frame.sequence
+        if isinstance(packet, Frame):
+            kind, sequence = packet.kind, packet.sequence
             if not is_kind(kind):
                 raise ProtocolViolation("The kind of a frame from the peer is not the name of a message.")
             if sequence != self._frames:
@@ -42,53 +44,68 @@ class Arrivals:
                 )
             self._frames += 1
             return
+        word = packet.WhichOneof("content")
+        if word is None:
+            raise ProtocolViolation("The peer sent an empty packet.")
         self._words += 1
-        if content != "refusal" and (self._frames or self._words > _MAX_WORDS):
-            raise ProtocolViolation(f"A frame was expected, but the peer sent {content}.")
+        if word != "refusal" and (self._frames or self._words > _MAX_WORDS):
+            raise ProtocolViolation(f"A frame was expected, but the peer sent {word}.")
 
 
-def is_end(packet: pb.Packet) -> bool:
+def size(packet: Packet) -> int:
+    """What a packet counts in bytes while it waits to be read."""
+    content = len(packet.data) if isinstance(packet, Frame) else packet.ByteSize()
+    return content + PACKET_BYTES
+
+
+def is_end(packet: Packet) -> bool:
     """Whether the sender has come to the end of the session."""
-    return packet.frame.kind == END
+    return isinstance(packet, Frame) and packet.kind == END
 
 
-def is_failure(packet: pb.Packet) -> bool:
+def is_failure(packet: Packet) -> bool:
     """Whether the sender ends the session before its end."""
-    return packet.HasField("refusal") or packet.frame.kind == ABORT
+    return packet.kind == ABORT if isinstance(packet, Frame) else packet.HasField("refusal")
 
 
-def to_packet(frame: Frame) -> pb.Packet:
-    """The packet that carries a frame."""
-    return pb.Packet(
-        frame=pb.Frame(
-            sequence=frame.sequence, kind=frame.kind, depth=frame.depth, total=frame.total, data=frame.data
-        )
-    )
+def is_turn(packet: Packet) -> bool:
+    """Whether another stream takes the call over now: nothing more is read before."""
+    return isinstance(packet, pb.Packet) and packet.WhichOneof("content") in _TURNS
 
 
-def to_frame(packet: pb.Packet) -> Frame:
-    """The frame in a packet.
+def to_word(packet: Packet) -> pb.Packet:
+    """A packet of the handshake.
 
     Raises:
-        ProtocolViolation: the packet carries no frame, or a field of it is outside its limits.
+        ProtocolViolation: it is a frame.
     """
-    content = packet.WhichOneof("content")
-    if content != "frame":
-        raise ProtocolViolation(f"A frame was expected, but the peer sent {content or 'an empty packet'}.")
-    frame = packet.frame
-    if not is_kind(frame.kind):
+    if isinstance(packet, Frame):
+        raise ProtocolViolation("The peer sent a frame before the two sides had agreed on a session.")
+    return packet
+
+
+def to_frame(packet: Packet) -> Frame:
+    """A frame whose fields are within their limits.
+
+    Raises:
+        ProtocolViolation: the packet is no frame, or a field of it is outside its limits.
+    """
+    if not isinstance(packet, Frame):
+        word = packet.WhichOneof("content") or "an empty packet"
+        raise ProtocolViolation(f"A frame was expected, but the peer sent {word}.")
+    if not is_kind(packet.kind):
         raise ProtocolViolation("The kind of a frame from the peer is not the name of a message.")
-    if frame.sequence >= _COUNTER_LIMIT or frame.depth >= _COUNTER_LIMIT:
-        raise ProtocolViolation(f"{frame.kind}: a counter of the frame is out of range.")
-    if frame.total > MESSAGE_BYTES:
+    if packet.sequence >= _COUNTER_LIMIT or packet.depth >= _COUNTER_LIMIT:
+        raise ProtocolViolation(f"{packet.kind}: a counter of the frame is out of range.")
+    if packet.total > MESSAGE_BYTES:
         raise ProtocolViolation(
-            f"{frame.kind}: the peer announced {frame.total} bytes; at most {MESSAGE_BYTES} are allowed."
+            f"{packet.kind}: the peer announced {packet.total} bytes; at most {MESSAGE_BYTES} are allowed."
         )
-    if len(frame.data) > min(frame.total, FRAME_BYTES):
+    if len(packet.data) > min(packet.total, FRAME_BYTES):
         raise ProtocolViolation(
-            f"{frame.kind}: a frame carries {len(frame.data)} bytes, more than is allowed."
+            f"{packet.kind}: a frame carries {len(packet.data)} bytes, more than is allowed."
         )
-    limit = {END: 0, ABORT: _CODE_BYTES}.get(frame.kind)
-    if limit is not None and (frame.total > limit or frame.total != len(frame.data)):
-        raise ProtocolViolation(f"{frame.kind}: the frame does not have the size that it should.")
-    return Frame(frame.sequence, frame.kind, frame.depth, frame.total, frame.data)
+    limit = {END: 0, ABORT: _CODE_BYTES}.get(packet.kind)
+    if limit is not None and (packet.total > limit or packet.total != len(packet.data)):
+        raise ProtocolViolation(f"{packet.kind}: the frame does not have the size that it should.")
+    return packet

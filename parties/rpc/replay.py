@@ -5,31 +5,23 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.packets import PACKET_BYTES
 from smc.errors import ProtocolViolation
-
-PACKET_BYTES = 512
-"""What a waiting packet counts on top of its content, so that small ones are bounded in number, too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class _Item:
     """A packet that waits.
 
     Attributes:
-        packet: the packet.
+        wire: its bytes.
         size: what it counts in bytes.
         counts: whether it has a number, so that the peer may have to be sent it again.
     """
 
-    packet: pb.Packet
+    wire: bytes
     size: int
-    counts: bool = True
-
-
-def item(packet: pb.Packet, *, counts: bool = True) -> Item:
-    """A packet as it waits."""
-    return Item(packet, packet.ByteSize() + PACKET_BYTES, counts)
+    counts: bool
 
 
 class Replay:
@@ -42,8 +34,8 @@ class Replay:
 
     def __init__(self) -> None:
         self.waiting = self.settled = 0
-        self._queue: deque[Item] = deque()
-        self._unsettled: deque[Item] = deque()
+        self._queue: deque[_Item] = deque()
+        self._unsettled: deque[_Item] = deque()
 
     @property
     def is_empty(self) -> bool:
@@ -60,13 +52,13 @@ class Replay:
         """Whether the next packet has no number."""
         return bool(self._queue) and not self._queue[0].counts
 
-    def put(self, packet: pb.Packet, *, counts: bool) -> None:
-        """Queue a packet."""
-        self._queue.append(item(packet, counts=counts))
+    def put(self, wire: bytes, *, counts: bool) -> None:
+        """Queue the bytes of a packet."""
+        self._queue.append(_Item(wire, len(wire) + PACKET_BYTES, counts))
         self.waiting += self._queue[-1].size
 
-    def next(self) -> pb.Packet | None:
-        """The next packet for the connection, if there is one."""
+    def next(self) -> bytes | None:
+        """The bytes of the next packet for the connection, if there is one."""
         if not self._queue:
             return None
         found = self._queue.popleft()
@@ -74,7 +66,7 @@ class Replay:
             self._unsettled.append(found)
         else:
             self.waiting -= found.size
-        return found.packet
+        return found.wire
 
     def settle(self, received: int, *, new: int = 1) -> None:
         """Forget what the peer has.
@@ -92,12 +84,12 @@ class Replay:
             self.waiting -= self._unsettled.popleft().size
         self.settled = received
 
-    def rewind(self, received: int, first: pb.Packet | None) -> None:
+    def rewind(self, received: int, first: bytes | None) -> None:
         """Begin to send on another connection what the peer lacks.
 
         Args:
             received: packets that it has, by its own word.
-            first: a packet without number that goes first.
+            first: the bytes of a packet without number that goes first.
 
         Raises:
             ProtocolViolation: as in `settle`; nothing has changed.
@@ -106,4 +98,4 @@ class Replay:
         self._queue.extendleft(reversed(self._unsettled))
         self._unsettled.clear()
         if first is not None:
-            self._queue.appendleft(Item(first, 0, counts=False))
+            self._queue.appendleft(_Item(first, 0, counts=False))

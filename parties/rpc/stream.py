@@ -17,9 +17,10 @@ from collections.abc import Callable
 
 from parties.ports.interfaces import Outage
 from parties.rpc.call import Call
-from parties.rpc.packets import Arrivals, is_end, is_failure
+from parties.rpc.codec import Packet, write
+from parties.rpc.packets import Arrivals, is_end, is_failure, is_turn, size
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.rpc.replay import Item, Replay, item
+from parties.rpc.replay import Replay
 from smc.errors import DuettoError, PeerLost
 
 WINDOW_BYTES = 16 << 20
@@ -27,9 +28,6 @@ WINDOW_BYTES = 16 << 20
 
 RECEIPT_BYTES = 4 << 20
 """The peer gets a receipt after so many bytes; far below the window, so that no sender waits for one."""
-
-_TURNS = ("resume", "resumed")
-"""After these packets a call is taken over by another stream: nothing more is read before."""
 
 
 class PacketStream:
@@ -55,7 +53,7 @@ class PacketStream:
         self._call: Call | None = Call(self)
         self._arrivals = Arrivals()
         self._replay = Replay()
-        self._inbox: deque[Item] = deque()
+        self._inbox: deque[Packet] = deque()
         self._waiting_in = self.received = self._unreported = 0
         self._endures = self._receipt_due = self._closed = self._finished = False
         self._heard_end = self._heard_failure = False
@@ -91,7 +89,7 @@ class PacketStream:
 
     # Between the two ends
 
-    def send(self, packet: pb.Packet, *, last: bool = False) -> None:
+    def send(self, packet: Packet, *, last: bool = False) -> None:
         """Queue a packet.
 
         Args:
@@ -102,6 +100,7 @@ class PacketStream:
             PeerLost: the stream is over, or the peer took nothing for `timeout` seconds.
             DuettoError: what `interrupt` was called with.
         """
+        wire = write(packet)
         with self._changed:
             free = self._wait(
                 lambda: last or self._is_over() or self._replay.waiting < WINDOW_BYTES, self.timeout
@@ -116,9 +115,9 @@ class PacketStream:
                 raise PeerLost(
                     f"{self.peer} read nothing for {self.timeout:g} seconds.", "See `duetto doctor --peer`."
                 )
-            self._queue(packet)
+            self._queue(wire)
 
-    def receive(self, timeout: float | None = None) -> pb.Packet:
+    def receive(self, timeout: float | None = None) -> Packet:
         """The next packet.
 
         Args:
@@ -135,19 +134,19 @@ class PacketStream:
                 raise self._interruption
             if self._inbox:
                 found = self._inbox.popleft()
-                self._waiting_in -= found.size
+                self._waiting_in -= size(found)
                 self._changed.notify_all()
-                return found.packet
+                return found
             if self._closed:
                 raise PeerLost(f"The stream to {self.peer} is closed on this side.")
             raise self._ended or PeerLost(
                 f"Nothing came from {self.peer} for {limit:g} seconds.", "See `duetto doctor --peer`."
             )
 
-    def last_words(self) -> pb.Packet | None:
+    def last_words(self) -> Packet | None:
         """The last packet that came, if the peer has ended the stream and nobody has read it yet."""
         with self._changed:
-            return self._inbox[-1].packet if self._inbox and self._ended is not None else None
+            return self._inbox[-1] if self._inbox and self._ended is not None else None
 
     def interrupt(self, error: DuettoError) -> None:
         """Let every present and later `send` and `receive` raise `error`; from any thread."""
@@ -194,7 +193,7 @@ class PacketStream:
         """
         with self._changed:
             if after is not None:
-                self._queue(after)
+                self._queue(write(after))
             self._endures, self._redial = True, redial
 
     def rest(self, seconds: float) -> bool:
@@ -220,8 +219,8 @@ class PacketStream:
             before, call = self._call, fresh._call
             if not self._endures or self._is_dead() or call is None or call.is_read:
                 raise PeerLost(f"The stream to {self.peer} is over.")
-            resumed = pb.Packet(resumed=pb.Resumed(received=self.received)) if answer else None
-            self._replay.rewind(received, resumed)
+            resumed = pb.Packet(resumed=pb.Resumed(received=self.received))
+            self._replay.rewind(received, write(resumed) if answer else None)
             self._unreported, self._receipt_due = 0, False
             fresh._call, call.stream, self._call = None, self, call
             self._cut_at = None
@@ -239,8 +238,8 @@ class PacketStream:
 
     # For the call
 
-    def next_packet(self, call: Call) -> pb.Packet | None:
-        """The next packet that the call has to send, when there is one; None if there will be none."""
+    def next_packet(self, call: Call) -> bytes | None:
+        """The next packet that the call has to send, in bytes, when there is one; None if there is none."""
         with self._changed:
             self._changed.wait_for(
                 lambda: (
@@ -255,12 +254,12 @@ class PacketStream:
                 return None
             if self._receipt_due and not self._replay.begins_apart:
                 self._receipt_due, self._unreported = False, 0
-                return pb.Packet(receipt=pb.Receipt(received=self.received))
+                return write(pb.Packet(receipt=pb.Receipt(received=self.received)))
             if self._replay.begins_apart:  # only then is there more room for `send`
                 self._changed.notify_all()
             return self._replay.next()
 
-    def take(self, call: Call, packet: pb.Packet) -> bool:
+    def take(self, call: Call, packet: Packet) -> bool:
         """Take a packet that has come; waits while the inbox is full.
 
         Returns:
@@ -274,24 +273,23 @@ class PacketStream:
                 return False
             if self._call is not call:
                 return True
-            content = packet.WhichOneof("content")
-            if content == "receipt":
+            if isinstance(packet, pb.Packet) and packet.HasField("receipt"):
                 self._replay.settle(packet.receipt.received)
                 self._changed.notify_all()
-            if content == "receipt" or self._closed:
+                return True
+            if self._closed:
                 return True
             self._arrivals.check(packet)
-            came = item(packet)
-            self._inbox.append(came)
-            self._waiting_in += came.size
+            self._inbox.append(packet)
+            self._waiting_in += size(packet)
             self._heard_end = self._heard_end or is_end(packet)
             self._heard_failure = self._heard_failure or is_failure(packet)
             if self._endures:
                 self.received += 1
-                self._unreported += came.size
+                self._unreported += size(packet)
                 self._receipt_due = self._heard_end or self._unreported >= RECEIPT_BYTES
             self._changed.notify_all()
-            turn = content in _TURNS
+            turn = is_turn(packet)
             self._changed.wait_for(
                 lambda: (
                     not self._has(call)
@@ -383,8 +381,8 @@ class PacketStream:
                 until += time.monotonic() - before
         return True
 
-    def _queue(self, packet: pb.Packet) -> None:
-        self._replay.put(packet, counts=self._endures)
+    def _queue(self, wire: bytes) -> None:
+        self._replay.put(wire, counts=self._endures)
         self._changed.notify_all()
 
     def _lapse(self, cut_at: float) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from parties.rpc.packets import to_frame, to_packet
-from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.codec import Packet
+from parties.rpc.packets import to_frame
 from parties.rpc.refusal import refused
 from parties.rpc.stream import PacketStream
 from smc.channel.message import ABORT, Frame
@@ -28,7 +28,7 @@ class GrpcTransport:
             PeerLost: the peer is gone or does not read.
         """
         try:
-            self._stream.send(to_packet(frame), last=frame.kind == ABORT)
+            self._stream.send(frame, last=frame.kind == ABORT)
         except PeerLost:
             self._explain()
             raise
@@ -49,8 +49,8 @@ class GrpcTransport:
         """End both directions after sending what is queued; wake whoever waits."""
         self._stream.close()
 
-    def _check_refusal(self, packet: pb.Packet) -> None:
-        if packet.WhichOneof("content") == "refusal":
+    def _check_refusal(self, packet: Packet) -> None:
+        if not isinstance(packet, Frame) and packet.HasField("refusal"):
             raise refused(self._stream.peer, packet.refusal.code)
 
     def _explain(self) -> None:
@@ -64,7 +64,8 @@ class GrpcTransport:
         except ProtocolViolation:
             return
         if frame.kind == ABORT:
-            code = "".join(c for c in frame.data.decode("ascii", "replace") if c.isalnum() or c in "-_")
+            said = bytes(frame.data).decode("ascii", "replace")
+            code = "".join(c for c in said if c.isalnum() or c in "-_")
             raise PeerAborted(
                 f"{self._stream.peer} ended the session with code {code or 'unknown'!r}."
             ) from None

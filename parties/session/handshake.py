@@ -26,6 +26,7 @@ from parties.errors import JobError, PairingError, PeerRefused
 from parties.ledger.heads import Heads, Statement
 from parties.ports.interfaces import SessionHeader, SessionTask
 from parties.ports.terms import Terms, digest
+from parties.rpc.packets import to_word
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.refusal import code_of, refused
 from parties.rpc.stream import PacketStream
@@ -114,7 +115,7 @@ def _answered(
     stream: PacketStream, sides: Sides, opening: pb.Opening, said: Statement | None, endure: Endure
 ) -> pb.Confirm:
     """Wait for the answer and check it; returns what confirms it."""
-    packet = stream.receive(HANDSHAKE_SECONDS)
+    packet = to_word(stream.receive(HANDSHAKE_SECONDS))
     content = packet.WhichOneof("content")
     if content == "refusal":
         raise _refused(sides, packet.refusal.code)
@@ -140,10 +141,10 @@ def first(stream: PacketStream) -> pb.Packet:
     """The first packet of a peer that has dialled.
 
     Raises:
-        DuettoError: none came in time, or an empty one; the peer has got the code.
+        DuettoError: none came in time, or an empty one, or a frame; the peer has got the code.
     """
     try:
-        return stream.receive(OPENING_SECONDS)
+        return to_word(stream.receive(OPENING_SECONDS))
     except DuettoError as error:
         _refuse(stream, error.stable_code)
         raise
@@ -197,7 +198,7 @@ def listen(
         ) from None
     try:
         endure(answer.session_id, _token(opening, answer), pb.Packet(answer=answer))
-        packet = stream.receive(HANDSHAKE_SECONDS)
+        packet = to_word(stream.receive(HANDSHAKE_SECONDS))
         if packet.WhichOneof("content") == "refusal":
             raise _refused(sides, packet.refusal.code)
         if packet.WhichOneof("content") != "confirm" or packet.confirm.session_id != answer.session_id:

@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from parties.errors import JobError, PeerBusy, PeerUnreachable
+from parties.rpc.packets import to_word
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.refusal import refused
 from parties.rpc.stream import PacketStream
@@ -170,7 +171,7 @@ class Redialler:
             received=self._stream.received,
         )
         fresh.send(pb.Packet(resume=resume))
-        packet = fresh.receive(ANSWER_SECONDS)
+        packet = to_word(fresh.receive(ANSWER_SECONDS))
         content = packet.WhichOneof("content")
         if content == "refusal":
             self._refused(packet.refusal.code)

@@ -21,6 +21,7 @@ from parties.ports.interfaces import MESSAGE_LIMIT, JobPort
 from parties.ports.terms import Terms
 from parties.rpc import tls
 from parties.rpc.client import PROBE_BLOB, PROBE_BYTES
+from parties.rpc.codec import Packet, ServedRun
 from parties.rpc.greeting import check_greeting, make_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
@@ -187,8 +188,8 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         return self._job_call(self._port.tell, request, context)
 
     def Run(  # noqa: N802
-        self, request_iterator: Iterator[pb.Packet], context: grpc.ServicerContext
-    ) -> Iterator[pb.Packet]:
+        self, request_iterator: Iterator[Packet], context: grpc.ServicerContext
+    ) -> Iterator[bytes]:
         """Run a session in a thread of its own; this thread only sends."""
         peer = self._pins.name(context)
         stream = self._runner.stream(peer)
@@ -285,7 +286,7 @@ class PeerServer:
         threads = max(len(peers), _PEERS) * calls + _SPARE_THREADS
         self._server = grpc.server(
             ThreadPoolExecutor(threads, thread_name_prefix="peer"),
-            interceptors=[self._pins],
+            interceptors=[self._pins, ServedRun()],
             options=tls.server_options(keepalive),
             maximum_concurrent_rpcs=threads + _QUEUE,
         )

@@ -112,8 +112,9 @@ class Channel:
                 "Run the batch in smaller chunks.",
             )
         self._sent_depth = self._clock + 1
+        view = memoryview(data)
         for start in range(0, max(1, len(data)), FRAME_BYTES):
-            self._put(message.kind(), data[start : start + FRAME_BYTES], len(data))
+            self._put(message.kind(), view[start : start + FRAME_BYTES], len(data))
         self._sent += len(data)
         self._messages += 1
 
@@ -158,7 +159,7 @@ class Channel:
         finally:
             self._transport.close()
 
-    def _put(self, kind: str, data: bytes, total: int) -> None:
+    def _put(self, kind: str, data: bytes | memoryview, total: int) -> None:
         self._transport.send(Frame(self._sent_frames, kind, self._sent_depth, total, data))
         self._sent_frames += 1
 
@@ -188,7 +189,7 @@ class Channel:
             )
         self._received_frames += 1
         if frame.kind == ABORT:
-            code = frame.data[:_CODE_BYTES].decode("ascii", "replace")
+            code = bytes(frame.data[:_CODE_BYTES]).decode("ascii", "replace")
             code = "".join(c for c in code if c.isalnum() or c in "-_") or "unknown"
             raise PeerAborted(f"The peer ended the session with code {code!r}.")
         if frame.kind != kind:

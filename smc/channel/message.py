@@ -108,11 +108,11 @@ class Frame:
         kind: the message's kind, or one of `END` and `ABORT`.
         depth: the length of the longest chain of messages that this one depends on, itself included.
         total: bytes of the whole message.
-        data: this piece.
+        data: this piece; may be a view of the whole message, or of what came by a network.
     """
 
     sequence: int
     kind: str
     depth: int
     total: int
-    data: bytes
+    data: bytes | memoryview

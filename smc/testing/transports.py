@@ -48,8 +48,9 @@ def frames_keep_their_order(one: Transport, other: Transport) -> None:
 
 
 def both_directions_work_at_once(one: Transport, other: Transport) -> None:
-    """Both sides may send before they receive, also what is larger than a buffer."""
-    frames = [Frame(n, "kind", 1, FRAME_BYTES, bytes([n]) * FRAME_BYTES) for n in range(5)]
+    """Both sides may send before they receive, also what is larger than a buffer, and views of messages."""
+    view = memoryview(bytes(range(5)) * FRAME_BYTES)
+    frames = [Frame(n, "kind", 1, 5 * FRAME_BYTES, view[n * FRAME_BYTES :][:FRAME_BYTES]) for n in range(5)]
     got: dict[int, list[Frame]] = {}
 
     def talk(place: int, end: Transport) -> None:

@@ -13,9 +13,8 @@ import pytest
 from parties.bench import measurement
 from parties.bench.case import Case, usual_modulus
 from parties.bench.dealer import Dealer, make_pairs, pack, plain_results, unpack
-from parties.bench.meter import packet_bytes
 from parties.cli.main import main
-from parties.rpc.packets import to_packet
+from parties.rpc.codec import packet_bytes, write
 from smc.channel.message import FRAME_BYTES, Frame
 from smc.errors import DuettoError
 from smc.forms import ComparisonType, Form, Role
@@ -200,7 +199,7 @@ def test_a_party_leaves_when_its_parent_is_gone() -> None:
 @pytest.mark.parametrize("sequence", [0, 1, 1 << 40])
 def test_packets_are_measured_exactly(size: int, sequence: int) -> None:
     frame = Frame(sequence, "a-message", 3, 5 * size, bytes(size))
-    assert packet_bytes(frame) == to_packet(frame).ByteSize()
+    assert packet_bytes(frame) == len(write(frame))
 
 
 @pytest.mark.parametrize("bits", [1, 2, 3, 32, 128])

@@ -11,9 +11,9 @@ from google.protobuf.message import DecodeError
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from parties.rpc.packets import Arrivals, to_frame, to_packet
+from parties.rpc.codec import read, write
+from parties.rpc.packets import PACKET_BYTES, Arrivals, to_frame, to_word
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.rpc.replay import PACKET_BYTES
 from parties.rpc.stream import PacketStream
 from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame
 from smc.errors import ProtocolViolation
@@ -43,11 +43,11 @@ def is_sound(frame: Frame) -> bool:
 def test_only_sound_frames_come_out(sequence, kind, depth, total, data):
     frame = Frame(sequence, kind, depth, total, data)
     try:
-        packet = to_packet(frame)
+        wire = write(frame)
     except (ValueError, UnicodeEncodeError):
         return
     try:
-        assert to_frame(packet) == frame
+        assert to_frame(read(wire)) == frame
     except ProtocolViolation:
         assert not is_sound(frame)
     else:
@@ -57,7 +57,7 @@ def test_only_sound_frames_come_out(sequence, kind, depth, total, data):
 @given(st.binary(max_size=200))
 def test_random_bytes_never_raise_anything_else(data):
     try:
-        packet = pb.Packet.FromString(data)
+        packet = read(data)
     except DecodeError:
         return
     with contextlib.suppress(ProtocolViolation):
@@ -66,15 +66,15 @@ def test_random_bytes_never_raise_anything_else(data):
 
 @given(st.binary(max_size=40), st.integers(0, 60), st.integers(0, 255))
 def test_mutated_frames_never_raise_anything_else(data, place, value):
-    wire = bytearray(to_packet(Frame(3, "some-kind", 2, 40, data)).SerializeToString())
+    wire = bytearray(write(Frame(3, "some-kind", 2, 40, data)))
     wire[place % len(wire)] = value
     with contextlib.suppress(ProtocolViolation, DecodeError):
-        assert is_sound(to_frame(pb.Packet.FromString(bytes(wire))))
+        assert is_sound(to_frame(read(bytes(wire))))
 
 
 def test_a_frame_over_its_size():
     with pytest.raises(ProtocolViolation, match="more than is allowed"):
-        to_frame(to_packet(Frame(0, "k", 1, 2 * FRAME_BYTES, bytes(FRAME_BYTES + 1))))
+        to_frame(Frame(0, "k", 1, 2 * FRAME_BYTES, bytes(FRAME_BYTES + 1)))
 
 
 @pytest.mark.parametrize("packet", [pb.Packet(), pb.Packet(refusal=pb.Refusal(code="x"))])
@@ -83,8 +83,14 @@ def test_other_packets_are_no_frames(packet):
         to_frame(packet)
 
 
-def frame(number: int, kind: str = "kind") -> pb.Packet:
-    return to_packet(Frame(number, kind, 1, 1, b"x"))
+def test_frames_are_no_words_of_the_handshake():
+    with pytest.raises(ProtocolViolation, match="before the two sides had agreed"):
+        to_word(frame(0))
+    assert to_word(WORD) is WORD
+
+
+def frame(number: int, kind: str = "kind") -> Frame:
+    return Frame(number, kind, 1, 1, b"x")
 
 
 WORD = pb.Packet(confirm=pb.Confirm())
@@ -138,9 +144,9 @@ def flood(packets) -> tuple[PacketStream, int]:
 
 
 def test_small_packets_are_bounded_in_number():
-    stream, taken = flood(to_packet(Frame(number, "k", 1, 0, b"")) for number in range(1 << 20))
+    stream, taken = flood(Frame(number, "k", 1, 0, b"") for number in range(1 << 20))
     assert taken <= (1 << 20) // PACKET_BYTES + 1
-    assert stream.receive().frame.sequence == 0
+    assert stream.receive().sequence == 0
     stream.call.abandon()
 
 

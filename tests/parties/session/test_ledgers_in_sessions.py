@@ -172,11 +172,11 @@ def test_what_was_said_of_ledgers_is_part_of_the_session_id(homes, monkeypatch):
     with both(homes) as (south, directory):
         queue = PacketStream._queue
 
-        def spoil(stream, packet):
-            if packet.WhichOneof("content") == "answer":
-                packet = pb.Packet.FromString(packet.SerializeToString())
+        def spoil(stream, wire):
+            packet = pb.Packet.FromString(wire)
+            if packet.HasField("answer"):
                 packet.answer.ledgers.seen = bytes(39) + b"\1"
-            return queue(stream, packet)
+            return queue(stream, packet.SerializeToString())
 
         monkeypatch.setattr(PacketStream, "_queue", spoil)
         error, _, ran = session(south, directory)
@@ -197,7 +197,7 @@ def test_an_entry_shown_by_another_session_while_a_packet_is_on_its_way_is_no_al
         spend(homes / spender, 1)
 
         def overtake(packet):
-            if packet is not None and packet.WhichOneof("content") == late and not errors:
+            if isinstance(packet, pb.Packet) and packet.WhichOneof("content") == late and not errors:
                 errors.append(None)
                 spend(homes / spender, 2)
                 errors[:] = [session(south, directory, "other-job")[0]]

@@ -146,7 +146,7 @@ def test_pieces_of_a_message_must_be_whole_and_in_order(change: str) -> None:
         "swap": [second, first],
         "drop": [second],
         "repeat": [first, first],
-        "oversized": [replace(first, data=first.data + b"x")],
+        "oversized": [replace(first, data=bytes(first.data) + b"x")],
         "empty": [first, replace(second, data=b"")],
     }[change]
     left, right = memory_pair(0.05)
