@@ -163,3 +163,12 @@ def test_a_peer_that_does_not_read_holds_the_sender_up():
 
         with pytest.raises(PeerLost, match="read nothing"):
             flood()
+
+
+def test_the_data_of_large_frames_come_without_a_copy():
+    with network() as ends:
+        for one, other in (ends, ends[::-1]):
+            one.send(sent := Frame(0, "kind", 1, FRAME_BYTES, bytes(FRAME_BYTES)))
+            got = other.receive()
+            assert got == sent
+            assert isinstance(got.data, memoryview)
