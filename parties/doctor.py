@@ -170,9 +170,9 @@ _GOOD: Final = {
 
 
 def _kernels() -> Finding:
-    chosen = make_kernels(Workspace()).name
+    kernels = make_kernels(Workspace())
     what = {
-        "native": "comparisons run compiled",
+        "native": f"comparisons run compiled, with {kernels.ciphers or 'no'} instructions for AES",
         "numpy": "comparisons run in numpy; compiled ones need a C compiler when duetto is installed",
     }
     if differ():
@@ -183,7 +183,7 @@ def _kernels() -> Finding:
             "the compiled loops differ from numpy's on this machine, which run instead",
             "Install duetto again; if that stays so, report the machine and its compiler.",
         )
-    return Finding("self", "kernels", Status.OK, what[chosen])
+    return Finding("self", "kernels", Status.OK, what[kernels.name])
 
 
 def _talk(config: Config, identity: Identity, known: PeerIdentity, peer: Peer) -> Iterator[Finding]:

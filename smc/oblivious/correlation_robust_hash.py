@@ -33,7 +33,9 @@ HASH_WORDS: Final = 256
 
 _DOMAIN: Final = b"duetto/oblivious/row-hash/2"
 _KEY_BYTES: Final = 16
-_POWERS: Final = (1, 2, 4, 8)
+
+NO_OFFSET: Final = np.zeros((1, 2), dtype=np.uint64)
+"""For `RowHash.bits` of whoever has no other rows than those of the columns."""
 
 
 class RowHash:
@@ -53,10 +55,30 @@ class RowHash:
         self._number = 0
         self._cipher = self._next_cipher()
 
-    def _next_cipher(self) -> CipherContext:
+    def _next_key(self) -> bytes:
         key = hashlib.sha256(self._prefix + self._number.to_bytes(8, "big")).digest()[:_KEY_BYTES]
         self._number += 1
-        return Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - one block per row
+        return key
+
+    def _next_cipher(self) -> CipherContext:
+        return Cipher(algorithms.AES(self._next_key()), modes.ECB()).encryptor()  # noqa: S305 - one block per row
+
+    def bits(self, columns: Word, offsets: Word) -> Word:
+        """Two bits of the hashes of every row plus each of 2**j offsets, with a fresh key for each block.
+
+        Args:
+            columns: shape (128, w), as of `rows`.
+            offsets: shape (2**j, 2) with j at most 4; entry a ^ b is the sum of entries a and b.
+
+        Returns:
+            Shape (2**j, 2, w), in slots: bits r and 64 + r of the hash of the row of slot (r, k).
+        """
+        width = columns.shape[1]
+        keys = b"".join(self._next_key() for _ in cut(width, HASH_WORDS))
+        found = np.empty((len(offsets), 2, width), dtype=np.uint64)
+        blocks = np.frombuffer(keys, dtype=np.uint64).reshape(-1, 2)
+        self._kernels.hash_columns(columns, blocks, HASH_WORDS, offsets, found)
+        return found
 
     def rows(self, columns: Word) -> Iterator[tuple[slice, Word]]:
         """Transpose columns block by block, with a fresh key for each block.
@@ -81,47 +103,6 @@ class RowHash:
         output = self._workspace.output("hashed", rows.nbytes)
         self._cipher.update_into(rows.view(np.uint8).reshape(-1).data, output.data)
         return output[: rows.nbytes].view(np.uint64).reshape(LANES, -1)
-
-    def bits(self, rows: Word) -> Word:
-        """Two bits of the hash of each row.
-
-        Args:
-            rows: shape (64, v, 2).
-
-        Returns:
-            Shape (2, v), in slots: bits r and 64 + r of the hash of the row of slot (r, k).
-        """
-        found = np.empty((2, rows.shape[1]), dtype=np.uint64)
-        self._kernels.diagonals(self._encrypted(rows), rows.reshape(LANES, -1), found)
-        return found
-
-    def bits_of_shifted(self, rows: Word, offsets: Word) -> Word:
-        """Two bits of the hashes of every row plus each of 2**j offsets that form a linear space.
-
-        The rows are shifted in Gray order, one basis vector at a time.
-
-        Args:
-            rows: shape (64, v, 2); their content is lost.
-            offsets: shape (2**j, 2) with j at most 4; entry a ^ b is the sum of entries a and b.
-
-        Returns:
-            Shape (2**j, 2, v), as `bits`.
-        """
-        flat = rows.reshape(LANES, -1)
-        result = np.empty((len(offsets), 2, rows.shape[1]), dtype=np.uint64)
-        plain = np.empty((2, rows.shape[1]), dtype=np.uint64)
-        self._kernels.diagonals(flat.copy(), None, plain)
-        basis = {bit: np.tile(offsets[bit], rows.shape[1]) for bit in _POWERS if bit < len(offsets)}
-        present = 0
-        for step in range(len(offsets)):
-            wanted = step ^ step >> 1
-            if wanted != present:
-                np.bitwise_xor(flat, basis[wanted ^ present], out=flat)
-                present = wanted
-            self._kernels.diagonals(self._encrypted(rows), None, result[wanted])
-            np.bitwise_xor(result[wanted], plain, out=result[wanted])
-        result ^= offsets[:, :, None]
-        return result
 
     def words(self, rows: Word) -> Word:
         """64 bits of the hash of each row.

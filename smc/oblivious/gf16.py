@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from smc.oblivious.bitmatrix import LANES, Word, transpose_squares
 from smc.oblivious.kernels import make_kernels
-from smc.oblivious.prg import Streams
 from smc.oblivious.workspace import Workspace
 
 DEPTH: Final = 4
@@ -56,9 +55,8 @@ class Weigher:
     """
 
     def __init__(self, leaves: Word, workspace: Workspace) -> None:
-        self._streams = Streams(leaves.reshape(-1, 2), workspace)
+        self._streams = make_kernels(workspace).streams(leaves)
         self._workspace = workspace
-        self._kernels = make_kernels(workspace)
 
     def tree(self, number: int, width: int) -> tuple[Word, Word]:
         """The next words of a tree's streams.
@@ -67,11 +65,10 @@ class Weigher:
             The sum of all, shape (4, w), and the sums S_b, shape (4, 4, w): that of the streams whose place
             has bit b. Both are valid until the next call.
         """
-        streams = self._workspace.words("streams", 1, LEAVES, DEPTH * width)
+        total = self._workspace.words("total", 1, DEPTH * width)
         weighed = self._workspace.words("weighed", 1, DEPTH, DEPTH * width)
-        self._streams.fill(LEAVES * number, streams[0])
-        self._kernels.weigh(streams, weighed)
-        return streams[0, 0].reshape(DEPTH, width), weighed.reshape(DEPTH, DEPTH, width)
+        self._streams.weigh(slice(number, number + 1), weighed, total)
+        return total.reshape(DEPTH, width), weighed.reshape(DEPTH, DEPTH, width)
 
 
 def transposed(symbols: Word, workspace: Workspace) -> Word:

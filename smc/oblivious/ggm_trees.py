@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.oblivious.bitmatrix import Bit, Word
-
-SEED_BYTES: Final = 16
+from smc.oblivious.prg import SEED_BYTES
 
 _DOMAIN: Final = b"duetto/oblivious/tree-key/1"
 

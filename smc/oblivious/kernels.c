@@ -1,11 +1,13 @@
 /*
- * The inner loops of oblivious transfer, as smc/oblivious/numpy_kernels.py has them in numpy: the same
- * results bit for bit, in one pass over memory instead of several. What is hashed and drawn stays AES of the
- * library that the rest uses.
+ * The inner loops of oblivious transfer, as smc/oblivious/numpy_kernels.py and the ciphers of the library that
+ * the rest uses have them: the same results bit for bit, in one pass over memory instead of several.
+ *
+ * Here are the loops for every machine; cipher_kernels.h has those with AES in them, for x86-64 with AES
+ * instructions, and is compiled once for each width of registers.
  *
  * Words are 64 bits, little end first as everywhere on the machines this is built for. The caller has checked
  * all sizes. No branch and no address depends on a secret: the places of the local code come from a public key
- * stream.
+ * stream. Keys that are expanded here are wiped; other scratch memory is not.
  */
 
 /* An empty module for whoever imports the file; where the headers are missing it is still a library. */
@@ -28,13 +30,25 @@ PyMODINIT_FUNC PyInit__kernels(void) { return PyModule_Create(&module); }
 #else
 #define WIDE
 #endif
+#if defined(__GNUC__)
+#define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline
+#endif
 
 typedef uint64_t word;
+#if defined(__GNUC__)
+typedef word some_words __attribute__((vector_size(64), aligned(8), may_alias)); /* added and shifted at once */
+#else
+typedef word some_words;
+#endif
 
-enum { LANES = 64, HALF_WEIGHT = 5, COLUMNS_AT_ONCE = 8, CHUNK = 128 };
+enum { LANES = 64, HALF_WEIGHT = 5, COLUMNS_AT_ONCE = 8, CHUNK = 128, MOST_DEPTH = 4, MOST_LEAVES = 16 };
+
+typedef word square[LANES][2 * COLUMNS_AT_ONCE];
 
 /* So that a library of another release is not taken for this one. */
-int duetto_kernels_version(void) { return 1; }
+int duetto_kernels_version(void) { return 2; }
 
 /*
  * rows[i] += sum over j of secret[place(j, i)] + secret[place'(j, i)], rows of two words.
@@ -94,103 +108,189 @@ WIDE void duetto_diagonals(const word *hashed, const word *rows, size_t w, word 
 }
 
 /*
+ * Up to COLUMNS_AT_ONCE words of 2 LANES columns, `stride` words apart, as they lie in rows: both halves side by
+ * side, and zeros where there are no more.
+ */
+INLINE void take_columns(const word *columns, size_t stride, size_t size, square s) {
+    for (size_t r = 0; r < LANES; r++) {
+        const word *low = columns + r * stride, *high = columns + (LANES + r) * stride;
+        word some[2][COLUMNS_AT_ONCE] = {{0}};
+        if (size < COLUMNS_AT_ONCE) {
+            memcpy(some[0], low, size * sizeof(word));
+            memcpy(some[1], high, size * sizeof(word));
+            low = some[0];
+            high = some[1];
+        }
+        for (size_t k = 0; k < COLUMNS_AT_ONCE; k++) {
+            s[r][2 * k] = low[k];
+            s[r][2 * k + 1] = high[k];
+        }
+    }
+}
+
+/*
+ * Three rounds of a transposition: in all 64 x 64 matrices the off-diagonal blocks of side 4 s, 2 s and s change
+ * places. Eight lines that are s apart stay among themselves.
+ */
+INLINE void turn_blocks(square m, size_t s) {
+    for (size_t r = 0; r < LANES; r++) {
+        if (r & 7 * s) {
+            continue;
+        }
+        for (size_t i = 0; i < 2 * COLUMNS_AT_ONCE; i += sizeof(some_words) / sizeof(word)) {
+            some_words x[8];
+            for (size_t j = 0; j < 8; j++) {
+                x[j] = *(some_words *)&m[r + j * s][i];
+            }
+            for (size_t step = 4; step; step /= 2) {
+                size_t side = step * s;
+                word mask = ~(word)0 / (((word)1 << side) + 1); /* of the bits whose place lacks `side` */
+                for (size_t j = 0; j < 8; j++) {
+                    if (!(j & step)) {
+                        some_words swap = (x[j] >> side ^ x[j + step]) & mask;
+                        x[j + step] ^= swap;
+                        x[j] ^= swap << side;
+                    }
+                }
+            }
+            for (size_t j = 0; j < 8; j++) {
+                *(some_words *)&m[r + j * s][i] = x[j];
+            }
+        }
+    }
+}
+
+INLINE void transpose(square m) {
+    turn_blocks(m, 8);
+    turn_blocks(m, 1);
+}
+
+/*
  * Columns to rows: columns has 2 LANES lines, `stride` words apart, of which w words count; row (r, k) of rows,
  * LANES lines of w rows of two words, gets bit r of word k of columns 0 to 63 and 64 to 127.
- *
- * Columns lie in `square` as they do in rows, both halves side by side; then the off-diagonal blocks of side
- * 32, 16, ..., 1 of all 64 x 64 matrices change places, as in smc/oblivious/bitmatrix.py.
  */
 WIDE void duetto_rows(const word *columns, size_t stride, size_t w, word *rows) {
-    static const word masks[6] = {
-        0x00000000ffffffff, 0x0000ffff0000ffff, 0x00ff00ff00ff00ff,
-        0x0f0f0f0f0f0f0f0f, 0x3333333333333333, 0x5555555555555555,
-    };
     for (size_t start = 0; start < w; start += COLUMNS_AT_ONCE) {
         size_t size = w - start < COLUMNS_AT_ONCE ? w - start : COLUMNS_AT_ONCE;
-        word square[LANES][2 * COLUMNS_AT_ONCE] = {{0}};
+        square m;
+        take_columns(columns + start, stride, size, m);
+        transpose(m);
         for (size_t r = 0; r < LANES; r++) {
-            for (size_t k = 0; k < size; k++) {
-                square[r][2 * k] = columns[r * stride + start + k];
-                square[r][2 * k + 1] = columns[(LANES + r) * stride + start + k];
-            }
-        }
-        for (int round = 0; round < 6; round++) {
-            size_t side = (size_t)32 >> round;
-            for (size_t r = 0; r < LANES; r++) {
-                if (r & side) {
-                    continue;
-                }
-                word *low = square[r], *high = square[r + side];
-                for (size_t i = 0; i < 2 * COLUMNS_AT_ONCE; i++) {
-                    word swap = (low[i] >> side ^ high[i]) & masks[round];
-                    high[i] ^= swap;
-                    low[i] ^= swap << side;
-                }
-            }
-        }
-        for (size_t r = 0; r < LANES; r++) {
-            memcpy(rows + 2 * (r * w + start), square[r], 2 * size * sizeof(word));
+            memcpy(rows + 2 * (r * w + start), m[r], 2 * size * sizeof(word));
         }
     }
 }
 
 /*
- * The sums of x times stream x over 16 streams, bit by bit of x, for each of t trees: streams has 16 lines of w
- * words a tree, weighed 4. Stream 0 is left with the sum of all.
- *
- * Stream x + 8 is folded onto stream x, then x + 4, ...: what stands at x is then the sum of all whose numbers
- * agree with x in the bits below, and a bit's sum is that of the half that is folded away. A piece of few words
- * at a time, since lines that are a power of two apart fall on each other in the cache.
+ * The sum of 2**depth streams, and those of x times stream x, bit by bit of x, for each of t trees: streams has
+ * 2**depth lines of w words a tree, weighed `depth` and total one. A piece of few words at a time.
  */
-WIDE void duetto_weigh(word *streams, size_t t, size_t w, word *weighed) {
+WIDE void duetto_weigh(const word *streams, size_t t, size_t depth, size_t w, word *weighed, word *total) {
     for (size_t tree = 0; tree < t; tree++) {
-        word *s = streams + 16 * w * tree, *sums = weighed + 4 * w * tree;
         for (size_t start = 0; start < w; start += CHUNK) {
             size_t size = w - start < CHUNK ? w - start : CHUNK;
-            word folded[8][CHUNK], sum[CHUNK] = {0};
-            for (size_t x = 0; x < 8; x++) {
-                const word *lower = s + x * w + start, *upper = s + (8 + x) * w + start;
-                for (size_t k = 0; k < size; k++) {
-                    sum[k] ^= upper[k];
-                    folded[x][k] = lower[k] ^ upper[k];
+            word sums[MOST_DEPTH + 1][CHUNK] = {{0}};
+            for (size_t x = 0; x >> depth == 0; x++) {
+                const word *stream = streams + ((tree << depth) + x) * w + start;
+                for (size_t b = 0; b <= depth; b++) {
+                    if (b == depth || x >> b & 1) {
+                        for (size_t k = 0; k < size; k++) {
+                            sums[b][k] ^= stream[k];
+                        }
+                    }
                 }
             }
-            for (size_t k = 0; k < size; k++) {
-                word f0 = folded[0][k] ^ folded[4][k], f1 = folded[1][k] ^ folded[5][k];
-                word f2 = folded[2][k] ^ folded[6][k], f3 = folded[3][k] ^ folded[7][k];
-                sums[3 * w + start + k] = sum[k];
-                sums[2 * w + start + k] = folded[4][k] ^ folded[5][k] ^ folded[6][k] ^ folded[7][k];
-                sums[w + start + k] = f2 ^ f3;
-                sums[start + k] = f1 ^ f3;
-                s[start + k] = f0 ^ f1 ^ f2 ^ f3;
+            for (size_t b = 0; b < depth; b++) {
+                memcpy(weighed + (tree * depth + b) * w + start, sums[b], size * sizeof(word));
             }
+            memcpy(total + tree * w + start, sums[depth], size * sizeof(word));
         }
-    }
-}
-
-/* turned[i] = (low + high, low) for each of n nodes (low, high) of two words. */
-WIDE void duetto_turn(const word *nodes, size_t n, word *turned) {
-    for (size_t i = 0; i < n; i++) {
-        turned[2 * i] = nodes[2 * i] ^ nodes[2 * i + 1];
-        turned[2 * i + 1] = nodes[2 * i];
     }
 }
 
 /*
- * left = hashed + turned in the place of the parents, right = parent + left, and the sum of all left nodes by
- * tree: n words in all, of which `period` belong to one line of trees.
+ * The instructions for AES that this processor has: 0 none, 1 for single blocks, 2 for four at once. The functions
+ * that take `set` are called with 1 or 2, and no more than this.
  */
-WIDE void duetto_children(
-    word *restrict parents, const word *restrict hashed, const word *restrict turned, size_t n, size_t period,
-    word *restrict right, word *restrict total
-) {
-    memset(total, 0, period * sizeof(word));
-    for (size_t start = 0; start < n; start += period) {
-        for (size_t i = 0; i < period; i++) {
-            word left = hashed[start + i] ^ turned[start + i];
-            right[start + i] = parents[start + i] ^ left;
-            parents[start + i] = left;
-            total[i] ^= left;
-        }
+#if defined(__x86_64__) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 11))
+#include <immintrin.h>
+
+int duetto_ciphers(void) {
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("aes") || !__builtin_cpu_supports("avx2")) {
+        return 0;
+    }
+    return __builtin_cpu_supports("vaes") && __builtin_cpu_supports("avx512bw") ? 2 : 1;
+}
+
+enum { ROUNDS = 10, SERIES = 8 };
+
+/* The key schedule of AES-128. */
+__attribute__((target("aes,avx2"))) static void expand(const word *key, __m128i *schedule) {
+    const __m128i turned_last = _mm_set1_epi32(0x0c0f0e0d); /* the last column, its bytes turned by one */
+    __m128i round_key = _mm_loadu_si128((const __m128i *)key);
+    schedule[0] = round_key;
+    for (int round = 1, constant = 1; round <= ROUNDS; round++) {
+        /* All columns are the same, so a last round of AES does nothing but substitute and add the constant. */
+        __m128i added = _mm_aesenclast_si128(_mm_shuffle_epi8(round_key, turned_last), _mm_set1_epi32(constant));
+        round_key = _mm_xor_si128(round_key, _mm_slli_si128(round_key, 4));
+        round_key = _mm_xor_si128(round_key, _mm_slli_si128(round_key, 8));
+        round_key = _mm_xor_si128(round_key, added);
+        schedule[round] = round_key;
+        constant = constant << 1 ^ (constant >> 7) * 0x11b;
     }
 }
+
+static void wipe(void *memory, size_t size) {
+    memset(memory, 0, size);
+    __asm__ volatile("" : : "r"(memory) : "memory"); /* somebody may read it: it has to be written */
+}
+
+#define NAME(name) name##_single
+#define TARGET __attribute__((target("aes,avx2")))
+#define VECTOR __m128i
+#define LOAD(from) _mm_loadu_si128((const __m128i *)(from))
+#define STORE(to, x) _mm_storeu_si128((__m128i *)(to), x)
+#define SPREAD(block) (block)
+#define FILL(one) _mm_set1_epi64x((long long)(one))
+#define XOR(x, y) _mm_xor_si128(x, y)
+#define KEEP(sum, x, mask) _mm_or_si128(sum, _mm_and_si128(x, mask))
+#define ADD(x, y) _mm_add_epi64(x, y)
+#define REORDER(x, places) _mm_shuffle_epi8(x, places)
+#define ROUND(x, key) _mm_aesenc_si128(x, key)
+#define LAST(x, key) _mm_aesenclast_si128(x, key)
+#include "cipher_kernels.h"
+
+#define NAME(name) name##_fourfold
+#define TARGET __attribute__((target("aes,vaes,avx512bw")))
+#define VECTOR __m512i
+#define LOAD(from) _mm512_loadu_si512(from)
+#define STORE(to, x) _mm512_storeu_si512(to, x)
+#define SPREAD(block) _mm512_broadcast_i32x4(block)
+#define FILL(one) _mm512_set1_epi64((long long)(one))
+#define XOR(x, y) _mm512_xor_si512(x, y)
+#define KEEP(sum, x, mask) _mm512_or_si512(sum, _mm512_and_si512(x, mask))
+#define ADD(x, y) _mm512_add_epi64(x, y)
+#define REORDER(x, places) _mm512_shuffle_epi8(x, places)
+#define ROUND(x, key) _mm512_aesenc_epi128(x, key)
+#define LAST(x, key) _mm512_aesenclast_epi128(x, key)
+#include "cipher_kernels.h"
+
+void duetto_leaves(
+    int set, const word *seeds, size_t t, size_t depth, word start, size_t w, word *weighed, word *total
+) {
+    (set == 2 ? leaves_fourfold : leaves_single)(seeds, t, depth, start, w, weighed, total);
+}
+
+void duetto_hash_columns(
+    int set, const word *columns, size_t stride, size_t w, const word *keys, size_t span, const word *offsets,
+    size_t n, word *planes
+) {
+    (set == 2 ? hash_columns_fourfold : hash_columns_single)(columns, stride, w, keys, span, offsets, n, planes);
+}
+
+#else
+
+int duetto_ciphers(void) { return 0; }
+
+#endif

@@ -6,6 +6,7 @@ The compiled ones run where they were built and agree with the reference, unless
 from __future__ import annotations
 
 import os
+from ctypes import CDLL
 from functools import cache
 from typing import Final, Protocol
 
@@ -13,8 +14,9 @@ import numpy as np
 
 from smc.errors import UsageError
 from smc.oblivious.bitmatrix import COLUMNS, LANES, Word
-from smc.oblivious.native_kernels import Native, library
+from smc.oblivious.native_kernels import Native, NativeCiphers, library
 from smc.oblivious.numpy_kernels import Reference
+from smc.oblivious.prg import LeafStreams
 from smc.oblivious.workspace import Workspace
 
 VARIABLE: Final = "DUETTO_KERNELS"
@@ -29,6 +31,35 @@ class Kernels(Protocol):
     @property
     def name(self) -> str:
         """By which people choose it."""
+        ...
+
+    @property
+    def ciphers(self) -> str:
+        """The processor's instructions for AES that the loops use themselves, or nothing."""
+        ...
+
+    def streams(self, seeds: Word) -> LeafStreams:
+        """Streams under the leaves of seed trees, from their beginning.
+
+        Args:
+            seeds: shape (t, 2**d, 2) with d from 1 to 4.
+        """
+        ...
+
+    def hash_columns(self, columns: Word, keys: Word, span: int, offsets: Word, found: Word) -> None:
+        """Two bits of E(z) + z of each row z of turned columns, and of each row plus offsets.
+
+        Bit r of word k of found[v][h] is bit r of word h of the hash of row (r, k) plus offset v, where rows
+        are as of `rows`.
+
+        Args:
+            columns: shape (128, w), each row contiguous.
+            keys: of AES, for every `span` words one, shape (ceil(w / span), 2).
+            span: at least 1.
+            offsets: shape (2**j, 2) with j at most 4; entry a ^ b is the sum of entries a and b, so the
+                first is zero.
+            found: shape (2**j, 2, w), written.
+        """
         ...
 
     def add_code(self, secret: Word, drawn: Word, mask: int, rows: Word) -> None:
@@ -61,15 +92,6 @@ class Kernels(Protocol):
         Args:
             columns: shape (128, w), each row contiguous.
             rows: shape (64, w, 2), written.
-        """
-        ...
-
-    def weigh(self, streams: Word, weighed: Word) -> None:
-        """The sums of x times stream x, bit by bit of x; stream 0 is left with the sum of all.
-
-        Args:
-            streams: shape (t, 16, w); its content is lost.
-            weighed: shape (t, 4, w), written.
         """
         ...
 
@@ -117,7 +139,12 @@ def make_kernels(workspace: Workspace) -> Kernels:
         )
     if loaded is None or chosen == Reference.name or not agrees():
         return Reference(workspace)
-    return Native(loaded)
+    return _native(loaded, workspace)
+
+
+def _native(loaded: CDLL, workspace: Workspace) -> Native:
+    instructions = loaded.duetto_ciphers()
+    return NativeCiphers(workspace, loaded, instructions) if instructions else Native(workspace, loaded)
 
 
 def differ() -> bool:
@@ -131,7 +158,7 @@ def agrees() -> bool:
     loaded = library()
     if loaded is None:
         return False
-    both = zip(_trial(Native(loaded)), _trial(Reference(Workspace())), strict=True)
+    both = zip(_trial(_native(loaded, Workspace())), _trial(Reference(Workspace())), strict=True)
     return all(np.array_equal(one, other) for one, other in both)
 
 
@@ -145,14 +172,21 @@ def _trial(kernels: Kernels) -> list[Word]:
     found: list[Word] = []
     for width in _WIDTHS:
         code, planes, rows = words(width, 2), words(4, width + 1), words(LANES, width, 2)
-        streams, weighed, turned = words(2, 16, width), words(2, 4, width), words(2, width, 2)
+        weighed, total, turned = words(2, 4, width), words(2, width), words(2, width, 2)
         parents, right, two = words(2, width, 2), words(2, width, 2), words(2, width)
         kernels.add_code(words(32, 2), words(5, width), 31, code)
         kernels.diagonals(words(LANES, 2 * width), words(LANES, 2 * width), planes[:, 1:])
         kernels.diagonals(words(LANES, 2 * width), None, two)
         kernels.rows(words(COLUMNS, width + 1)[:, 1:], rows)
-        kernels.weigh(streams, weighed)
+        streams = kernels.streams(words(2, 16, 2))
+        for _ in range(2):  # the second time from within a block
+            streams.weigh(slice(0, 2), weighed, total)
+            found += [weighed.copy(), total.copy()]
+        hashed = words(2, 2, width)
+        offsets = words(2, 2)
+        offsets[0] = 0
+        kernels.hash_columns(words(COLUMNS, width + 1)[:, 1:], words(-(-width // 64), 2), 64, offsets, hashed)
         kernels.turn(words(2, width, 2), turned)
-        total = kernels.children(parents, words(2, width, 2), turned, right)
-        found += [code, planes, two, rows, streams[:, 0], weighed, turned, parents, right, total]
+        right_total = kernels.children(parents, words(2, width, 2), turned, right)
+        found += [code, planes, two, rows, hashed, turned, parents, right, right_total]
     return found

@@ -6,7 +6,7 @@ The library is called through ctypes, which lets other threads run meanwhile. Al
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -16,17 +16,27 @@ import numpy as np
 
 from smc.errors import UsageError
 from smc.oblivious.bitmatrix import COLUMNS, LANES, Word
+from smc.oblivious.numpy_kernels import Reference
+from smc.oblivious.prg import LeafStreams, out_of_step
+from smc.oblivious.workspace import Workspace
+from smc.pieces import cut
 
-_VERSION: Final = 1
-_SIZE, _POINTER = ctypes.c_size_t, ctypes.c_void_p
+_VERSION: Final = 2
+_SIZE, _POINTER, _WORD = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64
 _FUNCTIONS: Final[dict[str, Sequence[type]]] = {
-    "duetto_add_code": (_POINTER, _POINTER, _SIZE, ctypes.c_uint64, _POINTER),
+    "duetto_add_code": (_POINTER, _POINTER, _SIZE, _WORD, _POINTER),
     "duetto_diagonals": (_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, ctypes.c_int),
     "duetto_rows": (_POINTER, _SIZE, _SIZE, _POINTER),
-    "duetto_weigh": (_POINTER, _SIZE, _SIZE, _POINTER),
-    "duetto_turn": (_POINTER, _SIZE, _POINTER),
-    "duetto_children": (_POINTER, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER),
+    "duetto_weigh": (_POINTER, _SIZE, _SIZE, _SIZE, _POINTER, _POINTER),
 }
+_CIPHER_FUNCTIONS: Final[dict[str, Sequence[type]]] = {
+    "duetto_leaves": (_POINTER, _SIZE, _SIZE, _WORD, _SIZE, _POINTER, _POINTER),
+    "duetto_hash_columns": (_POINTER, _SIZE, _SIZE, _POINTER, _SIZE, _POINTER, _SIZE, _POINTER),
+}
+CIPHERS: Final = ("", "AES-NI", "VAES")
+"""Sets of instructions for AES, by the number that the library has for them; none first."""
+
+_MOST_DEPTH: Final = 4
 
 
 @cache
@@ -40,20 +50,28 @@ def library() -> ctypes.CDLL | None:
                 if found.duetto_kernels_version() != _VERSION:
                     return None
                 for name, arguments in _FUNCTIONS.items():
-                    function = getattr(found, name)
-                    function.argtypes, function.restype = arguments, None
+                    _declare(found, name, arguments)
+                if found.duetto_ciphers():
+                    for name, arguments in _CIPHER_FUNCTIONS.items():
+                        _declare(found, name, (ctypes.c_int, *arguments))
             except (OSError, AttributeError):
                 return None
             return found
     return None
 
 
-class Native:
-    """The kernels of a library; see `smc.oblivious.kernels.Kernels` for what they do."""
+def _declare(loaded: ctypes.CDLL, name: str, arguments: Sequence[type]) -> None:
+    function = getattr(loaded, name)
+    function.argtypes, function.restype = arguments, None
 
-    name: Final = "native"
 
-    def __init__(self, loaded: ctypes.CDLL) -> None:
+class Native(Reference):
+    """The loops of a library in the place of numpy's; AES stays that of the library `cryptography`."""
+
+    name = "native"
+
+    def __init__(self, workspace: Workspace, loaded: ctypes.CDLL) -> None:
+        super().__init__(workspace)
         self._library = loaded
 
     def add_code(self, secret: Word, drawn: Word, mask: int, rows: Word) -> None:
@@ -84,34 +102,78 @@ class Native:
             raise _unfit()
         self._library.duetto_rows(_at(columns), _stride(columns), width, _at(rows))
 
-    def weigh(self, streams: Word, weighed: Word) -> None:
-        """As declared."""
-        trees, _, width = streams.shape
-        _check_written(streams, (trees, 16, width))
-        _check_written(weighed, (trees, 4, width))
-        self._library.duetto_weigh(_at(streams), trees, width, _at(weighed))
+    def weigh(self, streams: Word, weighed: Word, total: Word) -> None:
+        """As the reference; the streams keep their content."""
+        trees, depth, width = _check_sums(weighed, total)
+        _check(streams, (trees, 1 << depth, width))
+        self._library.duetto_weigh(_at(streams), trees, depth, width, _at(weighed), _at(total))
 
-    def turn(self, nodes: Word, turned: Word) -> None:
-        """As declared."""
-        _check(nodes, (*nodes.shape[:-1], 2))
-        _check_written(turned, nodes.shape)
-        self._library.duetto_turn(_at(nodes), nodes.size // 2, _at(turned))
 
-    def children(self, parents: Word, hashed: Word, turned: Word, right: Word) -> Word:
+class NativeCiphers(Native):
+    """The loops of a library, with AES in them.
+
+    Args:
+        workspace: scratch memory.
+        loaded: the library.
+        instructions: which of `CIPHERS`, no more than the processor has.
+    """
+
+    def __init__(self, workspace: Workspace, loaded: ctypes.CDLL, instructions: int) -> None:
+        super().__init__(workspace, loaded)
+        if not 1 <= instructions <= loaded.duetto_ciphers():
+            raise UsageError("This processor lacks the instructions for AES.", "Use the other kernels.")
+        self._set = instructions
+        self.ciphers = CIPHERS[instructions]
+
+    def streams(self, seeds: Word) -> LeafStreams:
         """As declared."""
-        shape = (*parents.shape[:2], 2)
-        for read, written in ((hashed, parents), (turned, right)):
-            _check(read, shape)
-            _check_written(written, shape)
-        total = np.empty(parents.shape[1:], dtype=np.uint64)
-        self._library.duetto_children(
-            *(_at(array) for array in (parents, hashed, turned)),
-            parents.size,
-            total.size,
-            _at(right),
-            _at(total),
+        return NativeStreams(seeds, self._library, self._set)
+
+    def hash_columns(self, columns: Word, keys: Word, span: int, offsets: Word, found: Word) -> None:
+        """As declared."""
+        width = columns.shape[1]
+        if len(columns) != COLUMNS or span < 1:
+            raise _unfit()
+        _check(keys, (-(-width // span), 2))
+        _check(offsets, (len(offsets), 2))
+        _check_written(found, (len(offsets), 2, width))
+        lines = (_at(columns), _stride(columns), width)
+        self._library.duetto_hash_columns(
+            self._set, *lines, _at(keys), span, _at(offsets), len(offsets), _at(found)
         )
-        return total
+
+
+class NativeStreams:
+    """As `smc.oblivious.prg.Streams`, but made where they are summed."""
+
+    def __init__(self, seeds: Word, loaded: ctypes.CDLL, instructions: int) -> None:
+        trees, leaves, _ = seeds.shape
+        self._seeds = np.ascontiguousarray(seeds)
+        self._depth = leaves.bit_length() - 1
+        _check(self._seeds, (trees, 1 << self._depth, 2))
+        if not 1 <= self._depth <= _MOST_DEPTH:
+            raise _unfit()
+        self._library, self._set = loaded, instructions
+        self._given = np.zeros(trees, dtype=np.int64)  # words of each stream
+
+    def groups(self, width: int) -> Iterator[slice]:  # noqa: ARG002 - they take no room, however wide
+        """All trees at once, since the streams are never in memory."""
+        return cut(len(self._given), len(self._given))
+
+    def weigh(self, trees: slice, weighed: Word, total: Word) -> None:
+        """As declared there."""
+        seeds, start = self._seeds[trees], int(self._given[trees.start])
+        count, depth, width = _check_sums(weighed, total)
+        _check(seeds, (count, 1 << self._depth, 2))
+        if depth != self._depth:
+            raise _unfit()
+        if (self._given[trees] != start).any():
+            raise out_of_step()
+        # Before they are made: whatever happens then, they are not made again.
+        self._given[trees] += width
+        self._library.duetto_leaves(
+            self._set, _at(seeds), count, depth, start, width, _at(weighed), _at(total)
+        )
 
 
 def _at(array: Word) -> int:
@@ -127,6 +189,16 @@ def _check_written(array: Word, shape: tuple[int, ...]) -> None:
     _check(array, shape)
     if not array.flags.writeable:
         raise _unfit()
+
+
+def _check_sums(weighed: Word, total: Word) -> tuple[int, int, int]:
+    """Trees, bits of a leaf's number and words of each sum."""
+    trees, depth, width = weighed.shape
+    if not 1 <= depth <= _MOST_DEPTH:
+        raise _unfit()
+    _check_written(weighed, (trees, depth, width))
+    _check_written(total, (trees, width))
+    return trees, depth, width
 
 
 def _stride(lines: Word) -> int:

@@ -51,8 +51,9 @@ from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import LANES, Word, words_for
 from smc.oblivious.cost import FlightBytes, matrix_bytes
 from smc.oblivious.gf16 import DEPTH, LEAVES, SYMBOLS, Weigher, products, times_powers, transposed
-from smc.oblivious.ggm_trees import SEED_BYTES, SeedTrees
+from smc.oblivious.ggm_trees import SeedTrees
 from smc.oblivious.prf_ciphers import PrfCiphers
+from smc.oblivious.prg import SEED_BYTES
 from smc.oblivious.transfers import Transfers
 from smc.oblivious.workspace import Workspace
 from smc.pieces import cut

@@ -32,10 +32,9 @@ from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.oblivious.bitmatrix import COLUMNS, Word
-from smc.oblivious.correlation_robust_hash import RowHash
-from smc.oblivious.prg import Streams
+from smc.oblivious.correlation_robust_hash import NO_OFFSET, RowHash
+from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
-from smc.pieces import cut
 
 CHOICES: Final = 16
 DIGIT_BITS: Final = 4
@@ -51,7 +50,6 @@ PIECE_WORDS: Final = 768
 
 _CLASSES: Final = 5
 _REPEATS: Final = TREES // _CLASSES
-_CACHE_WORDS: Final = 1 << 15
 _PURPOSE: Final = b"one-of16"
 
 
@@ -69,21 +67,11 @@ def _symbols(choice: int) -> list[int]:
     return [a, b, a ^ b, a ^ _times(2, b), a ^ _times(3, b)]
 
 
-def _groups(width: int) -> int:
-    return max(1, min(TREES, _CACHE_WORDS // (2 * LEAVES * width)))
-
-
-def _weigh(streams: Word, weighed: Word) -> None:
-    """The sums of x times stream x, shape (t, 4, 2, w) to (t, 2, w)."""
-    # With planes (z0, z1) for z0 + z1 w: w z has (z1, z0 + z1) and (w + 1) z has (z0 + z1, z0). The sum of
-    # omega[1] and both[0] stands in both planes of the result.
-    _, one, omega, both = (streams[:, x] for x in range(LEAVES))
-    shared = weighed[:, 1]
-    np.bitwise_xor(omega[:, 1], both[:, 0], out=shared)
-    np.bitwise_xor(one[:, 0], both[:, 1], out=weighed[:, 0])
-    np.bitwise_xor(weighed[:, 0], shared, out=weighed[:, 0])
-    np.bitwise_xor(shared, one[:, 1], out=shared)
-    np.bitwise_xor(shared, omega[:, 0], out=shared)
+def _combine(sums: Word, columns: Word) -> None:
+    """S_0 + w S_1, shape (t, 2, 2, w) to (t, 2, w); S_b is the sum of the streams whose number has bit b."""
+    # With planes (z0, z1) for z0 + z1 w, w z has (z1, z0 + z1).
+    np.bitwise_xor(sums[:, 0], sums[:, 1, 1:], out=columns)
+    np.bitwise_xor(columns[:, 1], sums[:, 1, 0], out=columns[:, 1])
 
 
 def _compress(columns: Word) -> Word:
@@ -105,7 +93,7 @@ class ChoiceReceiver:
     """
 
     def __init__(self, leaves: Word, session: bytes, sender: Role, workspace: Workspace) -> None:
-        self._streams = Streams(leaves.reshape(-1, 2), workspace)
+        self._streams = make_kernels(workspace).streams(leaves)
         self._hash = RowHash(session, sender, _PURPOSE, workspace)
         self._workspace = workspace
 
@@ -122,18 +110,13 @@ class ChoiceReceiver:
         width = choices.shape[1]
         columns = self._workspace.words("columns", TREES, 2, width)
         matrix = self._workspace.words("matrix", TREES, 2, width)
-        group = _groups(width)
-        for part in cut(TREES, group):
-            streams = self._workspace.words("streams", part.stop - part.start, LEAVES, 2, width)
-            self._streams.fill(LEAVES * part.start, streams.reshape(-1, 2 * width))
-            _weigh(streams, columns[part])
-            # u_s, each stream with weight 1; `_weigh` has left the streams as they were.
-            np.bitwise_xor.reduce(streams, axis=1, out=matrix[part])
+        for part in self._streams.groups(2 * width):
+            sums = self._workspace.words("sums", part.stop - part.start, DEPTH, 2 * width)
+            self._streams.weigh(part, sums, matrix.reshape(TREES, -1)[part])
+            _combine(sums.reshape(-1, DEPTH, 2, width), columns[part])
         classes = matrix.reshape(_CLASSES, _REPEATS, 2, width)
         np.bitwise_xor(classes, _code_planes(choices)[:, None], out=classes)
-        pads = np.empty((2, width), dtype=np.uint64)
-        for place, rows in self._hash.rows(_compress(columns)):
-            pads[:, place] = self._hash.bits(rows)
+        pads: Word = self._hash.bits(_compress(columns), NO_OFFSET)[0]
         return matrix.view(np.uint8).reshape(MATRIX_ROWS, 8 * width), pads
 
 
@@ -161,8 +144,10 @@ class ChoiceSender:
         # As in `softspoken`: at place y the stream of leaf y + D_s, which has weight y in q; the missing one
         # has 0.
         moved = np.arange(LEAVES) ^ missing[:, None]
-        self._streams = Streams(leaves[np.arange(TREES)[:, None], moved].reshape(-1, 2), workspace)
-        self._missing = missing.tolist()
+        self._streams = make_kernels(workspace).streams(leaves[np.arange(TREES)[:, None], moved])
+        bits = missing[:, None] >> np.arange(DEPTH) & 1
+        # All ones where D_s has the bit, so that AND with it is multiplication by the bit.
+        self._masks = (-bits).astype(np.int64).view(np.uint64)[:, :, None, None]
         self._offsets = self._offsets_of(missing)
         self._hash = RowHash(session, sender, _PURPOSE, workspace)
         self._workspace = workspace
@@ -193,28 +178,14 @@ class ChoiceSender:
         received = matrix.view(np.uint64).reshape(TREES, 2, -1)
         width = received.shape[2]
         columns = self._workspace.words("columns", TREES, 2, width)
-        group = _groups(width)
-        for part in cut(TREES, group):
-            streams = self._workspace.words("streams", part.stop - part.start, LEAVES, 2, width)
-            self._streams.fill(LEAVES * part.start, streams.reshape(-1, 2 * width))
-            _weigh(streams, columns[part])
-            self._add_products(columns[part], received[part], streams, part.start)
-        pads = np.empty((CHOICES, 2, width), dtype=np.uint64)
-        for place, rows in self._hash.rows(_compress(columns)):
-            pads[:, :, place] = self._hash.bits_of_shifted(rows, self._offsets)
-        return pads
-
-    def _add_products(self, columns: Word, received: Word, scratch: Word, first: int) -> None:
-        """Add D_s c_s.
-
-        For D = 1, w, w + 1 the planes of the product are (c0, c1), (c1, c0 + c1), (c0 + c1, c0).
-        """
-        # The rows c0, c1, c0 + c1, c0, of which rows D - 1 and D are the planes of D c. The scratch is the
-        # memory of the streams, which are used up.
-        table = scratch.reshape(len(columns), -1, columns.shape[2])[:, :4]
-        table[:, :2] = received
-        np.bitwise_xor(received[:, 0], received[:, 1], out=table[:, 2])
-        table[:, 3] = received[:, 0]
-        for row, planes, factor in zip(columns, table, self._missing[first:], strict=False):
-            if factor:
-                np.bitwise_xor(row, planes[factor - 1 : factor + 1], out=row)
+        for part in self._streams.groups(2 * width):
+            count = part.stop - part.start
+            sums = self._workspace.words("sums", count, DEPTH, 2, width)
+            total = self._workspace.words("total", count, 2 * width)
+            self._streams.weigh(part, sums.reshape(count, DEPTH, -1), total)
+            # D_s c_s is the sum of c_s and of w c_s where D_s has the bits: added to S_0 and S_1.
+            multiples = self._workspace.words("multiples", *sums.shape)
+            np.bitwise_and(received[part, None], self._masks[part], out=multiples)
+            np.bitwise_xor(sums, multiples, out=sums)
+            _combine(sums, columns[part])
+        return self._hash.bits(_compress(columns), self._offsets)

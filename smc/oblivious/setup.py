@@ -25,8 +25,9 @@ from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.base_ot import TRANSFERS, BaseKeys, exchange
 from smc.oblivious.bitmatrix import Bit, Word
-from smc.oblivious.ggm_trees import SEED_BYTES, SeedTrees
+from smc.oblivious.ggm_trees import SeedTrees
 from smc.oblivious.ot_1_of_16 import ChoiceReceiver, ChoiceSender
+from smc.oblivious.prg import SEED_BYTES
 from smc.oblivious.softspoken import BitReceiver, BitSender
 from smc.oblivious.workspace import Workspace
 

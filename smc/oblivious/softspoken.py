@@ -31,11 +31,9 @@ from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.oblivious.bitmatrix import COLUMNS, LANES, Word
-from smc.oblivious.correlation_robust_hash import RowHash
+from smc.oblivious.correlation_robust_hash import NO_OFFSET, RowHash
 from smc.oblivious.kernels import make_kernels
-from smc.oblivious.prg import Streams
 from smc.oblivious.workspace import Workspace
-from smc.pieces import cut
 
 DEPTH: Final = 4
 """Bits of one tree's missing leaf, k."""
@@ -46,13 +44,7 @@ LEAVES: Final = 1 << DEPTH
 PIECE_WORDS: Final = 4096
 """Most words per column that are extended at once: a mebibyte in one message."""
 
-_CACHE_WORDS: Final = 1 << 15
 _PURPOSE: Final = b"one-of-2"
-
-
-def _groups(width: int) -> int:
-    """How many trees' streams, `width` words each, fit the cache at once."""
-    return max(1, min(TREES, _CACHE_WORDS // (LEAVES * width)))
 
 
 class BitReceiver:
@@ -66,24 +58,19 @@ class BitReceiver:
     """
 
     def __init__(self, leaves: Word, session: bytes, sender: Role, workspace: Workspace) -> None:
-        self._streams = Streams(leaves.reshape(-1, 2), workspace)
+        self._streams = make_kernels(workspace).streams(leaves)
         self._hash = RowHash(session, sender, _PURPOSE, workspace)
         self._workspace = workspace
-        self._kernels = make_kernels(workspace)
 
     def _extend(self, choices: Word) -> tuple[Word, Word]:
         """The matrix for the sender, shape (32, w), and the local columns, shape (128, w)."""
         width = len(choices)
         columns = self._workspace.words("columns", TREES, DEPTH, width)
         matrix = self._workspace.words("matrix", TREES, width)
-        # As many trees at a time as keep their streams in the cache between filling and weighing.
-        group = _groups(width)
-        for part in cut(TREES, group):
-            streams = self._workspace.words("streams", part.stop - part.start, LEAVES, width)
-            self._streams.fill(LEAVES * part.start, streams.reshape(-1, width))
-            self._kernels.weigh(streams, columns[part])
-            # That has left u_b, the sum of all streams, in stream 0.
-            np.bitwise_xor(streams[:, 0], choices, out=matrix[part])
+        for part in self._streams.groups(width):
+            self._streams.weigh(part, columns[part], matrix[part])
+            # That is u_b, the sum of all streams.
+            np.bitwise_xor(matrix[part], choices, out=matrix[part])
         return matrix, columns.reshape(COLUMNS, width)
 
     def bits(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
@@ -97,10 +84,7 @@ class BitReceiver:
             and the pads, shape (2, w).
         """
         matrix, columns = self._extend(choices)
-        pads = np.empty((2, len(choices)), dtype=np.uint64)
-        for part, rows in self._hash.rows(columns):
-            pads[:, part] = self._hash.bits(rows)
-        return matrix.view(np.uint8), pads
+        return matrix.view(np.uint8), self._hash.bits(columns, NO_OFFSET)[0]
 
     def words(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
         """Random transfers of 64 bits.
@@ -165,29 +149,25 @@ class BitSender:
         # Stream y is that of leaf x = y ^ D_b, whose weight x ^ D_b is y: streams are weighed by their place,
         # as the receiver's are, and the missing leaf, at y = 0, has no weight.
         moved = np.arange(LEAVES) ^ missing[:, None]
-        self._streams = Streams(leaves[np.arange(TREES)[:, None], moved].reshape(-1, 2), workspace)
+        self._streams = make_kernels(workspace).streams(leaves[np.arange(TREES)[:, None], moved])
         bits = (missing[:, None] >> np.arange(DEPTH) & 1).astype(np.uint8)
         # All ones where D_b has the bit, so that AND with it is multiplication by the bit.
         self._masks = (-bits.astype(np.int64)).view(np.uint64)[:, :, None]
         self._offset = np.packbits(bits.reshape(-1), bitorder="little").view(np.uint64)
         self._hash = RowHash(session, sender, _PURPOSE, workspace)
         self._workspace = workspace
-        self._kernels = make_kernels(workspace)
 
     def _extend(self, matrix: NDArray[np.uint8]) -> Word:
         """The columns, shape (128, w)."""
         received = matrix.view(np.uint64)
         width = received.shape[1]
         columns = self._workspace.words("columns", TREES, DEPTH, width)
-        group = _groups(width)
-        for part in cut(TREES, group):
-            streams = self._workspace.words("streams", part.stop - part.start, LEAVES, width)
-            self._streams.fill(LEAVES * part.start, streams.reshape(-1, width))
-            self._kernels.weigh(streams, columns[part])
-            # The streams are used up; their memory takes the multiples D_b c_b.
-            masked = streams[:, :DEPTH]
-            np.bitwise_and(received[part, None], self._masks[part], out=masked)
-            np.bitwise_xor(columns[part], masked, out=columns[part])
+        for part in self._streams.groups(width):
+            count = part.stop - part.start
+            self._streams.weigh(part, columns[part], self._workspace.words("total", count, width))
+            multiples = self._workspace.words("multiples", count, DEPTH, width)  # D_b c_b
+            np.bitwise_and(received[part, None], self._masks[part], out=multiples)
+            np.bitwise_xor(columns[part], multiples, out=columns[part])
         return columns.reshape(COLUMNS, width)
 
     def bits(self, matrix: NDArray[np.uint8]) -> tuple[Word, Word]:
@@ -199,12 +179,7 @@ class BitSender:
         Returns:
             The pads of choice 0 and of choice 1, shape (2, w) each.
         """
-        columns = self._extend(matrix)
-        zero, one = (np.empty((2, columns.shape[1]), dtype=np.uint64) for _ in range(2))
-        for part, rows in self._hash.rows(columns):
-            zero[:, part] = self._hash.bits(rows)
-            self._shift(rows)
-            one[:, part] = self._hash.bits(rows)
+        zero, one = self._hash.bits(self._extend(matrix), np.stack([NO_OFFSET[0], self._offset]))
         return zero, one
 
     def words(self, matrix: NDArray[np.uint8]) -> tuple[Word, Word]:

@@ -10,19 +10,38 @@ import pytest
 
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.oblivious import correlated_ggm, correlation_robust_hash, gf16, lpn, silent_ot, softspoken
+from smc.oblivious import (
+    correlated_ggm,
+    correlation_robust_hash,
+    gf16,
+    lpn,
+    ot_1_of_16,
+    silent_ot,
+    softspoken,
+)
 from smc.oblivious import kernels as choice
 from smc.oblivious import native_kernels as native
-from smc.oblivious.native_kernels import Native, library
+from smc.oblivious.native_kernels import CIPHERS, Native, NativeCiphers, library
 from smc.oblivious.numpy_kernels import Reference
 from smc.oblivious.workspace import Workspace
 from smc.pair import run_pair
 from tests.support.seeds import seeded
 
 RANDOM = seeded()
-USERS = (correlated_ggm, correlation_robust_hash, gf16, lpn, silent_ot, softspoken)
+USERS = (correlated_ggm, correlation_robust_hash, gf16, lpn, ot_1_of_16, silent_ot, softspoken)
 WIDTHS = [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 63, 64, 65, 100, 127, 128, 129, 256, 300]
 compiled = pytest.mark.skipif(library() is None, reason="no C compiler was at hand when duetto was installed")
+SETS = range(1, 1 + (library().duetto_ciphers() if library() else 0))
+with_ciphers = pytest.mark.skipif(not SETS, reason="no compiled kernels, or no instructions for AES")
+
+
+def plain():
+    """The compiled loops as they run where the processor has no instructions for AES."""
+    return Native(Workspace(), library())
+
+
+def ciphers(instructions=None):
+    return NativeCiphers(Workspace(), library(), instructions or SETS[-1])
 
 
 def locked(array):
@@ -34,14 +53,15 @@ def words(*shape):
     return RANDOM.words(int(np.prod(shape))).reshape(shape)
 
 
-def same(arrays, call, kept):
-    """Demand that both leave the same in the arrays whose places are named; the last place is the result."""
+def same(arrays, call, kept, others=()):
+    """Demand that all leave the same in the arrays whose places are named; the last place is the result."""
     found = []
-    for kernels in (Reference(Workspace()), Native(library())):
+    for kernels in (Reference(Workspace()), *(others or [plain()])):
         copies = [None if array is None else array.copy() for array in arrays]
         found.append([*copies, call(kernels, *copies)])
     for place in kept:
-        assert np.array_equal(found[0][place], found[1][place])
+        for other in found[1:]:
+            assert np.array_equal(found[0][place], other[place])
 
 
 @compiled
@@ -54,16 +74,57 @@ def test_every_kernel_gives_the_same_at_every_width(width):
             picked = (words(64, 2 * width), rows, words(count, width))
             same(picked, lambda k, *given: k.diagonals(*given), [2])
     same((words(128, width), words(64, width, 2)), lambda k, *given: k.rows(*given), [1])
-    same((words(3, 16, width), words(3, 4, width)), weighed, [1, 2])
-    same((words(width, 2), words(width, 2)), lambda k, *given: k.turn(*given), [0, 1])
-    for count in (1, 2, 64) if width else ():
-        nodes = tuple(words(count, width, 2) for _ in range(4))
-        same(nodes, lambda k, *given: k.children(*given), [0, 3, 4])
+    for depth in range(1, 5):
+        sums = (words(3, 1 << depth, width), words(3, depth, width), words(3, width))
+        same(sums, lambda k, *given: k.weigh(*given), [1, 2])
 
 
-def weighed(kernels, streams, sums):
-    kernels.weigh(streams, sums)
-    return streams[:, 0].copy()
+@with_ciphers
+@pytest.mark.parametrize("width", WIDTHS[1:])
+def test_sums_of_streams_are_the_same_at_every_width(width):
+    """The widths after each other begin at every place of a block and of what is made ahead."""
+    for depth in range(1, 5):
+        seeds, sums = words(3, 1 << depth, 2), []
+        for kernels in (Reference(Workspace()), plain(), *map(ciphers, SETS)):
+            streams, found = kernels.streams(seeds), []
+            for size in (width, 1, 64, width, 2):
+                weighed, total = np.empty((3, depth, size), np.uint64), np.empty((3, size), np.uint64)
+                for part in streams.groups(size):
+                    streams.weigh(part, weighed[part], total[part])
+                found += [weighed.tobytes(), total.tobytes()]
+            sums.append(found)
+        assert all(other == sums[0] for other in sums[1:])
+
+
+@with_ciphers
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("span", [1, 9, 64, 256])
+def test_hashes_of_columns_are_the_same_at_every_width(width, span):
+    keys, others = words(-(-width // span), 2), [plain(), *map(ciphers, SETS)]
+    for count in (1, 2, 4, 16):
+        offsets = np.zeros((count, 2), dtype=np.uint64)
+        for bit in (1, 2, 4, 8):
+            if bit < count:
+                offsets[bit : 2 * bit] = offsets[:bit] ^ words(2)
+        given = (words(128, width), keys, offsets, words(count, 2, width))
+        same(given, lambda k, c, keys, *rest: k.hash_columns(c, keys, span, *rest), [3], others)
+
+
+@with_ciphers
+def test_streams_of_trees_that_are_out_of_step_are_not_summed():
+    for kernels in (Reference(Workspace()), ciphers()):
+        streams, sums = kernels.streams(words(3, 4, 2)), (words(1, 2, 7), words(1, 7))
+        streams.weigh(slice(1, 2), *sums)
+        with pytest.raises(UsageError, match="different numbers of words"):
+            streams.weigh(slice(0, 3), words(3, 2, 7), words(3, 7))
+
+
+@compiled
+def test_instructions_that_the_processor_lacks_are_refused():
+    assert library().duetto_ciphers() in range(len(CIPHERS))
+    for instructions in (0, library().duetto_ciphers() + 1):
+        with pytest.raises(UsageError, match="instructions"):
+            NativeCiphers(Workspace(), library(), instructions)
 
 
 @compiled
@@ -72,7 +133,7 @@ def test_lines_that_lie_apart_are_taken_as_they_are():
     for part in (slice(0, 100), slice(100, 101), slice(250, 500)):
         size = part.stop - part.start
         found = []
-        for kernels in (Reference(Workspace()), Native(library())):
+        for kernels in (Reference(Workspace()), plain()):
             rows, written = np.empty((64, size, 2), dtype=np.uint64), planes.copy()
             kernels.rows(wide[:, part], rows)
             kernels.diagonals(rows.reshape(64, -1).copy(), None, written[:, part])
@@ -93,29 +154,63 @@ def test_lines_that_lie_apart_are_taken_as_they_are():
         lambda k: k.diagonals(words(64, 18).astype(np.float64), None, words(2, 9)),
         lambda k: k.rows(words(127, 9), words(64, 9, 2)),
         lambda k: k.rows(words(128, 18)[:, ::2], words(64, 9, 2)),
-        lambda k: k.weigh(words(2, 8, 9), words(2, 4, 9)),
-        lambda k: k.weigh(words(2, 16, 9), locked(words(2, 4, 9))),
+        lambda k: k.weigh(words(2, 8, 9), words(2, 4, 9), words(2, 9)),
+        lambda k: k.weigh(words(2, 32, 9), words(2, 5, 9), words(2, 9)),
+        lambda k: k.weigh(words(2, 16, 9), locked(words(2, 4, 9)), words(2, 9)),
+        lambda k: k.weigh(words(2, 16, 9), words(2, 4, 9), words(2, 8)),
         lambda k: k.diagonals(words(64, 18), None, locked(words(2, 9))),
         lambda k: k.rows(words(128, 9), locked(words(64, 9, 2))),
-        lambda k: k.turn(words(9, 2), words(8, 2)),
-        lambda k: k.children(words(2, 9, 2), words(2, 9, 2), words(2, 8, 2), words(2, 9, 2)),
     ],
 )
 def test_arrays_that_do_not_fit_never_reach_the_library(call):
     with pytest.raises(UsageError, match="kernel"):
-        call(Native(library()))
+        call(plain())
+
+
+def columns(*shape):
+    return words(*shape), words(1, 2), 64, words(1, 2)
+
+
+@with_ciphers
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda k: k.streams(words(2, 3, 2)),
+        lambda k: k.streams(words(2, 32, 2)),
+        lambda k: k.streams(words(2, 1, 2)),
+        lambda k: k.streams(words(2, 4, 2)).weigh(slice(0, 2), words(2, 3, 9), words(2, 9)),
+        lambda k: k.streams(words(2, 4, 2)).weigh(slice(0, 3), words(3, 2, 9), words(3, 9)),
+        lambda k: k.streams(words(2, 4, 2)).weigh(slice(0, 2), words(2, 2, 9), words(2, 8)),
+        lambda k: k.streams(words(2, 4, 2)).weigh(slice(0, 2), words(2, 2, 9), locked(words(2, 9))),
+        lambda k: k.hash_columns(*columns(127, 9), words(1, 2, 9)),
+        lambda k: k.hash_columns(*columns(128, 65), words(1, 2, 65)),
+        lambda k: k.hash_columns(*columns(128, 9), words(2, 2, 9)),
+        lambda k: k.hash_columns(*columns(128, 9), words(1, 2, 8)),
+        lambda k: k.hash_columns(*columns(128, 9), locked(words(1, 2, 9))),
+        lambda k: k.hash_columns(words(128, 9), words(1, 2), 0, words(1, 2), words(1, 2, 9)),
+        lambda k: k.hash_columns(words(128, 9), words(1, 2), 64, words(1, 3), words(1, 2, 9)),
+    ],
+)
+def test_arrays_that_do_not_fit_never_reach_the_ciphers(call):
+    with pytest.raises(UsageError, match="kernel"):
+        call(ciphers())
 
 
 @compiled
 @pytest.mark.parametrize("silent", [False, True])
-@pytest.mark.parametrize(("alice", "bob"), [("native", "numpy"), ("numpy", "native"), ("native", "native")])
+@pytest.mark.parametrize(
+    ("alice", "bob"),
+    [("native", "numpy"), ("numpy", "native"), ("native", "native"), ("plain", "native"), ("numpy", "plain")],
+)
 def test_parties_with_other_kernels_understand_each_other(alice, bob, silent, monkeypatch):
     x, y = words(700) >> np.uint64(40), words(700) >> np.uint64(40)
     y[:50] = x[:50]
     wanted, side = {Role.ALICE: alice, Role.BOB: bob}, threading.local()
 
     def by_side(workspace):
-        return Reference(workspace) if side.kernels == "numpy" else Native(library())
+        if side.kernels == "plain":
+            return Native(workspace, library())
+        return Reference(workspace) if side.kernels == "numpy" else choice._native(library(), workspace)
 
     for module in USERS:
         monkeypatch.setattr(module, "make_kernels", by_side)
@@ -152,7 +247,7 @@ def test_without_the_variable_the_compiled_kernels_run_unless_they_differ(monkey
     assert choice.make_kernels(Workspace()).name == "native"
     choice.agrees.cache_clear()
     with monkeypatch.context() as changed:
-        changed.setattr(Native, "turn", lambda self, nodes, turned: None)
+        changed.setattr(Native, "rows", lambda self, columns, rows: None)
         assert choice.make_kernels(Workspace()).name == "numpy"
         assert choice.differ()
         changed.setenv(choice.VARIABLE, "native")

@@ -12,7 +12,7 @@ from smc.forms import Role
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.correlation_robust_hash import HASH_WORDS, RowHash
 from smc.oblivious.ggm_trees import SeedTrees
-from smc.oblivious.prg import Streams
+from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
 from tests.support.seeds import seeded
 
@@ -181,29 +181,16 @@ def test_streams_run_on(widths):
     for row, seed in zip(whole, seeds, strict=True):
         stream = Cipher(algorithms.AES(seed.tobytes()), modes.CTR(bytes(16))).encryptor()
         row[:] = np.frombuffer(stream.update(bytes(row.nbytes)), dtype=np.uint64)
-    streams = Streams(seeds, Workspace())
-    place = 0
+    streams, place = make_kernels(Workspace()).streams(seeds.reshape(2, 2, 2)), 0
     for width in widths:
-        for first in (0, 2):
-            rows = np.empty((2, width), dtype=np.uint64)
-            streams.fill(first, rows)
-            cut[first : first + 2, place : place + width] = rows
+        for tree in range(2):
+            weighed, total = (np.empty((1, *shape, width), dtype=np.uint64) for shape in ((1,), ()))
+            streams.weigh(slice(tree, tree + 1), weighed, total)
+            # Of two leaves the sums are that of both, and the second alone.
+            cut[2 * tree, place : place + width] = total[0] ^ weighed[0, 0]
+            cut[2 * tree + 1, place : place + width] = weighed[0, 0]
         place += width
     assert (whole == cut).all()
-
-
-def test_streams_at_different_places_run_on():
-    seeds = RANDOM.words(4).reshape(2, 2)
-    alone = [np.empty((1, width), dtype=np.uint64) for width in (7, 90)]
-    streams, others = Streams(seeds, Workspace()), Streams(seeds, Workspace())
-    both = np.empty((2, 100), dtype=np.uint64)
-    others.fill(0, both)
-    for number, rows in enumerate(alone):
-        streams.fill(number, rows)
-        assert (rows == both[number, : rows.shape[1]]).all()
-    rest = np.empty((2, 10), dtype=np.uint64)
-    streams.fill(0, rest)
-    assert (rest == [both[0, 7:17], both[1, 90:100]]).all()
 
 
 def test_a_tampered_matrix_spoils_pads_only_where_the_secret_offset_says_so():
