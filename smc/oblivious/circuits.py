@@ -37,8 +37,9 @@ import numpy as np
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
-from smc.oblivious.bitmatrix import Word
-from smc.oblivious.cost import WORD_BITS, Digits
+from smc.numeric.random import Randomness
+from smc.oblivious.bitmatrix import Word, words_for
+from smc.oblivious.cost import WORD_BITS, Digits, spans
 from smc.oblivious.ot_1_of_16 import CHOICES, DIGIT_BITS
 from smc.oblivious.pool import Portion
 from smc.oblivious.transfers import Transfers, Triples
@@ -192,6 +193,17 @@ class Circuits:
         pads = self._transfers.send_choices(sent * width)
         triples = self._transfers.end_triples(*begun).reshape(digits.joins, width)
         return Portion(choices, chosen, pads, triples)
+
+    def portions(self, random: Randomness, count: int, bits: int, *, holds_x: bool) -> list[Portion]:
+        """Transfers and triples for `count` comparisons, with random choices; see `prepare`."""
+        digits = Digits.of(bits)
+        received = digits.sent_by_y if holds_x else digits.sent_by_x
+        made = []
+        for span in spans(count, digits.word_bytes):
+            width = words_for(span.stop - span.start)
+            choices = random.words(DIGIT_BITS * received * width).reshape(DIGIT_BITS, -1)
+            made.append(self.prepare(choices, digits, width, holds_x=holds_x))
+        return made
 
     def _shift(self, choices: Word, prepared: Portion) -> Portion:
         """Renumber prepared pads for the choices that are wanted; one flight.

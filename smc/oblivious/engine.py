@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
 from typing import Final
@@ -15,7 +16,7 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.batches import check_bits, joined, same_length
-from smc.oblivious.bitmatrix import Bit, Integers, Word, pack_slots, planes, unpack_slots, words_for
+from smc.oblivious.bitmatrix import Bit, Integers, Word, pack_slots, planes, unpack_slots
 from smc.oblivious.circuits import Circuits
 from smc.oblivious.cost import (
     BELOW_WORD_BYTES,
@@ -26,7 +27,6 @@ from smc.oblivious.cost import (
     spans,
 )
 from smc.oblivious.oprf import WIDTH, Functions, Keys
-from smc.oblivious.ot_1_of_16 import DIGIT_BITS
 from smc.oblivious.pool import Pool, agree
 from smc.oblivious.silent_circuits import SilentComparison, SilentDigits
 from smc.oblivious.silent_transfers import SilentTransfers
@@ -46,10 +46,14 @@ class ObliviousEngine:
         role: this side's role; exactly one side is Alice.
         channel: the conversation with the peer.
         random: the source of randomness.
+        executor: where what is ordered is made meanwhile; None for no other thread.
     """
 
-    def __init__(self, role: Role, channel: Channel, random: Randomness) -> None:
+    def __init__(
+        self, role: Role, channel: Channel, random: Randomness, executor: Executor | None = None
+    ) -> None:
         self._role = role
+        self._executor = executor
         self._channel = channel
         self._random = random
         self._transfers: Transfers | None = None
@@ -79,6 +83,16 @@ class ObliviousEngine:
         """
         with self._guarded():
             self._ready_silent()
+
+    def order_silent(self, words: int) -> None:
+        """Order silent transfers for later comparisons; see `smc.oblivious.silent_transfers`."""
+        with self._guarded():
+            self._ready_silent()[0].order(words)
+
+    def deliver_silent(self) -> None:
+        """Deliver what was ordered, in one flight; comparisons take it from now on, as far as it goes."""
+        with self._guarded():
+            self._ready_silent()[0].deliver()
 
     def greater_equal_x(self, values: Integers, bits: int, *, silent: bool = False) -> Bit:
         """Compare as the holder of x; the peer calls `greater_equal_y`.
@@ -122,16 +136,7 @@ class ObliviousEngine:
         Returns:
             Local XOR shares of x == y, shape (n,).
         """
-        layout = SilentDigits.of(bits)
-        with self._guarded():
-            parts = []
-            cut = layout.spans(len(values)) if silent else spans(len(values), Digits.of(bits).word_bytes)
-            for part in cut:
-                own = planes(values[part], bits)
-                circuits = self._ready_silent()[1] if silent else self._ready()[1]
-                shares = circuits.equal(own, holds_x=holds_x)
-                parts.append(unpack_slots(shares, part.stop - part.start))
-            return joined(parts, np.uint8)
+        return self._compare(values, bits, holds_x=holds_x, silent=silent, equal=True)
 
     def fill_pool(self, count: int, bits: int, *, holds_x: bool) -> Pool:
         """Make a pool for later comparisons, in this session or another one with the same peer.
@@ -151,13 +156,7 @@ class ObliviousEngine:
                     "Ask for at least 1 comparison of at least 1 bit.",
                 )
             transfers, circuits = self._ready()
-            digits = Digits.of(bits)
-            received = digits.sent_by_y if holds_x else digits.sent_by_x
-            portions = []
-            for span in spans(count, digits.word_bytes):
-                width = words_for(span.stop - span.start)
-                choices = self._random.words(DIGIT_BITS * received * width).reshape(DIGIT_BITS, -1)
-                portions.append(circuits.prepare(choices, digits, width, holds_x=holds_x))
+            portions = circuits.portions(self._random, count, bits, holds_x=holds_x)
             self._pools_made += 1
             number = self._pools_made.to_bytes(8, "big")
             name = hashlib.sha256(_POOL_DOMAIN + transfers.session + number).digest()
@@ -297,10 +296,7 @@ class ObliviousEngine:
             return self._ready()[0].receive_rows(choices)
 
     def send_blocks(self, count: int, *, silent: bool = False) -> tuple[Word, Word]:
-        """Send random 1-of-2 transfers of 128 bits; the peer calls `receive_blocks`.
-
-        Gives the pads of choice 0 and of choice 1, shape (count, 2) each.
-        """
+        """Send random transfers of 128 bits: the pads of choice 0 and of choice 1, shape (count, 2) each."""
         return self.begin_blocks(count, silent=silent)()
 
     def begin_blocks(self, count: int, *, silent: bool = False) -> Callable[[], tuple[Word, Word]]:
@@ -341,30 +337,35 @@ class ObliviousEngine:
         with self._guarded():
             return self._functions.send(self._ready()[0], count, width)
 
-    def _compare(self, values: Integers, bits: int, *, holds_x: bool, silent: bool) -> Bit:
+    def _compare(
+        self, values: Integers, bits: int, *, holds_x: bool, silent: bool, equal: bool = False
+    ) -> Bit:
         with self._guarded():
             if bits < 1:
                 raise UsageError(f"Numbers of {bits} bits cannot be compared.", "Use at least 1 bit.")
             if silent:
-                return self._compare_silently(values, bits, holds_x=holds_x)
+                return self._compare_silently(values, bits, holds_x=holds_x, equal=equal)
             digits = Digits.of(bits)
             pool = self._pool
-            if pool is not None and not pool.fits(len(values), bits, holds_x):
+            if equal or (pool is not None and not pool.fits(len(values), bits, holds_x)):
                 pool = None
             parts = []
             for part in spans(len(values), digits.word_bytes if pool is None else digits.prepared_word_bytes):
                 own = planes(values[part], bits)
                 count = part.stop - part.start
                 prepared = None if pool is None else pool.take(count)
-                shares = self._ready()[1].not_below(own, holds_x=holds_x, prepared=prepared)
+                circuits = self._ready()[1]
+                compare = circuits.equal if equal else partial(circuits.not_below, prepared=prepared)
+                shares = compare(own, holds_x=holds_x)
                 parts.append(unpack_slots(shares, count))
             return joined(parts, np.uint8)
 
-    def _compare_silently(self, values: Integers, bits: int, *, holds_x: bool) -> Bit:
+    def _compare_silently(self, values: Integers, bits: int, *, holds_x: bool, equal: bool) -> Bit:
         parts = []
         for part in SilentDigits.of(bits).spans(len(values)):
-            own = planes(values[part], bits)
-            shares = self._ready_silent()[1].not_below(own, holds_x=holds_x)
+            circuits = self._ready_silent()[1]
+            compare = circuits.equal if equal else circuits.not_below
+            shares = compare(planes(values[part], bits), holds_x=holds_x)
             parts.append(unpack_slots(shares, part.stop - part.start))
         return joined(parts, np.uint8)
 
@@ -384,17 +385,16 @@ class ObliviousEngine:
     def _ready_silent(self) -> tuple[SilentTransfers, SilentComparison]:
         if self._silent is None:
             transfers, circuits = self._ready()
-            source = SilentTransfers(self._role, self._channel, self._random, transfers)
+            given = (self._role, self._channel, self._random, transfers)
+            source = SilentTransfers(*given, executor=self._executor)
             self._silent = source, SilentComparison(self._channel, circuits, source)
         return self._silent
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
         if self._failed:
-            raise UsageError(
-                "Oblivious transfer has failed in this session and cannot be used again.",
-                "Start a new session.",
-            )
+            failed = "Oblivious transfer has failed in this session and cannot be used again."
+            raise UsageError(failed, "Start a new session.")
         self._failed = True
         yield
         self._failed = False

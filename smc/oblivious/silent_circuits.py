@@ -90,16 +90,54 @@ class SilentDigits:
         return cut(count, size)
 
 
-def comparison(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> tuple[FlightBytes, ...]:
-    """Comparing `count` pairs; the first party holds x."""
+@dataclass(slots=True)
+class Stock:
+    """Counts what is taken of delivered transfers, see `smc.oblivious.silent_transfers`, and what is made.
+
+    Attributes:
+        words: of delivered transfers that are left, of each direction.
+        rows: that each party made beside them, of both directions together.
+    """
+
+    words: int = 0
+    rows: int = 0
+
+    def gives(self, words: int) -> bool:
+        """Take so many, if they are there."""
+        if words > self.words:
+            return False
+        self.words -= words
+        return True
+
+
+def words_of_spans(count: int, bits: int) -> list[int]:
+    """Words of silent transfers that each span of a batch takes."""
     layout = SilentDigits.of(bits)
+    return [layout.transfers * words_for(span.stop - span.start) for span in layout.spans(count)]
+
+
+def comparison(
+    count: int, bits: int, sizes: LpnSet = PRODUCTION, stock: Stock | None = None
+) -> tuple[FlightBytes, ...]:
+    """Comparing `count` pairs; the first party holds x.
+
+    Args:
+        count: pairs.
+        bits: of the numbers.
+        sizes: of the problem.
+        stock: what was made before; None for nothing.
+    """
+    layout = SilentDigits.of(bits)
+    stock = stock or Stock()
     steps: list[FlightBytes] = []
     for span in layout.spans(count):
         width = words_for(span.stop - span.start)
-        refill = refills(layout.transfers * width, sizes)
         plane = width * _WORD
+        if not stock.gives(layout.transfers * width):
+            refill = refills(layout.transfers * width, sizes)
+            steps.append(FlightBytes(refill, refill))
+            stock.rows += 2 * rows_of(layout.transfers * width, sizes)
         steps += [
-            FlightBytes(refill, refill),
             FlightBytes(DIGIT_BITS * plane * layout.sent_by_y, DIGIT_BITS * plane * layout.sent_by_x),
             FlightBytes(_OFFERED * plane * layout.sent_by_x, _OFFERED * plane * layout.sent_by_y),
         ]
@@ -109,13 +147,6 @@ def comparison(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> tuple[Fligh
             steps.append(FlightBytes(opened, opened))
             planes -= planes // 2
     return tuple(steps)
-
-
-def rows_made(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> int:
-    """Rows that each party makes for `count` comparisons, of both directions together."""
-    layout = SilentDigits.of(bits)
-    spans = (words_for(span.stop - span.start) for span in layout.spans(count))
-    return 2 * sum(rows_of(layout.transfers * width, sizes) for width in spans)
 
 
 class SilentComparison:

@@ -182,11 +182,19 @@ class SilentSender:
         self._sizes = sizes
         self._random = random
 
-    def extend(self, blocks: int) -> tuple[NDArray[np.uint8], Word, Word]:
+    def seeds(self, blocks: int) -> Word:
+        """Draw the seeds of an iteration that gives out so many blocks."""
+        group = self._sizes.group
+        trees = (blocks + self._sizes.reserve_blocks) * group
+        return self._random.words(2 * trees).reshape(-1, group, 2)
+
+    def extend(self, blocks: int, seeds: Word | None = None) -> tuple[NDArray[np.uint8], Word, Word]:
         """One iteration.
 
         Args:
             blocks: 1 to `sizes.most_blocks`; w is so many times `sizes.block_words`.
+            seeds: from `seeds`, used only here; None to draw them now. With them nothing is drawn, so that
+                another thread may call this.
 
         Returns:
             The message for the receiver, shape (1, `message_bytes`), and the pads of choice 0 and of choice
@@ -195,7 +203,7 @@ class SilentSender:
         Raises:
             UsageError: an iteration failed before, or gives out another number of blocks.
         """
-        message, made = self._begin(blocks)
+        message, made = self._begin(blocks, seeds)
         width = self._sizes.block_words
         zero, one = (np.empty((PAD_BITS, blocks * width), dtype=np.uint64) for _ in range(2))
         for place, rows in made:
@@ -214,7 +222,7 @@ class SilentSender:
         Raises:
             UsageError: as there.
         """
-        message, made = self._begin(blocks)
+        message, made = self._begin(blocks, None)
         height = self._sizes.block_rows
         zero, one = (np.empty((blocks * height, 2), dtype=np.uint64) for _ in range(2))
         for place, rows in made:
@@ -224,17 +232,16 @@ class SilentSender:
             self._end.hash.blocks(rows, one[part])
         return message.view(np.uint8).reshape(1, -1), zero, one
 
-    def _begin(self, blocks: int) -> tuple[Word, Iterator[tuple[int, Word]]]:
+    def _begin(self, blocks: int, seeds: Word | None) -> tuple[Word, Iterator[tuple[int, Word]]]:
         """The message, complete with the last block, and the blocks, see `_rows`."""
         secret, sums = self._end.take_reserve(blocks)
         message = np.empty_like(sums)
-        return message, self._rows(secret, sums, message)
+        return message, self._rows(secret, sums, message, self.seeds(blocks) if seeds is None else seeds)
 
-    def _rows(self, secret: Word, sums: Word, message: Word) -> Iterator[tuple[int, Word]]:
+    def _rows(self, secret: Word, sums: Word, message: Word, seeds: Word) -> Iterator[tuple[int, Word]]:
         """The blocks' rows of choice 0, contiguous, each with a key of the hash; valid for one step."""
         end, sizes = self._end, self._sizes
         fresh = end.fresh()
-        seeds = self._random.words(2 * len(sums) * sizes.group).reshape(-1, sizes.group, 2)
         for block in range(len(sums)):
             rows, left = end.trees.grow(seeds[block], self._offset)
             # The nodes of a level sum to D. So the receiver, who has q ^ r D in the place of q, opens the sum

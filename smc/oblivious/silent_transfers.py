@@ -5,23 +5,32 @@
       pads of four bits and random choices                          <-- c ^ a --
                                                           pads, those of a first         the pad of a
 
+Transfers of both ways can be ordered before they are wanted: the sender's half is then made by another thread
+from the order to the delivery, which sends the refills, and the receiver's half from there to the first use.
+Sizes and order of the messages do not depend on when the other thread is ready, only how long parties wait.
+
 Learns: neither party anything; a choice is masked by a random one.
 Assumes: `smc.oblivious.silent_ot`; semi-honest parties.
-Cost: `refills`, `blocks`, `SETUP`, exactly.
+Cost: `refills`, `blocks`, `setup`, exactly.
 Reference: correction of random choices: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import softspoken
@@ -30,6 +39,9 @@ from smc.oblivious.cost import FlightBytes
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, message_bytes
 from smc.oblivious.transfers import Transfers, Triples
+
+T = TypeVar("T")
+Bytes = NDArray[np.uint8]
 
 CHOICES: Final = 4
 """Of the 1-of-4 transfers that come from two of these."""
@@ -92,6 +104,12 @@ class Pads:
     choices: Word = field(repr=False)
     chosen: Word = field(repr=False)
 
+    @classmethod
+    def none(cls) -> Pads:
+        """No transfers."""
+        zero, one, chosen = (np.empty((PAD_BITS, 0), dtype=np.uint64) for _ in range(3))
+        return cls(zero, one, np.empty(0, dtype=np.uint64), chosen)
+
     def __getitem__(self, part: slice) -> Pads:
         return Pads(self.zero[:, part], self.one[:, part], self.choices[part], self.chosen[:, part])
 
@@ -131,6 +149,16 @@ def _pick(options: Word, choices: Word) -> Word:
     return picked
 
 
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Transfers that were ordered: how many words, of which iterations, and the sender's half under way."""
+
+    words: int
+    counts: list[int]
+    messages: list[Message] = field(repr=False)
+    sent: Callable[[], tuple[Word, Word]] = field(repr=False)
+
+
 class SilentTransfers:
     """Both directions of silent transfers with the peer; making one sends the first reserve.
 
@@ -140,6 +168,7 @@ class SilentTransfers:
         random: the source of seeds.
         transfers: extended transfers with the peer, for the first reserve.
         sizes: of the problem.
+        executor: where ordered transfers are made; None for this thread, when they are wanted.
     """
 
     def __init__(
@@ -149,34 +178,114 @@ class SilentTransfers:
         random: Randomness,
         transfers: Transfers,
         sizes: LpnSet = PRODUCTION,
+        executor: Executor | None = None,
     ) -> None:
         self._channel = channel
         self._sizes = sizes
+        self._executor = executor
         first = transfers.correlations(words_for(sizes.reserve_rows))
         part = slice(0, sizes.reserve_rows)
         session = transfers.session
         self._sender = SilentSender(first.offset, first.sent[part], session, role, sizes, random)
         self._receiver = SilentReceiver(first.choices[part], first.received[part], session, role.other, sizes)
+        self._ordered: _Order | None = None
+        self._delivered: Callable[[], Pads] | None = None
+        self._stock = Pads.none()
 
-    def pads(self, words: int) -> Pads:
-        """64 * words fresh transfers in each direction; one flight.
+    def order(self, words: int) -> None:
+        """Order 64 * words transfers in each direction for `pads`; sends nothing.
+
+        Raises:
+            UsageError: an order has not been delivered.
+        """
+        self._check_delivered()
+        counts, messages = self._sizes.iterations(words), list[Message]()
+        seeds = [self._sender.seeds(blocks) for blocks in counts]
+        self._ordered = _Order(
+            words, counts, messages, self._begun(self._sent, counts, seeds, messages.append)
+        )
+
+    def deliver(self) -> None:
+        """Exchange what was ordered; one flight. Without an order nothing happens.
 
         Raises:
             ProtocolViolation: a message of the peer has another size.
         """
-        sizes = self._sizes
-        counts = sizes.iterations(words)
-        made = sum(counts) * sizes.block_words
-        zero, one, chosen = (np.empty((PAD_BITS, made), dtype=np.uint64) for _ in range(3))
-        choices = np.empty(made, dtype=np.uint64)
+        if self._ordered is None:
+            return
+        order, self._ordered = self._ordered, None
+        zero, one = order.sent()
+        for message in order.messages:
+            self._channel.send(message)
+        refills = list(self._refills(order.counts))
+        # The iterations of one direction follow each other: those of an earlier delivery end before.
+        self._settle()
+        taken = self._begun(self._received, order.counts, refills)
+        self._delivered = lambda: Pads(zero, one, *taken())[: order.words]
+
+    def pads(self, words: int) -> Pads:
+        """64 * words fresh transfers in each direction.
+
+        They are taken from what was delivered, where as many are left; else they are made now, in one flight.
+
+        Raises:
+            UsageError: they are to be made while an order has not been delivered.
+            ProtocolViolation: a message of the peer has another size.
+        """
+        self._settle()
+        if words <= len(self._stock.choices):
+            taken, self._stock = self._stock[:words], self._stock[words:]
+            return taken
+        self._check_delivered()
+        counts = self._sizes.iterations(words)
         # All refills leave before the first is read: however many there are, they take one flight.
-        for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
-            message, zero[:, part], one[:, part] = self._sender.extend(blocks)
-            self._channel.send(Refill(ByteRows(message)))
-        for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
-            message = self._channel.recv(Refill, ExpectedByteRows(1, message_bytes(sizes, blocks)))
-            choices[part], chosen[:, part] = self._receiver.extend(blocks, message)
-        return Pads(zero, one, choices, chosen)[:words]
+        seeds = [self._sender.seeds(blocks) for blocks in counts]
+        sent = self._sent(counts, seeds, self._channel.send)
+        return Pads(*sent, *self._received(counts, self._refills(counts)))[:words]
+
+    def _sent(
+        self, counts: list[int], seeds: list[Word], tell: Callable[[Message], None]
+    ) -> tuple[Word, Word]:
+        """The sender's half: pads of choice 0 and of choice 1; tells the refills."""
+        width = self._sizes.block_words
+        zero, one = (np.empty((PAD_BITS, sum(counts) * width), dtype=np.uint64) for _ in range(2))
+        for blocks, drawn, part in zip(counts, seeds, _parts(counts, width), strict=True):
+            message, zero[:, part], one[:, part] = self._sender.extend(blocks, drawn)
+            tell(Refill(ByteRows(message)))
+        return zero, one
+
+    def _received(self, counts: list[int], refills: Iterable[Bytes]) -> tuple[Word, Word]:
+        """The receiver's half: choices, and their pads."""
+        width = self._sizes.block_words
+        choices = np.empty(sum(counts) * width, dtype=np.uint64)
+        chosen = np.empty((PAD_BITS, len(choices)), dtype=np.uint64)
+        for blocks, refill, part in zip(counts, refills, _parts(counts, width), strict=True):
+            choices[part], chosen[:, part] = self._receiver.extend(blocks, refill)
+        return choices, chosen
+
+    def _refills(self, counts: list[int]) -> Iterator[Bytes]:
+        for blocks in counts:
+            size = message_bytes(self._sizes, blocks)
+            yield self._channel.recv(Refill, ExpectedByteRows(1, size))
+
+    def _begun(self, work: Callable[..., T], *arguments: Any) -> Callable[[], T]:
+        """Begin work in another thread; gives what waits for it and raises what it raised."""
+        if self._executor is None:
+            return partial(work, *arguments)
+        # It asks what this thread asks: whether the run is still wanted.
+        return self._executor.submit(copy_context().run, work, *arguments).result
+
+    def _settle(self) -> None:
+        """Wait for what was delivered."""
+        if self._delivered is not None:
+            made, self._delivered = self._delivered, None
+            self._stock = made()
+
+    def _check_delivered(self) -> None:
+        if self._ordered is not None:
+            raise UsageError(
+                "Silent transfers were ordered and not delivered.", "Deliver them before you make others."
+            )
 
     def begin_blocks(self, count: int) -> Callable[[], tuple[Word, Word]]:
         """Send transfers of 128 bits: this sends, the peer's `receive_blocks` answers.
@@ -189,6 +298,7 @@ class SilentTransfers:
         Returns:
             What takes the answer, and gives the pads of choice 0 and of choice 1, shape (n, 2) each.
         """
+        self._check_delivered()
         sizes, words = self._sizes, words_for(count)
         counts = sizes.iterations(words)
         zero, one = (np.empty((sum(counts) * sizes.block_rows, 2), dtype=np.uint64) for _ in range(2))
@@ -220,6 +330,8 @@ class SilentTransfers:
         Raises:
             ProtocolViolation: a message of the peer has another size.
         """
+        self._check_delivered()
+        self._settle()
         sizes, count = self._sizes, len(choices)
         counts = sizes.iterations(words_for(count))
         made = sum(counts) * sizes.block_rows

@@ -100,7 +100,7 @@ class Session:
     def oblivious(self) -> ObliviousEngine:
         """Oblivious transfer with this peer, set up when first used; both parties must use it alike."""
         if self._oblivious is None:
-            self._oblivious = ObliviousEngine(self.role, self.channel, self.random)
+            self._oblivious = ObliviousEngine(self.role, self.channel, self.random, self.executor)
         return self._oblivious
 
     @property

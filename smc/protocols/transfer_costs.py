@@ -6,7 +6,9 @@ three times the work: `takes_silent` says which, by public numbers alone, for th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +19,7 @@ from smc.network import Network, network_priced
 from smc.oblivious import oprf, silent_circuits, silent_transfers
 from smc.oblivious.bitmatrix import words_for
 from smc.oblivious.cost import SETUP, FlightBytes, comparison, extended_blocks
+from smc.oblivious.silent_circuits import Stock
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Setup
 
@@ -47,6 +50,9 @@ _SILENT_WORK: Final = 1.6e-7
 
 _SILENT_BLOCK_WORK: Final = 6e-8
 """Seconds of each party for a transfer of 128 bits that silent ones take more, on a core of its own."""
+
+
+_STOCK: ContextVar[Stock | None] = ContextVar("stock", default=None)
 
 
 def takes_silent(network: Network | None, count: int, bits: int) -> bool:
@@ -80,8 +86,31 @@ def cost_comparison(count: int, bits: int) -> Cost:
     """
     if not takes_silent(network_priced(), count, bits):
         return cost_of(comparison(count, bits))
-    sent = cost_of(silent_circuits.comparison(count, bits))
-    work = {SILENT_ROWS: silent_circuits.rows_made(count, bits)}
+    stock = _STOCK.get() or Stock()
+    made = stock.rows
+    return _with_reserve(cost_of(silent_circuits.comparison(count, bits, stock=stock)), stock.rows - made)
+
+
+@contextmanager
+def stocked(words: int) -> Iterator[None]:
+    """Within it comparisons take silent transfers from so many delivered words first, in their order."""
+    before = _STOCK.set(Stock(words))
+    try:
+        yield
+    finally:
+        _STOCK.reset(before)
+
+
+def cost_order(words: int) -> Cost:
+    """The exact cost of delivering so many words of silent transfers of each direction."""
+    if words == 0:
+        return Cost()
+    sent = silent_transfers.refills(words)
+    return _with_reserve(cost_of([FlightBytes(sent, sent)]), 2 * silent_transfers.rows_of(words))
+
+
+def _with_reserve(sent: Cost, rows: int) -> Cost:
+    work = {SILENT_ROWS: rows} if rows else {}
     return Cost((Flight.RESERVE, *sent.flights), sent.alice_bytes, sent.bob_bytes, work, work)
 
 
@@ -116,8 +145,7 @@ def cost_blocks(count: int, *, silent: bool | None = None) -> Cost:
     if not silent:
         return cost_of(extended_blocks(count))
     sent = cost_of(silent_transfers.blocks(count))
-    work = {SILENT_ROWS: silent_transfers.rows_of(words_for(count))}
-    return Cost((Flight.RESERVE, *sent.flights), sent.alice_bytes, sent.bob_bytes, work, work)
+    return _with_reserve(sent, silent_transfers.rows_of(words_for(count)))
 
 
 def cost_settled(cost: Cost) -> Cost:

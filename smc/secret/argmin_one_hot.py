@@ -84,6 +84,15 @@ def _played_back(session: Session, rounds: list[Bit], rows: int) -> Bit:
     return np.ascontiguousarray(bits.T)
 
 
+def comparisons(rows: int, columns: int, differences: Bounds) -> list[tuple[int, int]]:
+    """The batches of comparisons of `one_hot`: of each how many, and of how many bits."""
+    batches = []
+    while columns > 1:
+        batches.append((rows * (columns // 2), differences.sign_bits))
+        columns -= columns // 2
+    return batches
+
+
 def cost(rows: int, columns: int, differences: Bounds) -> Cost:
     """The exact cost of `one_hot`: flights and bytes, without the set-up of oblivious transfer."""
     up, down = Cost(), Cost()

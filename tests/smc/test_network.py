@@ -14,6 +14,7 @@ from smc.analyses.studies.runner import run_study
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.network import LAN, Network, network_priced, priced_over
+from smc.oblivious import silent_circuits
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import (
     SETUP_COST,
@@ -91,6 +92,30 @@ def test_a_slow_network_takes_silent_comparisons_at_their_exact_cost(made, part)
         assert read(alice, bob) == read(*study.reference(*data, BOTH))
         sent[network] = first.sent + second.sent
     assert sent[SLOW] < part * sent[None]
+
+
+@pytest.mark.parametrize("room", [1 << 19, 9_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        clustering_runs.HORIZONTAL + 'epsilon = "3"\nlabels = false\n',
+        clustering_runs.HORIZONTAL.replace("iterations = 3", "iterations = 1"),
+        clustering_runs.BASE + clustering_runs.COLUMNS + 'start = "random"\n',
+        clustering_runs.HORIZONTAL.replace("iterations = 3", "iterations = 1")
+        + 'epsilon = "3"\nlabels = false\n',
+    ],
+    ids=["noise", "one iteration", "random start", "noise once"],
+)
+def test_what_clustering_makes_ahead_costs_what_it_states(monkeypatch, text, room):
+    monkeypatch.setattr(silent_circuits, "SPAN_WORDS", room)
+    _, data, rows, _ = clusters(5_000)
+    study = clustering_runs.parsed(text)
+    schemas = {name: column.schema for name, column in data[0].items()}
+    (_, first), (_, second) = run_pair(session_with(study, data), network=SLOW)
+    with priced_over(SLOW):
+        estimate = study.cost(schemas, BOTH, rows, 2048, NO_LIMITS)
+    assert (first.sent, second.sent) == (estimate.alice_bytes, estimate.bob_bytes)
+    assert max(first.rounds, second.rounds) == estimate.rounds
 
 
 @pytest.mark.parametrize("count", [1, 10_000, 130_000])

@@ -13,7 +13,7 @@ from smc.analyses.clustering.checks import likely_grid
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.sides import cost_agree
-from smc.analyses.clustering.start import cost_start
+from smc.analyses.clustering.start import cost_start, orders
 from smc.analyses.clustering.table import Shape, cost_norms, cost_prepare, cost_sums
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.columns import Schema
@@ -21,9 +21,11 @@ from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
+from smc.network import network_priced
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import mux, opening, products
+from smc.secret.ahead import NOTHING
 from smc.secret.bits import BOTH
 
 _SECONDS_PER_BYTE: Final = 12e-9
@@ -72,22 +74,28 @@ def run_cost(
 ) -> Cost:
     """The exact cost of `Program.run` with all iterations, without the set-up of oblivious transfer."""
     scaled, k, n = shape.scaled, parameters.clusters, shape.count
-    start, made = cost_start(parameters, shape)
-    total = cost_prepare(shape) + start
+    own, later = orders(network_priced(), parameters, shape)
+    total = cost_prepare(shape) + own.cost()
     valid = shape.owner is not None
     step = cost_sums(shape, k)
     step += lloyd.cost_update(shape, k) if noisy is None else noisy.cost(n)
     if parameters.tolerance is not None:
         limit = plain.movement_limit(scaled, parameters.tolerance)
         step += lloyd.cost_settled(scaled, k, limit) + opening.cost_bits(1, BOTH)
-    later = lloyd.cost_assign(shape, k, first=False, valid=valid)
-    for number in range(parameters.iterations):
-        first = number == 0 and not made
-        total += lloyd.cost_assign(shape, k, first=True, valid=valid) if first else later
-        total += step
+    with own.priced():
+        start, made = cost_start(parameters, shape)
+        total += start
+        ordered = NOTHING if noisy is not None and parameters.iterations == 1 else later
+        total += lloyd.cost_assign(shape, k, first=not made, valid=valid, later=ordered) + step
+    with later.priced():
+        last = lloyd.cost_assign(shape, k, first=False, valid=valid)
+    with later.priced():
+        between = lloyd.cost_assign(shape, k, first=False, valid=valid, later=later)
+    for left in reversed(range(parameters.iterations - 1)):
+        total += (between if left or noisy is None else last) + step
     if noisy is not None:
         return total + opening.cost(k, recipients) + opening.cost(k * scaled.dimensions, recipients)
-    total += later + cost_sums(shape, k)
+    total += last + cost_sums(shape, k)
     total += _cost_inertia(shape, k)
     if limits.counts_clusters:
         total += cost_counted(shape, k) + cost_summed(shape, k)
@@ -116,7 +124,8 @@ def _memory(parameters: ClusteringParameters, shape: Shape, limits: Limits, rows
     if parameters.epsilon is None and limits.counts_clusters:
         each += _MARKED_COLUMN_MEMORY * shape.scaled.dimensions
     batches = min(_FULL_BATCHES, _BATCH_CELL_MEMORY * cells * rows)
-    return Memory(_FIXED_MEMORY + batches + _kept_memory(parameters, shape), each).at(rows)
+    kept = _kept_memory(parameters, shape) + 2 * orders(network_priced(), parameters, shape)[0].memory
+    return Memory(_FIXED_MEMORY + batches + kept, each).at(rows)
 
 
 def _kept_memory(parameters: ClusteringParameters, shape: Shape) -> int:

@@ -15,6 +15,7 @@ from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_product
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.protocols.spec import Cost
 from smc.secret import argmin_one_hot, msb, mux, products, truncation
+from smc.secret.ahead import NOTHING, Ahead
 from smc.secret.bits import SecretBits, cost_and
 from smc.secret.bounds import Bounds
 from smc.secret.division import Division
@@ -26,12 +27,21 @@ def half_norms(scaled: FixedPointColumns, centres: SecretInts) -> SecretInts:
     return (centres * centres).sum(axis=1).truncate(scaled.fraction + 1)
 
 
-def assign(table: SecretTable, centres: SecretInts) -> SecretBits:
+def comparisons(shape: Shape, clusters: int) -> list[tuple[int, int]]:
+    """The large batches of comparisons of `assign`: of each how many, and of how many bits."""
+    return argmin_one_hot.comparisons(shape.count, clusters, shape.scaled.differences)
+
+
+def assign(
+    table: SecretTable, centres: SecretInts, own: Ahead = NOTHING, later: Ahead = NOTHING
+) -> SecretBits:
     """The nearest centre of each row, the first one of equals.
 
     Args:
         table: the rows.
         centres: in units of 2**-fraction, shape (k, d).
+        own: what was delivered for this.
+        later: what is ordered and delivered for the next assignment.
 
     Returns:
         Shape (count, k): one bit of each row is 1, of a row that is not valid none.
@@ -41,7 +51,13 @@ def assign(table: SecretTable, centres: SecretInts) -> SecretBits:
     vectors = (centres.shares[1:] - centres.shares[0]).T
     scores = np.zeros((table.shape.count, len(halves)), dtype=np.uint64)
     scores[:, 1:] = halves[1:] - halves[0] - table.products(vectors, scaled.width)
+    # Nothing else may be made silently between order and delivery.
+    if own.whole:
+        later.order(session)
     bits = SecretBits(session, argmin_one_hot.one_hot(session, scores, scaled.differences))
+    if not own.whole:
+        later.order(session)
+    later.deliver(session)
     return bits if table.valid is None else bits & table.valid.reshape(-1, 1)
 
 
@@ -93,13 +109,16 @@ def cost_half_norms(scaled: FixedPointColumns, clusters: int) -> Cost:
     return squares + truncation.cost_shift(clusters, scaled.fraction + 1)
 
 
-def cost_assign(shape: Shape, clusters: int, *, first: bool, valid: bool = False) -> Cost:
-    """The exact cost of `assign`."""
+def cost_assign(
+    shape: Shape, clusters: int, *, first: bool, valid: bool = False, later: Ahead = NOTHING
+) -> Cost:
+    """The exact cost of `assign`, within `Ahead.priced` of what was delivered for it."""
     scaled, k = shape.scaled, clusters
     return (
         cost_half_norms(scaled, k)
         + cost_products(shape, k - 1, scaled.width, first=first)
         + argmin_one_hot.cost(shape.count, k, scaled.differences)
+        + later.cost()
         + (cost_and(shape.count * k) if valid else Cost())
     )
 

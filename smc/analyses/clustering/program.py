@@ -21,7 +21,7 @@ from smc.analyses.clustering.outcome import (
 )
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
-from smc.analyses.clustering.start import first_centres
+from smc.analyses.clustering.start import first_centres, orders
 from smc.analyses.clustering.table import SecretTable, Shape, Sums
 from smc.analyses.disclosure.cluster_sums import ClusterSums
 from smc.analyses.disclosure.clusters import Clusters, Way
@@ -30,6 +30,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.secret import mux
+from smc.secret.ahead import NOTHING
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
@@ -64,7 +65,10 @@ class Program:
         """Start, iterate and open."""
         session, given = self.table.session, self.parameters
         session.report("start", 0, 1)
+        first, later = orders(session.network, given, self.table.shape)
+        first.order(session)
         self.table.prepare()
+        first.deliver(session)
         centres = first_centres(self.table, given)
         session.report("start", 1, 1)
         counts: SecretInts | None = None
@@ -72,7 +76,8 @@ class Program:
         done = 0
         while done < given.iterations:
             session.report("clustering", done, given.iterations)
-            bits = lloyd.assign(self.table, centres)
+            last = done + 1 == given.iterations and self.noisy is not None
+            bits = lloyd.assign(self.table, centres, later if done else first, NOTHING if last else later)
             sums = self.table.sums(bits)
             averaged = (bits, sums)
             if self.noisy is None:
@@ -116,7 +121,8 @@ class Program:
             iterations: made.
         """
         table, scaled = self.table, self.table.shape.scaled
-        bits = lloyd.assign(table, centres)
+        later = orders(table.session.network, self.parameters, table.shape)[1]
+        bits = lloyd.assign(table, centres, later)
         sums = table.sums(bits)
         inertia = self._inertia(sums, centres)
         ways: tuple[Way, ...] = ()

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.clustering import lloyd
 from smc.analyses.clustering.parameters import ClusteringParameters, Start
 from smc.analyses.clustering.table import (
     WORD_BITS,
@@ -25,9 +26,11 @@ from smc.analyses.clustering.table import (
 )
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.errors import DomainError
+from smc.network import Network
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import msb, mux, products, truncation, uniform
+from smc.secret.ahead import Ahead
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
@@ -141,6 +144,28 @@ def _rows(table: SecretTable, running: Word, thresholds: SecretInts, most: int) 
     return table.sums(SecretBits(table.session, above)).values.bounded(
         Bounds(0, int(table.shape.scaled.largest.max()))
     )
+
+
+def comparisons(parameters: ClusteringParameters, shape: Shape) -> list[tuple[int, int]]:
+    """The large batches of comparisons of `first_centres`: of each how many, and of how many bits."""
+    k, n, most = parameters.clusters, shape.count, shape.scaled.diagonal
+    if parameters.start is Start.RANDOM:
+        return [(n * k, Bounds(-n - 1, n - 1).sign_bits)]
+    if parameters.start is not Start.PLUS_PLUS:
+        return []
+    batches = [(n, Bounds(-n - 1, n - 1).sign_bits)]
+    for number in range(1, k):
+        if number > 1:
+            batches.append((n, Bounds(-most, most).sign_bits))
+        batches.append((n, Bounds(-n * most - 1, n * most - 1).sign_bits))
+    return batches
+
+
+def orders(network: Network | None, parameters: ClusteringParameters, shape: Shape) -> tuple[Ahead, Ahead]:
+    """What is made ahead: for the start with the first assignment, and for each later assignment."""
+    assigned = lloyd.comparisons(shape, parameters.clusters)
+    first = Ahead.of(network, [*comparisons(parameters, shape), *assigned])
+    return first, Ahead.of(network, assigned)
 
 
 def cost_start(parameters: ClusteringParameters, shape: Shape) -> tuple[Cost, bool]:

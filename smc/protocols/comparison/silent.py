@@ -28,7 +28,7 @@ from typing import Final
 
 from smc.errors import UsageError
 from smc.forms import Form
-from smc.oblivious.silent_circuits import comparison, rows_made
+from smc.oblivious.silent_circuits import Stock, comparison
 from smc.protocols.engines import SILENT
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
@@ -70,8 +70,9 @@ def _check_count(parameters: Parameters, *lengths: int) -> None:
 
 def cost(parameters: Parameters) -> Cost:
     """Exact cost without the set-up; operations count the rows of transfers that a party makes."""
-    total = cost_of(comparison(parameters.count, parameters.bits))
-    made = {"ot_silent": rows_made(parameters.count, parameters.bits)}
+    stock = Stock()
+    total = cost_of(comparison(parameters.count, parameters.bits, stock=stock))
+    made = {"ot_silent": stock.rows}
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, made, made)
 
 
