@@ -7,9 +7,9 @@
     both: the comparisons     take what was delivered
 
 Silent transfers do not depend on what is compared, so they can be made before it is known. What is ordered
-are the first comparisons of a step, as far as they fit `silent_circuits.SPAN_WORDS`; the rest is made when it is
-wanted. All of that follows from public numbers, so both parties send the same, whenever their threads are
-ready.
+are the first comparisons of a step, as far as they fit `silent_circuits.SPAN_WORDS`; the rest is made when
+it is wanted. All of that follows from public numbers, so both parties send the same, whenever their threads
+are ready.
 
 Inputs: nothing.
 Outputs: silent transfers in both sessions.
