@@ -30,7 +30,7 @@ from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
-from smc.secret import goldschmidt, long_division
+from smc.secret import goldschmidt, long_division, msb, mux
 from smc.secret.bounds import Bounds
 from smc.secret.goldschmidt_steps import Steps
 from smc.secret.long_division import Digit
@@ -47,11 +47,13 @@ class Division:
     Attributes:
         count: how many.
         method: the digits of long division, or the steps of the other way.
+        divisor: bounds of y.
         owner: the party whose shares are the divisors themselves, the other's being zero; None if neither.
     """
 
     count: int
     method: tuple[Digit, ...] | Steps
+    divisor: Bounds
     owner: Role | None = None
 
     @classmethod
@@ -78,23 +80,37 @@ class Division:
         """
         digits = tuple(long_division.digits(numerator, divisor, largest))
         most = numerator.upper // divisor.lower if largest is None else largest
-        ways = [cls(count, digits, owner)]
-        ways += [cls(count, steps, owner) for steps in Steps.of(numerator, divisor, most)]
+        ways = [cls(count, digits, divisor, owner)]
+        ways += [cls(count, steps, divisor, owner) for steps in Steps.of(numerator, divisor, most)]
         return min(ways, key=_weight)
 
-    def cost(self) -> Cost:
-        """The exact cost of `run`: flights and bytes, without the set-up of oblivious transfer."""
-        if isinstance(self.method, Steps):
-            return goldschmidt.cost(self.count, self.method)
-        return long_division.cost(self.count, list(self.method), self.owner)
+    def cost(self, *, zeros: bool = False) -> Cost:
+        """The exact cost of `run`: flights and bytes, without the set-up of oblivious transfer.
 
-    def run(self, session: Session, numerator: Word, divisor: Word) -> Word:
+        Args:
+            zeros: whether divisors can be 0.
+        """
+        if isinstance(self.method, Steps):
+            return goldschmidt.cost(self.count, self.method, zeros=zeros)
+        cost = long_division.cost(self.count, list(self.method), self.owner)
+        if zeros:
+            cost = msb.cost_nonnegative(self.count, self._above) + mux.cost(2 * self.count) + cost
+        return cost
+
+    @property
+    def _above(self) -> Bounds:
+        """Of the divisor less its lower bound, where it can be 0."""
+        return Bounds(-self.divisor.lower, self.divisor.upper - self.divisor.lower)
+
+    def run(self, session: Session, numerator: Word, divisor: Word, otherwise: Word | None = None) -> Word:
         """Divide, rounding down.
 
         Args:
             session: this side of the run.
             numerator: local shares of integers that are not negative, shape (count,).
             divisor: local shares of positive integers, shape (count,).
+            otherwise: local shares of what comes out where the divisor is 0, and the numerator too, shape
+                (count,); None if no divisor is. No party owns the divisors then.
 
         Returns:
             Local shares, shape (count,).
@@ -103,7 +119,15 @@ class Division:
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         if isinstance(self.method, Steps):
-            return goldschmidt.divide(session, numerator, divisor, self.method)
+            return goldschmidt.divide(session, numerator, divisor, self.method, otherwise)
+        if otherwise is not None:
+            smallest = np.full_like(divisor, self.divisor.lower if session.role is Role.ALICE else 0)
+            zero = msb.nonnegative(session, divisor - smallest, self._above)
+            zero ^= np.uint8(session.role is Role.ALICE)
+            more = mux.gate(session, np.tile(zero, 2), np.concatenate([smallest, otherwise]))
+            more, kept = np.split(more, 2)
+            digits = list(self.method)
+            return kept + long_division.divide(session, numerator, divisor + more, digits)
         return long_division.divide(session, numerator, divisor, list(self.method), self.owner)
 
 

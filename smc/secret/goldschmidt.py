@@ -17,6 +17,9 @@ All steps in between are rounded, each by a bounded amount whatever the shares a
 carry, `smc.secret.truncation.shift_near`). `Steps.spread` adds these amounts up, and the last correction
 tests as many multiples of y as they leave open. The result is exact.
 
+Where y can be 0, and n is 0 then, it is compared with its lower bound among the powers of two, and what is
+to come out instead is selected with them.
+
 Inputs: shares modulo 2**64 of n >= 0 and y >= 1 within public bounds, with a bound of the quotient.
 Outputs: shares modulo 2**64 of the quotients, rounded down.
 Learns: neither party anything.
@@ -46,7 +49,9 @@ from smc.secret.products import word
 Word = NDArray[np.uint64]
 
 
-def divide(session: Session, numerator: Word, divisor: Word, steps: Steps) -> Word:
+def divide(
+    session: Session, numerator: Word, divisor: Word, steps: Steps, otherwise: Word | None = None
+) -> Word:
     """Divide, rounding down.
 
     Args:
@@ -54,6 +59,8 @@ def divide(session: Session, numerator: Word, divisor: Word, steps: Steps) -> Wo
         numerator: local shares of integers that are not negative, shape (n,).
         divisor: local shares of positive integers, shape (n,).
         steps: public, from `Steps.of`.
+        otherwise: local shares of what comes out where the divisor is 0, and the numerator too, shape (n,);
+            None if no divisor is. To find out takes no further round.
 
     Returns:
         Local shares, shape (n,).
@@ -61,18 +68,20 @@ def divide(session: Session, numerator: Word, divisor: Word, steps: Steps) -> Wo
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    return _Division(session, steps, numerator, divisor).run()
+    return _Division(session, steps, numerator, divisor, otherwise).run()
 
 
 class _Division:
-    def __init__(self, session: Session, steps: Steps, numerator: Word, divisor: Word) -> None:
+    def __init__(
+        self, session: Session, steps: Steps, numerator: Word, divisor: Word, otherwise: Word | None
+    ) -> None:
         self._session, self._steps = session, steps
-        self._numerator, self._divisor = numerator, divisor
+        self._numerator, self._divisor, self._otherwise = numerator, divisor, otherwise
         self._alice = session.role is Role.ALICE
 
     def run(self) -> Word:
         steps = self._steps
-        whole, raised = self._normalised()
+        whole, raised, kept = self._normalised()
         head, short = self._shifted(
             (whole, Bounds(0, (1 << steps.width) - 1), steps.head_shift),
             (raised, Bounds(0, steps.raised_numerator), steps.numerator_shift),
@@ -88,32 +97,45 @@ class _Division:
         value = self._refined(value, error)
         value -= self._public(steps.lifted)
         (rounded,) = self._shifted((value, steps.value_bounds, GUARD_BITS))
-        return self._corrected(rounded)
+        return self._corrected(rounded) + kept
 
     def _public(self, value: int) -> np.uint64:
         """A local share of a public number."""
         return word(value if self._alice else 0)
 
-    def _normalised(self) -> tuple[Word, Word]:
-        """Divisor and numerator times the power of 2**g that makes the divisor long."""
-        steps, both = self._steps, np.stack([self._divisor, self._numerator])
-        exponents = [steps.lowest + OCTAVES * place for place in range(1, steps.raised + 1)]
-        result: Word = both << np.uint64(OCTAVES * steps.raised + steps.padding)
-        if exponents:
-            least = self._divisor - np.array(
-                [[self._public(1 << exponent)] for exponent in exponents], dtype=np.uint64
-            )
-            reached = msb.nonnegative(self._session, least.reshape(-1), steps.reached_bounds)
+    def _normalised(self) -> tuple[Word, Word, Word]:
+        """Divisor and numerator times the power of 2**g that makes the divisor long, and what is kept.
+
+        Divisors that are 0 become the smallest ones: the quotient of 0 is 0, to which `otherwise` is added.
+        """
+        steps, zeros = self._steps, self._otherwise is not None
+        both, kept = np.stack([self._divisor, self._numerator]), np.zeros_like(self._divisor)
+        thresholds = [1 << steps.lowest + OCTAVES * place for place in range(1, steps.raised + 1)]
+        thresholds += [steps.divisor.lower] * zeros
+        if thresholds:
+            least = self._divisor - np.array([[self._public(each)] for each in thresholds], dtype=np.uint64)
+            reached = msb.nonnegative(self._session, least.reshape(-1), steps.reached_bounds(zeros=zeros))
+            reached = reached.reshape(least.shape)
             # From one threshold to the next the factor falls from 2**(g (i + 1)) to 2**(g i).
             falls = [
                 word((1 << OCTAVES) - 1) << np.uint64(OCTAVES * place + steps.padding)
                 for place in reversed(range(steps.raised))
             ]
-            words = both[:, None] * np.array(falls, dtype=np.uint64)[:, None]
-            bits = np.tile(reached, 2)
-            taken = mux.gate(self._session, bits, words.reshape(-1))
-            result -= taken.reshape(words.shape).sum(axis=1, dtype=np.uint64)
-        return result[0], result[1]
+            words = (both[:, None] * np.array(falls, dtype=np.uint64)[:, None]).reshape(-1, both.shape[1])
+            bits = np.tile(reached[: steps.raised], (2, 1))
+            if self._otherwise is not None:
+                zero = reached[-1] ^ np.uint8(self._alice)
+                smallest = np.full_like(self._divisor, self._public(steps.divisor.lower))
+                bits = np.vstack([bits, zero, zero])
+                words = np.vstack([words, smallest, self._otherwise])
+            taken = mux.gate(self._session, bits.reshape(-1), words.reshape(-1)).reshape(words.shape)
+            if self._otherwise is not None:
+                both[0] += taken[-2]
+                self._divisor, kept, taken = both[0].copy(), taken[-1], taken[:-2]
+        result: Word = both << np.uint64(OCTAVES * steps.raised + steps.padding)
+        if steps.raised:
+            result -= taken.reshape(2, steps.raised, -1).sum(axis=1, dtype=np.uint64)
+        return result[0], result[1], kept
 
     def _start(self, head: Word) -> Word:
         """The line of the leading bits, at them."""
@@ -167,13 +189,20 @@ class _Division:
         return [next(found) if bits else words for words, _, bits in parts]
 
 
-def cost(count: int, steps: Steps) -> Cost:
-    """The exact cost of `divide`: flights and bytes, without the set-up of oblivious transfer."""
+def cost(count: int, steps: Steps, *, zeros: bool = False) -> Cost:
+    """The exact cost of `divide`: flights and bytes, without the set-up of oblivious transfer.
+
+    Args:
+        count: how many.
+        steps: public.
+        zeros: whether divisors can be 0.
+    """
     lines = len(steps.lines) - 1
     total = Cost()
-    if steps.raised:
-        total += msb.cost_nonnegative(count * steps.raised, steps.reached_bounds)
-        total += mux.cost(2 * count * steps.raised)
+    thresholds = steps.raised + zeros
+    if thresholds:
+        total += msb.cost_nonnegative(count * thresholds, steps.reached_bounds(zeros=zeros))
+        total += mux.cost(2 * count * thresholds)
     total += _cost_shifted(count, steps.head_shift, steps.numerator_shift)
     total += msb.cost_nonnegative(count * lines, steps.compared_bounds) + mux.cost(count * lines)
     total += products.cost_multiply(2 * count)

@@ -211,10 +211,11 @@ class Steps:
         """Of what is left of n, less multiples of y."""
         return Bounds(-self.tested * self.divisor.upper, self.tested * self.divisor.upper)
 
-    @property
-    def reached_bounds(self) -> Bounds:
-        """Of the divisor less powers of two."""
+    def reached_bounds(self, *, zeros: bool = False) -> Bounds:
+        """Of the divisor less powers of two; where it can be 0 also less its lower bound."""
         highest = 1 << (self.lowest + OCTAVES * self.raised)
+        if zeros:
+            return Bounds(-highest, self.divisor.upper - self.divisor.lower)
         return Bounds(self.divisor.lower - highest, self.divisor.upper - (2 << self.lowest))
 
     @property

@@ -14,12 +14,12 @@ import numpy as np
 from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_products
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.protocols.spec import Cost
-from smc.secret import argmin_one_hot, msb, mux, products, truncation
+from smc.secret import argmin_one_hot, msb, products, truncation
 from smc.secret.ahead import NOTHING, Ahead
 from smc.secret.bits import SecretBits, cost_and
 from smc.secret.bounds import Bounds
 from smc.secret.division import Division
-from smc.secret.ints import SecretInts, select
+from smc.secret.ints import SecretInts
 
 
 def half_norms(scaled: FixedPointColumns, centres: SecretInts) -> SecretInts:
@@ -61,13 +61,16 @@ def assign(
     return bits if table.valid is None else bits & table.valid.reshape(-1, 1)
 
 
-def means(scaled: FixedPointColumns, doubled: SecretInts, sizes: SecretInts) -> SecretInts:
+def means(
+    scaled: FixedPointColumns, doubled: SecretInts, sizes: SecretInts, otherwise: SecretInts | None = None
+) -> SecretInts:
     """Quotients, rounded to the nearest unit of 2**-fraction, all in one batch.
 
     Args:
         scaled: the columns.
         doubled: twice the sums of whole numbers, not negative and at most twice size times largest.
         sizes: positive, shape (k,).
+        otherwise: taken where a size is 0, shape (k, d); None where none is.
 
     Returns:
         Shape (k, d), each from 0 to the column's largest.
@@ -78,8 +81,10 @@ def means(scaled: FixedPointColumns, doubled: SecretInts, sizes: SecretInts) -> 
     wide = sizes.reshape(-1, 1) * np.ones((1, scaled.dimensions), dtype=np.int64)
     numerator = doubled * (1 << scaled.fraction) + wide
     divisor = wide * 2
-    way = _division(scaled, len(sizes.shares), numerator.bounds, divisor.bounds)
-    shares = way.run(doubled.session, numerator.shares.reshape(-1), divisor.shares.reshape(-1))
+    positive = Bounds(max(2, divisor.bounds.lower), divisor.bounds.upper)
+    way = _division(scaled, len(sizes.shares), numerator.bounds, positive)
+    kept = None if otherwise is None else otherwise.shares.reshape(-1)
+    shares = way.run(doubled.session, numerator.shares.reshape(-1), divisor.shares.reshape(-1), kept)
     bounds = Bounds(0, int(scaled.largest.max()) << scaled.fraction)
     return SecretInts(doubled.session, shares.reshape(doubled.shape), bounds)
 
@@ -92,9 +97,7 @@ def _division(scaled: FixedPointColumns, clusters: int, numerator: Bounds, divis
 
 def update(scaled: FixedPointColumns, sums: Sums, centres: SecretInts) -> SecretInts:
     """The means of the clusters; an empty cluster keeps its centre."""
-    filled = sums.sizes >= 1
-    sizes = (sums.sizes + SecretInts.from_bits(~filled)).bounded(Bounds(1, max(1, sums.sizes.bounds.upper)))
-    return select(filled.reshape(-1, 1), means(scaled, sums.values * 2, sizes), centres)
+    return means(scaled, sums.values * 2, sums.sizes, centres)
 
 
 def settled(before: SecretInts, after: SecretInts, limit: int) -> SecretBits:
@@ -123,22 +126,19 @@ def cost_assign(
     )
 
 
-def cost_means(scaled: FixedPointColumns, clusters: int, doubled: Bounds, most: int) -> Cost:
-    """The exact cost of `means` for sums with these bounds and sizes of at most `most`."""
-    numerator = doubled.shifted(scaled.fraction) + Bounds(1, most)
-    return _division(scaled, clusters, numerator, Bounds(2, 2 * most)).cost()
+def cost_means(
+    scaled: FixedPointColumns, clusters: int, doubled: Bounds, most: int, *, zeros: bool = False
+) -> Cost:
+    """The exact cost of `means` for sums with these bounds and sizes of at most `most`, 0 or not."""
+    numerator = doubled.shifted(scaled.fraction) + Bounds(0 if zeros else 1, most)
+    return _division(scaled, clusters, numerator, Bounds(2, 2 * most)).cost(zeros=zeros)
 
 
 def cost_update(shape: Shape, clusters: int) -> Cost:
     """The exact cost of `update`."""
     scaled, count, k = shape.scaled, shape.count, clusters
     largest = int(scaled.largest.max())
-    return (
-        msb.cost_nonnegative(k, Bounds(-1, count - 1))
-        + mux.cost_to_words(k)
-        + cost_means(scaled, k, Bounds(0, 2 * count * largest), count)
-        + mux.cost(k * scaled.dimensions)
-    )
+    return cost_means(scaled, k, Bounds(0, 2 * count * largest), count, zeros=True)
 
 
 def cost_settled(scaled: FixedPointColumns, clusters: int, limit: int) -> Cost:

@@ -171,6 +171,37 @@ def test_both_ways_cost_as_declared(count):
     check_cost(cost_within(count, numerator, divisor), lambda a, b: a.divide(b, 0), n, y)
 
 
+@pytest.mark.parametrize(
+    ("numerator", "divisor"),
+    [
+        (Bounds(0, 1 << 20), Bounds(1, 5000)),
+        (Bounds(0, 60_000), Bounds(6, 40_000)),
+        (Bounds(0, 9), Bounds(2, 3)),
+    ],
+)
+def test_a_divisor_of_zero_gives_what_was_said(numerator, divisor):
+    count = 300
+    y = uniform(count, divisor.lower, divisor.upper) * uniform(count, 0, 1)
+    y[:4] = (0, divisor.lower, divisor.upper, 0)
+    n = np.where(y == 0, 0, uniform(count, numerator.lower, numerator.upper))
+    kept = uniform(count, -(1 << 40), 1 << 40)
+    largest = numerator.upper // divisor.lower
+    ways = [Division(count, steps, divisor) for steps in Steps.of(numerator, divisor, largest)]
+    digits = tuple(long_division.digits(numerator, divisor, largest))
+    for way in [*ways, Division(count, digits, divisor)]:
+
+        def program(a, b, otherwise, way=way):
+            shares = way.run(a.session, a.shares, b.shares, otherwise.shares)
+            return SecretInts(a.session, shares, Bounds(-(1 << 40), 1 << 40))
+
+        wide = Bounds(0, divisor.upper)
+        secrets = (Secret(n, numerator), Secret(y, wide), Secret(kept, Bounds(-(1 << 40), 1 << 40)))
+        assert (opened(program, *secrets) == np.where(y == 0, kept, n // np.maximum(y, 1))).all()
+        check_cost(way.cost(zeros=True), program, *secrets)
+        if isinstance(way.method, Steps) and way.method.raised:
+            assert way.cost(zeros=True).rounds == way.cost().rounds
+
+
 def test_the_way_is_that_of_fewest_bytes_and_rounds():
     """Digits for short quotients and for thousands of middling ones, whose products are not encrypted yet."""
     assert isinstance(Division.of(10, Bounds(0, 15), Bounds(1, 15)).method, tuple)
