@@ -8,18 +8,21 @@ import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 from parties.bench.case import Setting
 from parties.bench.measurement import make_tasks, run_processes
 from parties.bench.workloads import WORKLOADS, Workload
-from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.studies.columns import Column, Data
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.study import Estimate
 from smc.ciphers.keys import generate
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.network import Network
+from smc.network import Network, priced_over
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 
@@ -42,6 +45,8 @@ class AnalysisCase:
         timeout: seconds after which connecting and running are given up.
         planned: whether protocols are chosen for that link, as by the `[network]` of a job.
         emulated: whether messages take as long as over that link; else they go over loopback.
+        bob_rows: rows of Bob's side, the first ones of his data; 0 for as many as Alice has.
+        minimum_group: the limit of that name in both policies, with a dominance of 9/10; 0 for no limits.
     """
 
     name: str
@@ -52,6 +57,38 @@ class AnalysisCase:
     timeout: float = 600.0
     planned: bool = True
     emulated: bool = True
+    bob_rows: int = 0
+    minimum_group: int = 0
+
+    @property
+    def limits(self) -> Limits:
+        """Those that the result is tested on."""
+        if not self.minimum_group:
+            return NO_LIMITS
+        return Limits(minimum_group=self.minimum_group, dominance=Fraction(9, 10))
+
+    def data(self) -> Mapping[Role, Data]:
+        """The made-up data of both sides."""
+        rows = {Role.ALICE: self.rows, Role.BOB: self.bob_rows or self.rows}
+        made = self.workload.data(max(rows.values()))
+        return {
+            role: {
+                name: Column(column.values[: rows[role]], column.schema)
+                for name, column in made[role].items()
+            }
+            for role in Role
+        }
+
+    def estimate(self) -> Estimate:
+        """What is stated of such a run, for as many rows a side as both have on average."""
+        from smc.analyses.registry import ANALYSES  # comparisons are measured without
+
+        study = ANALYSES[self.workload.analysis].parse(self.workload.parameters)
+        schemas = {name: column.schema for data in self.data().values() for name, column in data.items()}
+        recipients = frozenset(Role(name) for name in self.workload.recipients)
+        rows = (self.rows + (self.bob_rows or self.rows)) // 2
+        with priced_over(self.network):
+            return study.cost(schemas, recipients, rows, KEY_BITS, self.limits)
 
     @property
     def network(self) -> Network | None:
@@ -99,7 +136,8 @@ class Joint:
         self._network = case.network
         self._study = ANALYSES[workload.analysis].parse(workload.parameters)
         self._recipients = frozenset(Role(name) for name in workload.recipients)
-        self._data = workload.data(case.rows)[role]
+        self._data = case.data()[role]
+        self._limits = case.limits
         self.setting = case.setting
         self.digest = case.digest
 
@@ -110,7 +148,7 @@ class Joint:
 
     def run(self, session: Session) -> Outcome:
         """The joint run without a ledger."""
-        return run_study(self._study, session, self._data, self._recipients, NO_LIMITS)
+        return run_study(self._study, session, self._data, self._recipients, self._limits)
 
     def found(self, result: Outcome) -> Mapping[str, Any]:
         """How many rows each table has."""
@@ -131,6 +169,7 @@ def measure_analysis(case: AnalysisCase) -> dict[str, Any]:
     task = {"workload": asdict(case)}
     found = run_processes(make_tasks(keys, dict.fromkeys(Role, task)), case.timeout)
     alice, bob = (found[role]["runs"] for role in Role)
+    estimate, network = case.estimate(), case.network
     runs = [max(a["seconds"], b["seconds"]) for a, b in zip(alice, bob, strict=True)]
     sent = [side[0]["payload_bytes"] for side in (alice, bob)]
     return {
@@ -138,6 +177,15 @@ def measure_analysis(case: AnalysisCase) -> dict[str, Any]:
         "analysis": case.workload.analysis,
         "seconds": statistics.median(runs),
         "seconds_of_runs": runs,
+        "estimated_seconds": estimate.seconds
+        + (
+            network.seconds(estimate.rounds, estimate.alice_bytes, estimate.bob_bytes)
+            if network is not None and case.emulated
+            else 0.0
+        ),
+        "processor_seconds": statistics.median(
+            max(a["processor_seconds"], b["processor_seconds"]) for a, b in zip(alice, bob, strict=True)
+        ),
         "setup_seconds": max(found[role]["setup_seconds"] for role in Role),
         "rounds": max(alice[0]["rounds"], bob[0]["rounds"]),
         "payload_alice_to_bob": sent[0],

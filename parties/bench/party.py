@@ -169,15 +169,16 @@ class Bench:
                 _meet(session.channel)
             frames, traffic = self._frame_bytes(), session.channel.traffic
             stretches = self._stretches()
-            start = time.perf_counter()
+            start, worked = time.perf_counter(), time.process_time()
             with asked(stretches.ask):
                 result = self._program.run(session)
                 stretches.ask()
-            seconds = time.perf_counter() - start
+            seconds, worked = time.perf_counter() - start, time.process_time() - worked
             used = session.channel.traffic.since(traffic)
             self._found["runs"].append(
                 {
                     "seconds": seconds,
+                    "processor_seconds": worked,
                     "rounds": used.rounds,
                     "payload_bytes": used.sent,
                     "frame_bytes": self._frame_bytes() - frames,

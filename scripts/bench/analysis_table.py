@@ -14,7 +14,8 @@ from parties.bench.workloads import WORKLOADS
 
 _MEBI = 1 << 20
 _HEAD = (
-    "case, rows", "seconds", "set-up s", "rounds", "bytes per row", "MB, A to B", "MB, B to A", "MiB, A", "B"
+    "case, rows", "seconds", "estimate", "processor s", "set-up s", "rounds", "bytes per row",
+    "MB, A to B", "MB, B to A", "MiB, A", "B"
 )  # fmt: skip
 
 
@@ -26,6 +27,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=1, help="runs in one session; their median is told")
     parser.add_argument("--rtt-ms", type=float, default=0.0, help="emulated round-trip time")
     parser.add_argument("--mbit", type=float, default=0.0, help="emulated rate of each direction")
+    parser.add_argument("--bob-rows", type=int, default=0, help="of Bob's side where it has others")
+    parser.add_argument(
+        "--minimum-group", type=int, default=0, help="test this limit, and a dominance of 9/10"
+    )
     parser.add_argument("--unplanned", action="store_true", help="as of jobs that do not name the link")
     parser.add_argument(
         "--loopback", action="store_true", help="planned for the link, but without emulating it"
@@ -38,8 +43,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def row(found: dict[str, Any]) -> tuple[object, ...]:
     """A line of the table."""
     return (
-        f"{found['name']}, {found['rows']:,}",
+        f"{found['name']}, {found['rows']:,}" + (f" + {found['bob_rows']:,}" if found["bob_rows"] else ""),
         found["seconds"],
+        found["estimated_seconds"],
+        found["processor_seconds"],
         found["setup_seconds"],
         found["rounds"],
         found["payload_bytes_per_row"],
@@ -65,6 +72,8 @@ def main() -> int:
                 options.timeout,
                 not options.unplanned,
                 not options.loopback,
+                options.bob_rows,
+                options.minimum_group,
             )
             results.append(measure_analysis(case))
             tell(f"{name}, {rows} rows: {results[-1]['seconds']:.4g} s")
