@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "3c085bbd825ef469a9095ec1c84d63fad4e1c333f249c69a887e03679d8dfdaf"
+WIRE: Final = "75df1b2a37fe9f2c196811fd7adfafbc302552a8a50f491d457712c27be43d80"
 """Two programs understand each other only if they have the same."""
