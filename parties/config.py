@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from parties.errors import ConfigError
+from parties.kept_pools import KeptPools, parse_pools
 from parties.memory import present_memory
 from parties.toml import StrictTable, read
 
@@ -165,6 +166,7 @@ class Config:
         metrics_port: where the daemon answers with its metrics on the loopback address; 0 for nowhere.
         log_level: the least that the daemon logs, one of `LOG_LEVELS`.
         compute: where it computes.
+        pools: what it keeps ready for later comparisons.
     """
 
     path: Path
@@ -182,6 +184,7 @@ class Config:
     metrics_port: int = 0
     log_level: str = "info"
     compute: Compute = field(default_factory=Compute)
+    pools: tuple[KeptPools, ...] = ()
 
     def peer(self, name: str) -> Peer:
         """The paired party of that name.
@@ -250,22 +253,24 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
     plugins = top.table("plugins", required=False)
     metrics = top.table("metrics", required=False)
     log = top.table("log", required=False)
+    name, peers = _checked(party, "name", check_name), _peers(top, path.parent)
     config = Config(
         path=path,
-        name=_checked(party, "name", check_name),
+        name=name,
         home=path.parent / party.text("home", "."),
         listen=_checked(listen, "address", Address.parse),
         policy=_file(top, "policy", path.parent),
         catalog=_file(top, "catalog", path.parent),
         limits=_limits(top.table("limits", required=False)),
         keepalive=_keepalive(top.table("keepalive", required=False)),
-        peers=_peers(top, path.parent),
+        peers=peers,
         keep_results_days=_between(jobs, "keep_results_days", 0, 0, 36500),
         accept_renewals=party.boolean("accept_renewals", default=False),
         plugins=plugins.texts("analyses", ()),
         metrics_port=_between(metrics, "port", 0, 0, 65535),
         log_level=_log_level(log),
         compute=_compute(top.table("compute", required=False), path.parent),
+        pools=parse_pools(top, name, [peer.name for peer in peers]),
     )
     for table in (party, listen, jobs, plugins, metrics, log, top):
         table.close()

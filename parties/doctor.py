@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Final
 
 from parties.audit.files import read_log
@@ -19,6 +20,7 @@ from parties.config import Config, Peer
 from parties.contracts.spec import MAX_MBIT, MAX_RTT_MS
 from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
 from parties.jobs.results import SPACE, ResultFolder
+from parties.kept_pools import KeptPools
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.heads import ledger_doubts
@@ -30,6 +32,7 @@ from parties.ports.terms import Terms
 from parties.rpc.client import Line, PeerClient
 from parties.rpc.greeting import make_greeting
 from parties.rpc.reach import Stage, reach
+from parties.session.pools import PoolStore
 from smc.errors import DuettoError
 from smc.oblivious.kernels import differ, make_kernels
 from smc.oblivious.workspace import Workspace
@@ -88,6 +91,7 @@ def examine_self(config: Config) -> list[Finding]:
         _attempt("self", "audit log", lambda: _audit(config)),
         _disk(config),
         _attempt("self", "kernels", _kernels),
+        *(_attempt("self", "pools", partial(_pools, config, kept)) for kept in config.pools),
         _attempt("self", "daemon", lambda: _daemon(config)),
     ]
 
@@ -308,6 +312,21 @@ def _disk(config: Config) -> Finding:
     if free >= _MIN_FREE_BYTES:
         return Finding("self", "disk", Status.OK, what)
     return Finding("self", "disk", Status.WARN, what, "Make room; a full disk stops the ledger and all jobs.")
+
+
+def _pools(config: Config, kept: KeptPools) -> Finding:
+    there = PoolStore(config.home).count(kept)
+    what = f"{there} of {kept.ready} with {kept.peer} for {kept.bits} bits with x at {kept.x_at}"
+    if there:
+        return Finding("self", "pools", Status.OK, what)
+    return Finding(
+        "self",
+        "pools",
+        Status.WARN,
+        what,
+        f"They are filled when both daemons are idle, if {kept.peer} has the same below [[pools]]; "
+        "the log says what prevents it.",
+    )
 
 
 def _daemon(config: Config) -> Finding:

@@ -34,6 +34,7 @@ from smc.planning.route import plan_comparison
 from smc.planning.run import run_plan
 from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
+from smc.protocols.stock import compare_stock
 from smc.secret import lattice_multiply
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, select
@@ -236,6 +237,7 @@ def programs() -> Iterator[Run]:
     yield Run("inner products by lattice encryption", _inner_products)
     yield Run("products by lattice encryption", _lattice_products)
     yield Run("silent transfers of chosen bits", _silent_blocks)
+    yield Run("pools that both parties keep", lambda session: compare_stock(session, 64))
 
 
 def _lattice_product(session: Session) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from smc.planning.registry import COMPARISONS, CONVERSIONS
-from smc.protocols import agreement, coins, correlated, pools, transfers
+from smc.protocols import agreement, coins, correlated, pools, stock, transfers
 from smc.protocols.exchange import bounds, row_counts, texts
 from smc.protocols.intersection import exact, opprf
 from smc.protocols.spec import Procedure, Spec
@@ -46,6 +46,7 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     transfers.SILENT_RESERVE,
     transfers.POOL,
     pools.SPEC,
+    stock.SPEC,
     transfers.OPRF,
     coins.SPEC,
     agreement.SPEC,

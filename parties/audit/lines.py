@@ -25,8 +25,11 @@ DECIDED: Final = "decided"
 REFUSED: Final = "refused"
 FORGOTTEN: Final = "forgotten"
 TORN: Final = "torn"
+FILLED: Final = "filled"
 
-EVENTS: Final = (BEGUN, STARTED, STOPPED, RELOADED, PROPOSED, STATE, DECIDED, REFUSED, FORGOTTEN, TORN)
+EVENTS: Final = (
+    *(BEGUN, STARTED, STOPPED, RELOADED, PROPOSED, STATE, DECIDED, REFUSED, FORGOTTEN, TORN, FILLED),
+)
 
 MAX_TEXT: Final = 300
 """The longest text of a line, in characters; longer ones are cut off."""

@@ -1,4 +1,4 @@
-"""Commands about pools: what was prepared for later comparisons."""
+"""Commands about pools: what is prepared for later comparisons."""
 
 from __future__ import annotations
 
@@ -7,25 +7,34 @@ from pathlib import Path
 import click
 
 from parties.cli.options import Listing, config_option
-from parties.cli.output import emit, json_option, table
+from parties.cli.output import Screen, emit, json_option, table
 from parties.config import load
-from parties.session.pools import PoolStore, pool_documents
+from parties.session.pools import PoolStore, kept_documents, pool_documents
 
 
 @click.group(cls=Listing)
 def pool() -> None:
-    """What jobs `preparation` have prepared for later comparisons."""
+    """What is prepared for later comparisons, by jobs `preparation` or in idle time."""
 
 
 @pool.command()
 @config_option
 @json_option
 def status(config_path: Path | None, as_json: bool) -> None:
-    """List the pools by peer."""
-    rows = pool_documents(PoolStore(load(config_path).home))
-    heads = ("peer", "name", "comparisons", "bits", "local is x", "bytes", "age in s")
-    cells = [[str(value)[:12] if key == "name" else value for key, value in row.items()] for row in rows]
-    emit({"pools": rows}, lambda out: out.print(table("", heads, cells)), as_json=as_json)
+    """List the pools by peer, and what the configuration wants to have ready."""
+    config = load(config_path)
+    store = PoolStore(config.home)
+    rows, kept = pool_documents(store), kept_documents(store, config.pools)
+
+    def human(out: Screen) -> None:
+        heads = ("peer", "name", "comparisons", "bits", "local is x", "bytes", "age in s")
+        cells = [[str(value)[:12] if key == "name" else value for key, value in row.items()] for row in rows]
+        out.print(table("", heads, cells))
+        if kept:
+            wanted = ("peer", "x at", "bits", "comparisons each", "wanted", "there")
+            out.print(table("filled in idle time", wanted, [list(row.values()) for row in kept]))
+
+    emit({"pools": rows, "kept": kept}, human, as_json=as_json)
 
 
 @pool.command()
@@ -33,7 +42,10 @@ def status(config_path: Path | None, as_json: bool) -> None:
 @config_option
 @json_option
 def clear(peer: str | None, config_path: Path | None, as_json: bool) -> None:
-    """Delete the pools; comparisons then run without until new ones are prepared."""
+    """Delete the pools; comparisons then run without until new ones are prepared.
+
+    The peer deletes its halves when pools are filled in idle time next.
+    """
     config = load(config_path)
     deleted = PoolStore(config.home).clear(peer)
     emit({"deleted": deleted}, lambda out: out.print(f"{deleted} files deleted."), as_json=as_json)

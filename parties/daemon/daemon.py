@@ -11,13 +11,14 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from parties.audit.lines import RELOADED, STARTED, STOPPED, AuditError
+from parties.audit.lines import FILLED, RELOADED, STARTED, STOPPED, AuditError
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Address, Config, load
 from parties.errors import ConfigError
@@ -33,6 +34,7 @@ from parties.policy.rules import load_policy
 from parties.ports.terms import Terms
 from parties.release import release
 from parties.session.directory import PeerDirectory, load_peers
+from parties.session.filling import Filler
 from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
 from parties.session.server import PeerServer
@@ -73,19 +75,21 @@ class Daemon:
         self._certificates = identity.certificates
         self._peers = peers = load_peers(config)
         terms = terms or Terms()
-        ledger = open_ledger(config.home)
+        ledger, pools = open_ledger(config.home), PoolStore(config.home)
         self._runner = SessionRunner(
             identity,
             peers,
             config.limits,
             terms,
-            pools=PoolStore(config.home),
+            pools=pools,
             heads=open_heads(config.home, config.name, identity.signing, ledger),
             cluster=ClusterExecutor(config.compute.dask) if config.compute.dask is not None else None,
         )
         self._renewals = Renewals(config)
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms, renewals=self._renewals)
         self._manager = JobManager(config, identity, self._directory, ledger=ledger)
+        note = partial(self._manager.store.audit.write, FILLED)
+        self._filler = Filler(config, pools, self._directory, self._runner, self._manager, note)
         self._metrics: MetricsServer | None = None
         self._manager.resume()
         try:
@@ -125,6 +129,7 @@ class Daemon:
                 ) from None
         self._manager.store.audit.write(STARTED, release=release(), pid=os.getpid(), **_digests(self._config))
         self._peer_server.start()
+        self._filler.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
 
     def load(self) -> None:
@@ -168,10 +173,13 @@ class Daemon:
                     )
                 ),
                 later=_later(self._config, config),
-                files=tuple(
-                    name
-                    for name in ("policy", "catalog")
-                    if digests[f"{name}_digest"] != self._seen[f"{name}_digest"]
+                files=(
+                    *(
+                        name
+                        for name in ("policy", "catalog")
+                        if digests[f"{name}_digest"] != self._seen[f"{name}_digest"]
+                    ),
+                    *(("pools",) if config.pools != self._config.pools else ()),
                 ),
             )
             self._runner.set_peers(peers)
@@ -184,6 +192,7 @@ class Daemon:
             self._manager.follow_peers()
             self._peer_server.set_peers(peers)
             self._manager.housekeeper.set_days(config)
+            self._filler.follow(config)
             self._config, self._peers, self._seen = config, peers, digests
             changes = {name: " ".join(value) for name, value in asdict(done).items()}
             self._manager.store.audit.write(RELOADED, **changes, **digests)
@@ -228,6 +237,7 @@ class Daemon:
         self._health.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
         self._peer_server.drain()
         self._runner.stop()
+        self._filler.end()
         if not self._runner.drain(GRACE_SECONDS):
             log.warning("a session did not end within %g seconds", GRACE_SECONDS)
         self._manager.stop()
@@ -250,7 +260,7 @@ class Daemon:
             keepalive=config.keepalive,
             sessions=config.limits.sessions,
             runner=self._runner,
-            port=self._manager,
+            port=self._filler,
             terms=terms,
             renewals=self._renewals,
         )
@@ -299,6 +309,7 @@ def _later(before: Config, after: Config) -> tuple[str, ...]:
         accept_renewals=before.accept_renewals,
         keep_results_days=before.keep_results_days,
         limits=limits,
+        pools=before.pools,
     )
     return tuple(
         entry.name for entry in fields(Config) if getattr(followed, entry.name) != getattr(before, entry.name)

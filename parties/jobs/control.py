@@ -45,7 +45,7 @@ class Reloaded:
         removed: names of peers that are gone.
         changed: names of peers whose address or keys are others.
         later: sections that have changed and take effect when the daemon is started again.
-        files: `policy` and `catalog`, where they have changed since the daemon last looked.
+        files: `policy`, `catalog` and `pools`, where they have changed since the daemon last looked.
     """
 
     added: tuple[str, ...] = ()

@@ -139,6 +139,7 @@ class JobManager:
         Raises:
             DuettoError: the local checks failed, or the peer refused; of its kind.
         """
+        self._peers.give_way()
         record = self._negotiation.draft(self._admission.understand(parse_spec(toml)))
         _LOG.info("job %s: %s", record.job_id, record.state.value)
         courier = self._couriers[record.peer]

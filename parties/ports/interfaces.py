@@ -81,6 +81,8 @@ class SessionTask:
         ended: called once when the session is over on this side, with the error or None. Only then is it
             certain that the peer, too, got to the end.
         network: the link by which both sides choose protocols, as the contract says.
+        idle: whether it is no job's: it takes no place, begins only while no job runs, and is ended with the
+            code `gave-way` as soon as one comes.
     """
 
     job_id: str
@@ -91,6 +93,7 @@ class SessionTask:
     deadline_seconds: float = 3600.0
     ended: Callable[[DuettoError | None], None] = field(default=_unheard, repr=False)
     network: Network | None = None
+    idle: bool = False
 
 
 class JobPort(Protocol):
@@ -162,4 +165,8 @@ class PeerPort(Protocol):
 
     def outage(self, job_id: str) -> Outage | None:
         """For how long the running session of a job has had no connection; None if it has one."""
+        ...
+
+    def give_way(self) -> None:
+        """Take note that a job comes: what is done in idle time ends."""
         ...

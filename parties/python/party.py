@@ -22,7 +22,7 @@ from parties.jobs.opening import local_admission
 from parties.jobs.reports import policy_document
 from parties.jobs.spending import ledger_document, log_document
 from parties.pki.home import load_identity, load_peer
-from parties.session.pools import PoolStore, pool_documents
+from parties.session.pools import PoolStore, kept_documents, pool_documents
 from smc.analyses.matching.suggestion.errors import ErrorModel
 from smc.analyses.matching.suggestion.suggest import Assumed
 from smc.forms import Role
@@ -144,8 +144,12 @@ class HomeParty(Party):
         return {"healthy": not failed, "checks": [finding.document() for finding in findings]}
 
     def pools(self) -> list[dict[str, Any]]:
-        """What jobs `preparation` have prepared for later comparisons; as `duetto pool status`."""
+        """What is prepared for later comparisons; as `duetto pool status`."""
         return pool_documents(PoolStore(self._config.home))
+
+    def kept_pools(self) -> list[dict[str, Any]]:
+        """What the configuration wants to have ready, and how much of it there is; from the same command."""
+        return kept_documents(PoolStore(self._config.home), self._config.pools)
 
     def verify(self, certificate: Mapping[str, Any], result: Result | None = None) -> dict[str, Any]:
         """Check a certificate with the keys of this party and of its paired peers.

@@ -39,6 +39,8 @@ _MEANINGS: Final = {
     "ledger": "its ledger cannot be trusted until a person has looked",
     "too-many-open": "it holds as many unfinished jobs of this party as it takes",
     "peer-ledger": "it has seen newer entries of this party's ledger than the ledger holds now",
+    "pool-unstated": "its configuration does not want the same pools",
+    "pool-losses": "too many of the pools made with this party were lost",
     "history": "its record of earlier jobs cannot be trusted",
 }
 

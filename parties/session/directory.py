@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 
 from parties.config import Config, Peer
 from parties.pki import Identity, PeerIdentity, certificate
@@ -165,7 +166,7 @@ class PeerDirectory:
         """
         failure: DuettoError | None = None
         try:
-            with self._runner.place(peer):
+            with nullcontext() if task.idle else self._runner.place(peer):
                 self.greet(peer)
                 # Asked anew at each attempt: a certificate may have been renewed since the session began.
                 self._runner.dial(peer, task, lambda stream: self.client(peer).open(stream))
@@ -178,6 +179,10 @@ class PeerDirectory:
     def cancel_session(self, job_id: str) -> bool:
         """End the running session of a job; says whether there was one."""
         return self._runner.cancel(job_id)
+
+    def give_way(self) -> None:
+        """Take note that a job comes: what is done in idle time ends."""
+        self._runner.give_way()
 
     def outage(self, job_id: str) -> Outage | None:
         """For how long the running session of a job has had no connection; None if it has one."""

@@ -19,7 +19,7 @@ import fcntl
 import os
 import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,13 +30,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from parties.config import check_name
 from parties.errors import ConfigError, PoolError
+from parties.kept_pools import MAX_POOLS, KeptPools
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, read_private, write_atomically
 
 if TYPE_CHECKING:
     from smc.oblivious.pool import PoolInfo
-
-MAX_POOLS: Final = 64
-"""Pools that are kept with one peer at once."""
 
 _MAGIC: Final = b"duetto/pool/v1\0"
 _FACTS: Final = struct.Struct(">32sQHBQ")
@@ -169,6 +167,24 @@ class PoolStore:
             sorted((f for f in found if f.stored.name not in taken), key=lambda f: (f.made, f.stored.name))
         )
 
+    def count(self, kept: KeptPools) -> int:
+        """How many pools of a kind there are. Raises as `list`."""
+        return sum(kept.counts(file.stored) for file in self.list(kept.peer))
+
+    def discard(self, peer: str, names: Collection[bytes]) -> None:
+        """Delete pools with a peer by name, those that are there: halves whose other half is gone.
+
+        Raises:
+            ConfigError: the folder cannot be used.
+        """
+        if not names:
+            return
+        with self._locked():
+            for name in names:
+                path = self._peer_folder(peer) / (name.hex() + _SUFFIX)
+                if path.is_file():
+                    _delete(path)
+
     def clear(self, peer: str | None = None) -> int:
         """Delete all pools, with one peer or with all, and what was moved aside; says how many files.
 
@@ -254,7 +270,7 @@ class PoolStore:
 
 @dataclass(frozen=True, slots=True)
 class PeerPoolFolder:
-    """The pools with one peer; fulfils `smc.oblivious.pool.PeerPoolFolder`."""
+    """The pools with one peer; fulfils `smc.oblivious.pool.PeerPools`."""
 
     store: PoolStore
     peer: str
@@ -338,4 +354,19 @@ def pool_documents(store: PoolStore) -> list[dict[str, Any]]:
             "age_seconds": max(0, int(now - file.made)),
         }
         for file in sorted(store.list(), key=lambda file: file.peer)
+    ]
+
+
+def kept_documents(store: PoolStore, kinds: Iterable[KeptPools]) -> list[dict[str, Any]]:
+    """What the configuration wants to have ready, and how much of it there is, as plain JSON values."""
+    return [
+        {
+            "peer": kept.peer,
+            "x_at": kept.x_at,
+            "bits": kept.bits,
+            "comparisons": kept.comparisons,
+            "ready": kept.ready,
+            "there": store.count(kept),
+        }
+        for kept in kinds
     ]

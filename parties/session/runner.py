@@ -7,8 +7,8 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING, Final
 
 from parties.config import Limits
 from parties.errors import JobError
@@ -24,7 +24,7 @@ from parties.session import handshake
 from parties.session.handshake import Accept, Sides
 from parties.session.pools import PoolStore
 from parties.session.resuming import Redialler, Resumable
-from parties.session.shares import Shares
+from parties.session.shares import QUIET_SECONDS, Shares
 from smc.channel.channel import Channel, Transport
 from smc.ciphers.masks import MaskTables
 from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 LINGER_SECONDS = 5.0
 """How long the last packets may take to leave before a stream is cut off."""
+
+GAVE_WAY: Final = "gave-way"
+"""The code of a session in idle time that ended for a job."""
 
 Wrap = Callable[[Transport], Transport]
 Open = Callable[[PacketStream], None]
@@ -57,6 +60,7 @@ class SessionRunner:
         pools: where pools of correlated randomness are kept; without it sessions keep none.
         heads: what is said and kept of ledgers; without it sessions spend nothing and say nothing of them.
         cluster: where work under public keys is done, see `Session.cluster`; shut down with the runner.
+        quiet_seconds: after so many seconds without a job this party is idle.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class SessionRunner:
         pools: PoolStore | None = None,
         heads: Heads | None = None,
         cluster: Executor | None = None,
+        quiet_seconds: float = QUIET_SECONDS,
     ) -> None:
         self._identity = identity
         self._peers = peers
@@ -80,7 +85,7 @@ class SessionRunner:
         self._cluster = cluster
         self._mask_tables = MaskTables()
         self._executor = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="arithmetic")
-        self._shares = Shares(limits.sessions, peers)
+        self._shares = Shares(limits.sessions, peers, quiet_seconds)
         self._lock = threading.Lock()
         self._streams: dict[str, PacketStream] = {}
         self._resumable = Resumable()
@@ -94,6 +99,15 @@ class SessionRunner:
         """Room for one session with a peer; see `Shares.place`."""
         return self._shares.place(peer)
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether this party is idle; see `Shares.is_quiet`."""
+        return self._shares.is_quiet
+
+    def give_way(self) -> None:
+        """Take note that a job comes; see `Shares.give_way`."""
+        self._shares.give_way()
+
     def stream(self, peer: str) -> PacketStream:
         """A new stream with this party's bounds, not yet started."""
         limits = self._limits
@@ -102,7 +116,7 @@ class SessionRunner:
     def dial(self, peer: str, task: SessionTask, open: Open) -> None:  # noqa: A002
         """Run a session as the side that dials, in this thread.
 
-        The caller holds a `place` and tells the task's `ended`.
+        The caller holds a `place`, unless the task is idle, and tells the task's `ended`.
 
         Args:
             peer: the peer's name.
@@ -111,8 +125,14 @@ class SessionRunner:
 
         Raises:
             DuettoError: what the task raised, or what went wrong with the peer.
+            PeerBusy: the task is idle, and this party is not.
         """
         stream = self.stream(peer)
+        with self._seat(stream) if task.idle else nullcontext():
+            self._dial(stream, task, open)
+
+    def _dial(self, stream: PacketStream, task: SessionTask, open: Open) -> None:  # noqa: A002
+        peer = stream.peer
 
         def endure(session_id: bytes, token: bytes, after: pb.Packet | None) -> None:
             redial = Redialler(stream, functools.partial(self.stream, peer), open, session_id, token)
@@ -142,7 +162,7 @@ class SessionRunner:
                 job_id = found.job_id
                 if job_id not in self._streams:
                     self._resumable.replace(stream.peer, job_id)
-                room.enter_context(self.place(stream.peer))
+                room.enter_context(self._seat(stream) if found.idle else self.place(stream.peer))
                 return found
 
             def endure(session_id: bytes, token: bytes, after: pb.Packet | None) -> None:
@@ -199,6 +219,11 @@ class SessionRunner:
         self._executor.shutdown(wait=False, cancel_futures=True)
         if self._cluster is not None:
             self._cluster.shutdown(wait=False, cancel_futures=True)
+
+    def _seat(self, stream: PacketStream) -> AbstractContextManager[None]:
+        """The seat for work in idle time, whose session ends when a job comes."""
+        way = Cancelled("A job came while pools were filled.", "They are filled later.", code=GAVE_WAY)
+        return self._shares.seat(functools.partial(stream.interrupt, way))
 
     def _sides(self, peer: str) -> Sides:
         return Sides(

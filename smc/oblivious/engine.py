@@ -56,8 +56,8 @@ class ObliviousEngine:
         self._executor = executor
         self._channel = channel
         self._random = random
-        self._transfers: Transfers | None = None
-        self._circuits: Circuits | None = None
+        self._transfers = Transfers(role, channel, random)
+        self._circuits = Circuits(role is Role.ALICE, channel, self._transfers)
         self._silent: tuple[SilentTransfers, SilentComparison] | None = None
         self._functions = Functions(role, channel, random)
         self._failed = False
@@ -67,11 +67,14 @@ class ObliviousEngine:
     def setup(self) -> None:
         """Run the base transfers, if they have not run: 3 rounds, `smc.oblivious.cost.SETUP`.
 
+        With a pool in use nothing runs: what the pool does not hold sets up when it is first used.
+
         Raises:
             ProtocolViolation: the peer sent invalid points.
         """
         with self._guarded():
-            self._ready()
+            if self._pool is None:
+                self._ready()
 
     def setup_silent(self) -> None:
         """Run `setup` and make the first reserve of silent transfers, if that has not happened.
@@ -345,16 +348,15 @@ class ObliviousEngine:
                 raise UsageError(f"Numbers of {bits} bits cannot be compared.", "Use at least 1 bit.")
             if silent:
                 return self._compare_silently(values, bits, holds_x=holds_x, equal=equal)
-            digits = Digits.of(bits)
-            pool = self._pool
+            digits, pool, parts = Digits.of(bits), self._pool, []
             if equal or (pool is not None and not pool.fits(len(values), bits, holds_x)):
                 pool = None
-            parts = []
             for part in spans(len(values), digits.word_bytes if pool is None else digits.prepared_word_bytes):
                 own = planes(values[part], bits)
                 count = part.stop - part.start
                 prepared = None if pool is None else pool.take(count)
-                circuits = self._ready()[1]
+                # To compare out of a pool takes no transfer, and so no set-up.
+                circuits = self._ready()[1] if prepared is None else self._circuits
                 compare = circuits.equal if equal else partial(circuits.not_below, prepared=prepared)
                 shares = compare(own, holds_x=holds_x)
                 parts.append(unpack_slots(shares, count))
@@ -371,15 +373,12 @@ class ObliviousEngine:
 
     def _convert(self, bits: Bit, first: bool) -> Word:
         """Shares of b = b1 + b2 - 2 b1 b2, the product from a correlated transfer."""
-        transfers = self._ready()[0]
-        own = bits.astype(np.uint64)
+        transfers, own = self._ready()[0], bits.astype(np.uint64)
         product = transfers.correlate(own) if first else transfers.receive(bits)
         return own - (product << np.uint64(1))
 
     def _ready(self) -> tuple[Transfers, Circuits]:
-        if self._transfers is None or self._circuits is None:
-            self._transfers = Transfers(self._role, self._channel, self._random)
-            self._circuits = Circuits(self._role is Role.ALICE, self._channel, self._transfers)
+        self._transfers.setup()
         return self._transfers, self._circuits
 
     def _ready_silent(self) -> tuple[SilentTransfers, SilentComparison]:

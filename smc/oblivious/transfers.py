@@ -32,7 +32,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.bitmatrix import LANES, Bit, Word, pack_slots, unpack_slots, words_for
-from smc.oblivious.setup import set_up
+from smc.oblivious.setup import Ends, set_up
 from smc.pieces import cut
 
 
@@ -101,7 +101,7 @@ def _pieces(width: int, most: int) -> Iterator[slice]:
 
 
 class Transfers:
-    """Both directions of extended transfers with the peer; making one runs the set-up.
+    """Both directions of extended transfers with the peer, which `setup` makes ready.
 
     Args:
         role: this side's role.
@@ -110,9 +110,20 @@ class Transfers:
     """
 
     def __init__(self, role: Role, channel: Channel, random: Randomness) -> None:
+        self._role = role
         self._channel = channel
         self._random = random
-        self._ends = set_up(role, channel, random)
+        self._made: Ends | None = None
+
+    @property
+    def _ends(self) -> Ends:
+        return self._made or self.setup()
+
+    def setup(self) -> Ends:
+        """Run the set-up, if it has not run; both parties alike. Raises as `smc.oblivious.setup.set_up`."""
+        if self._made is None:
+            self._made = set_up(self._role, self._channel, self._random)
+        return self._made
 
     @property
     def session(self) -> bytes:

@@ -60,6 +60,11 @@ def prepare(plan: Plan, session: Session) -> Prepared:
         PeerError: of the kind that the failure has.
     """
     compare_plans(plan, session)
+    return set_up(plan, session)
+
+
+def set_up(plan: Plan, session: Session) -> Prepared:
+    """The second half of `prepare`: for plans that were compared."""
     for setup in plan.setups:
         setup.run(session)
     return Prepared(plan, session)

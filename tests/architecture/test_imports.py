@@ -90,6 +90,7 @@ FLOORS = (
     ("parties",),
     ("parties.errors", "parties.texts", "parties.release"),
     ("parties.toml", "parties.memory"),
+    ("parties.kept_pools",),
     ("parties.config", "parties.plugins"),
     ("parties.pki",),
     ("parties.catalog", "parties.cluster"),

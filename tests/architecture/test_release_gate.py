@@ -40,7 +40,8 @@ SILENT = frozenset(
 """Functions and modules of the floors below that analyses use and that say nothing to the peer."""
 
 SPOKEN = {
-    "smc.planning.run.prepare": {"smc.analyses.comparison.run"},
+    "smc.planning.agreement.compare_plans": {"smc.analyses.comparison.run"},
+    "smc.planning.run.set_up": {"smc.analyses.comparison.run"},
     "smc.protocols.coins.toss": {
         "smc.analyses.clustering.matched",
         "smc.analyses.matching.tolerant.rank_join",

@@ -45,7 +45,7 @@ def test_the_ledger_the_data_and_the_pools(served, home):
     assert home.dataset(name) == printed(data, served, "describe", name)
     counted = printed(data, served, "check", name)["datasets"][name]
     assert home.check_data(name).items() <= counted.items()
-    assert {"pools": home.pools()} == printed(pool, served, "status")
+    assert {"pools": home.pools(), "kept": home.kept_pools()} == printed(pool, served, "status")
     with pytest.raises(DataError, match="none"):
         home.dataset("none")
 

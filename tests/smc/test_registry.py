@@ -14,7 +14,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.planning.cost import OPERATIONS
-from smc.protocols import agreement, coins, correlated, pools
+from smc.protocols import agreement, coins, correlated, pools, stock
 from smc.protocols.exchange import bounds, row_counts, texts
 from smc.protocols.intersection import exact, opprf
 from smc.protocols.session import Session
@@ -251,6 +251,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "silent-transfers": lambda s, _: s.oblivious.setup_silent(),
     "pool": _pool,
     "pool-agreement": lambda s, _: pools.take_pool(s, 64, 8, holds_x=s.role is Role.ALICE),
+    "pool-stock": lambda s, z: stock.compare_stock(s, z["most"]),
     "oprf": lambda s, z: sides(
         s,
         lambda: s.oblivious.prf_receive(words(s, z["count"], 2)),

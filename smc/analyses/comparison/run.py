@@ -14,7 +14,8 @@ from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import Outcome
 from smc.errors import DomainError
 from smc.forms import Form
-from smc.planning.run import prepare, session_parameters
+from smc.planning.agreement import compare_plans
+from smc.planning.run import session_parameters, set_up
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
 from smc.protocols.spec import parse_modulus
@@ -37,10 +38,12 @@ def run(session: Session, parameters: ComparisonParameters, data: Data, release:
     moduli = [parse_modulus(data[n].schema.modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
     given = session_parameters(session, count, parameters.bits)
     plan = planned(parameters, given, moduli, session.network)
-    ready = prepare(plan, session)
+    compare_plans(plan, session)
+    # Before the set-up, of which a pool saves the base transfers.
+    prepared = (use_prepared(session, plan, given),) if parameters.pool else ()
+    ready = set_up(plan, session)
     about = Rows() if parameters.type.delta.sees else Shares()
     release.admit(about)
-    prepared = (use_prepared(session, plan, given),) if parameters.pool else ()
     delta = release.protocol(about, ready.run, holdings["x"], holdings["y"])
     return Outcome(
         tables(session, delta),

@@ -275,6 +275,9 @@ class Port:
     def outage(self, job_id: str) -> Outage | None:
         return self.network.outages.get(job_id)
 
+    def give_way(self) -> None:
+        return
+
 
 CATALOG = """
 [datasets.numbers]

@@ -1,0 +1,533 @@
+"""Pools that two parties fill in idle time, over mutually authenticated connections in one process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from parties.config import Address, Config, Limits, Peer
+from parties.errors import PeerBusy, PeerRefused, PeerUnreachable
+from parties.kept_pools import MAX_POOLS, KeptPools
+from parties.pki import Identity
+from parties.ports.interfaces import SessionHeader, SessionTask
+from parties.ports.terms import Terms
+from parties.session import filling
+from parties.session.directory import PeerDirectory
+from parties.session.filling import MOST_LOST, PORTION_POOLS, Filler, Pace
+from parties.session.pools import PoolStore
+from parties.session.runner import SessionRunner
+from parties.session.server import PeerServer
+from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.errors import PeerAborted, PeerError, ProtocolViolation
+from smc.forms import Role
+from smc.oblivious.pool import Pool, PoolInfo
+from smc.protocols.pools import take_pool
+from smc.protocols.stock import PoolNames, compare_stock
+from tests.parties.rpc.harness import JOB, NORTH, SOUTH, Ending, Jobs, configuration, public, task
+
+QUICK = Pace(look=0.02, gap=0.0, second=0.2, busy=(0.02, 0.1), refused=(0.05, 0.1))
+LIMITS = Limits(sessions=1, message_seconds=5, job_seconds=30, reconnect_seconds=0)
+OWN = {"north": NORTH, "south": SOUTH}
+
+
+def kept(name: str, **changes: Any) -> KeptPools:
+    """What north or south wants; changes are of both sides' meaning."""
+    return replace(KeptPools(other(name), "north", 8, 64, 3), **changes)
+
+
+def other(name: str) -> str:
+    return "south" if name == "north" else "north"
+
+
+@dataclass
+class Side:
+    """One party: a server, a way to the peer, a store and what fills it."""
+
+    config: Config
+    store: PoolStore
+    runner: SessionRunner
+    jobs: Jobs
+    directory: PeerDirectory = field(init=False)
+    filler: Filler = field(init=False)
+    server: PeerServer = field(init=False)
+    notes: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def names(self) -> set[bytes]:
+        return {file.stored.name for file in self.store.list()}
+
+    def run(self, work: Callable[..., None], **changes: Any) -> None:
+        """A session that looks like a filling to the peer and does something else."""
+        asked = self.filler._task(self.config.pools[0])
+        self.directory.run_session(self.config.pools[0].peer, replace(asked, run=work, **changes))
+
+
+@contextmanager
+def served(
+    own: Identity, peer: Identity, home: Path, pools: tuple[KeptPools, ...], pace: Pace, quiet: float
+) -> Iterator[Side]:
+    (home / "keys").mkdir(mode=0o700, parents=True)
+    config = replace(configuration(own, {}, LIMITS), home=home, pools=pools)
+    store, known = PoolStore(home), {peer.name: public(peer)}
+    runner = SessionRunner(own, known, LIMITS, pools=store, quiet_seconds=quiet)
+    side = Side(config, store, runner, Jobs())
+    side.directory = PeerDirectory(config, own, known, runner)
+
+    def note(**about: Any) -> None:
+        side.notes.append(about)
+
+    side.filler = Filler(config, store, side.directory, runner, side.jobs, note, pace)
+    side.server = PeerServer(
+        Address("127.0.0.1", 0),
+        own,
+        known,
+        keepalive=config.keepalive,
+        sessions=LIMITS.sessions,
+        runner=runner,
+        port=side.filler,
+        terms=Terms(),
+    )
+    side.server.start()
+    try:
+        yield side
+    finally:
+        side.server.drain()
+        runner.stop()
+        side.filler.end()
+        side.server.stop(2)
+        side.directory.close()
+        runner.close()
+
+
+Make = Callable[..., tuple[Side, Side]]
+
+
+@pytest.fixture
+def make(tmp_path) -> Iterator[Make]:
+    """Makes north and south, which know each other's addresses; they fill when told, or by `start`."""
+    with ExitStack() as stack:
+
+        def both(
+            pools: dict[str, tuple[KeptPools, ...]] | None = None, pace: Pace = QUICK, quiet: float = 0.0
+        ) -> tuple[Side, Side]:
+            wanted = pools or {name: (kept(name),) for name in OWN}
+            sides = {
+                name: stack.enter_context(
+                    served(own, OWN[other(name)], tmp_path / name, wanted.get(name, ()), pace, quiet)
+                )
+                for name, own in OWN.items()
+            }
+            for name, side in sides.items():
+                peer = Peer(other(name), sides[other(name)].server.address, tmp_path, "")
+                side.config = replace(side.config, peers=(peer,))
+                side.directory.set_peers(side.config, {peer.name: public(OWN[peer.name])})
+                side.filler.follow(side.config)
+            return sides["north"], sides["south"]
+
+        yield both
+
+
+def until(holds: Callable[[], object], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not become so in time"
+        time.sleep(0.01)
+
+
+def insist(side: Side, work: Callable[..., None]) -> None:
+    """Run it as soon as the peer is done with the session before."""
+    while True:
+        try:
+            side.run(work)
+        except PeerBusy:
+            time.sleep(0.01)
+        else:
+            return
+
+
+def test_one_look_fills_what_is_missing_on_both_sides(make: Make) -> None:
+    north, south = make()
+    north.filler.look()
+    until(lambda: len(south.names) == 3)
+    assert north.names == south.names
+    (one, *_), (two, *_) = north.store.list(), south.store.list()
+    assert (one.stored.bits, one.stored.comparisons) == (8, 64)
+    assert (one.stored.holds_x, two.stored.holds_x) == (True, False)
+    before = north.names
+    north.filler.look()
+    assert north.names == before
+
+
+def test_what_was_filled_is_used_by_a_job_and_made_again(make: Make) -> None:
+    north, south = make()
+    north.filler.start()
+    south.filler.start()
+    until(lambda: len(north.names) == len(south.names) == 3)
+    before, found = north.names, {}
+
+    def use(name: str) -> Callable[[Any], None]:
+        def run(session: Any) -> None:
+            found[name] = take_pool(session, 64, 8, holds_x=name == "north")
+
+        return run
+
+    south.jobs.tasks[JOB] = task(Role.BOB, use("south"))
+    north.directory.run_session("south", task(Role.ALICE, use("north")))
+    assert isinstance(found["north"], Pool)
+    assert found["north"].name == found["south"].name
+    assert found["north"].name in before
+    until(lambda: north.names == south.names and len(north.names) == 3 and north.names != before)
+    assert found["north"].name not in north.names
+
+
+def test_a_portion_at_a_time(make: Make) -> None:
+    wanted = PORTION_POOLS + 2
+    north, south = make({name: (kept(name, ready=wanted),) for name in OWN})
+    north.filler.look()
+    until(lambda: len(south.names) == PORTION_POOLS)
+    north.filler.look()
+    until(lambda: len(south.names) == wanted)
+    assert north.names == south.names
+
+
+def test_the_second_side_dials_when_the_first_does_not(make: Make) -> None:
+    north, south = make()
+    south.filler.look()
+    assert not south.names
+    until(lambda: (south.filler.look(), len(south.names) == 3)[1])
+    until(lambda: north.names == south.names)
+
+
+def test_kinds_are_filled_each_for_itself(make: Make) -> None:
+    pools = {name: (kept(name), kept(name, bits=16, x_at="south", ready=1)) for name in OWN}
+    north, south = make(pools)
+    north.filler.look()
+    until(lambda: len(south.names) == 4)
+    assert north.names == south.names
+    assert sorted((f.stored.bits, f.stored.holds_x) for f in north.store.list()) == [
+        *[(8, True)] * 3,
+        (16, False),
+    ]
+
+
+OTHERS = {
+    "nothing": None,
+    "bits": {"bits": 9},
+    "comparisons": {"comparisons": 128},
+    "ready": {"ready": 4},
+    "x": {"x_at": "south"},
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_who_wants_something_else_is_refused_and_rarely_asked(make: Make, name: str) -> None:
+    changes = OTHERS[name]
+    theirs = () if changes is None else (kept("south", **changes),)
+    pace = replace(QUICK, refused=(3600.0, 7200.0))
+    north, south = make({"north": (kept("north"),), "south": theirs}, pace)
+    with pytest.raises(PeerRefused, match="does not want the same pools") as caught:
+        north.run(lambda session: None)
+    assert caught.value.stable_code == "pool-unstated"
+    attempts = count_calls(north.directory, "run_session")
+    for _ in range(5):
+        north.filler.look()
+    assert len(attempts) == 1
+    assert not north.names
+    assert not south.names
+    assert not (north.config.home / "pools").exists()
+    # Whoever states something anew asks again.
+    north.filler.follow(north.config)
+    north.filler.look()
+    assert len(attempts) == 2
+
+
+def test_pauses_grow_and_end_when_a_filling_succeeds(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    north, _ = make(pace=replace(QUICK, refused=(60.0, 3600.0)))
+    now, pauses = [1000.0], []
+    monkeypatch.setattr(filling, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    (wanted,) = north.config.pools
+
+    def away(peer: str, asked: SessionTask) -> None:
+        raise PeerUnreachable("Nothing answers.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(north.directory, "run_session", away)
+        for _ in range(9):
+            north.filler.look()
+            pauses.append(north.filler._due[wanted].at - now[0])
+            now[0] = north.filler._due[wanted].at
+    assert pauses == [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
+    monkeypatch.undo()
+    north.filler.follow(north.config)
+    north.filler.look()
+    assert len(north.names) == 3
+    assert north.filler._due[wanted].failures == 0
+
+
+def count_calls(owner: object, name: str) -> list[object]:
+    calls: list[object] = []
+    before = getattr(owner, name)
+
+    def counted(*words: Any) -> Any:
+        calls.append(words)
+        return before(*words)
+
+    setattr(owner, name, counted)
+    return calls
+
+
+def test_nothing_is_filled_while_a_job_runs_or_has_just_come(make: Make) -> None:
+    north, south = make(quiet=0.3)
+    until(lambda: north.runner.is_quiet and south.runner.is_quiet)
+    inside, release = threading.Event(), threading.Event()
+
+    def wait(session: Any) -> None:
+        inside.set()
+        assert release.wait(10)
+
+    south.jobs.tasks[JOB] = task(Role.BOB, wait, ended := Ending())
+    thread = threading.Thread(
+        target=lambda: north.directory.run_session("south", task(Role.ALICE, wait)), daemon=True
+    )
+    thread.start()
+    assert inside.wait(10)
+    time.sleep(0.4)
+    with pytest.raises(PeerBusy):
+        north.run(lambda session: None)
+    north.filler.look()
+    assert not north.names
+    release.set()
+    thread.join(10)
+    assert ended.wait() is None
+    north.filler.look()
+    assert not north.names
+    until(lambda: (north.filler.look(), len(north.names) == 3)[1])
+
+
+def test_only_the_other_side_is_busy(make: Make) -> None:
+    north, south = make(quiet=0.2)
+    until(lambda: north.runner.is_quiet)
+    south.runner.give_way()
+    with pytest.raises(PeerBusy, match="south runs as many"):
+        north.run(lambda session: None)
+
+
+@pytest.mark.parametrize("who", ["north", "south"])
+def test_a_job_that_comes_while_pools_are_filled_runs_at_once(
+    make: Make, who: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even with one place, which is the job's; what was being made is gone, and made again later."""
+    north, south = make(quiet=0.1)
+    sides = {"north": north, "south": south}
+    until(lambda: north.runner.is_quiet and south.runner.is_quiet)
+    inside, ends = threading.Event(), []
+    put = PoolStore.put
+
+    def slow(self: PoolStore, peer: str, stored: PoolInfo, data: bytes) -> None:
+        put(self, peer, stored, data)
+        inside.set()
+        time.sleep(0.05)
+
+    monkeypatch.setattr(PoolStore, "put", slow)
+
+    def fill() -> None:
+        try:
+            north.run(lambda session: [north.filler._run(north.config.pools[0], session) for _ in range(99)])
+        except Exception as error:
+            ends.append(error)
+
+    thread = threading.Thread(target=fill, daemon=True)
+    thread.start()
+    assert inside.wait(10)
+    ran = []
+    sides[other(who)].jobs.tasks[JOB] = task(
+        Role.BOB, lambda session: ran.append(session.role), ended := Ending()
+    )
+    sides[who].directory.run_session(other(who), task(Role.ALICE, lambda session: ran.append(session.role)))
+    assert ended.wait() is None
+    assert sorted(role.value for role in ran) == ["alice", "bob"]
+    thread.join(10)
+    assert len(ends) == 1
+    assert ends[0].stable_code in ("gave-way", "peer-aborted")
+    monkeypatch.undo()
+    until(lambda: (north.filler.look(), len(north.names) == 3 and north.names == south.names)[1])
+
+
+def test_proposals_and_words_go_to_the_jobs_and_proposals_end_fillings(make: Make) -> None:
+    north, south = make(quiet=0.2)
+    until(lambda: south.runner.is_quiet)
+    assert north.directory.tell("south", b"x") == b"north:x"
+    assert south.runner.is_quiet
+    assert north.directory.propose("south", b"x") == b"north:x"
+    assert not south.runner.is_quiet
+    south.runner.give_way()
+    header = SessionHeader(bytes(32), "pool-", bytes(32), Role.ALICE, "", "")
+    with pytest.raises(Exception, match=r"\[\[pools\]\]"):
+        south.filler.accept_session("north", header)
+
+
+@pytest.mark.parametrize("loser", ["north", "south"])
+def test_halves_whose_other_half_is_gone_are_deleted(make: Make, loser: str) -> None:
+    north, south = make()
+    north.filler.look()
+    until(lambda: len(south.names) == 3)
+    sides = {"north": north, "south": south}
+    lost = next(iter(north.names))
+    sides[loser].store.discard(other(loser), [lost])
+    alone = PoolInfo(bytes([7]) * 32, 256, 30, True)
+    north.store.put("south", alone, b"half of a preparation that the peer did not keep")
+    north.store.take("south", next(iter(south.names - {lost})))
+    north.filler.look()
+    until(lambda: north.names == south.names and len(north.names) == 3)
+    assert lost not in north.names
+    assert alone.name not in north.names
+
+
+def test_a_side_that_stops_in_the_middle_leaves_nothing_behind(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the pool that was being made, one side keeps a half; the next filling deletes it and goes on."""
+    north, south = make()
+    put = PoolStore.put
+
+    def failing(self: PoolStore, peer: str, stored: PoolInfo, data: bytes) -> None:
+        if peer == "north" and self.list():
+            raise OSError("the disk is gone")
+        put(self, peer, stored, data)
+
+    monkeypatch.setattr(PoolStore, "put", failing)
+    north.filler.look()
+    until(lambda: north.filler._accounts["south"].lost == 1)
+    monkeypatch.undo()
+    assert len(north.names) > len(south.names)
+    until(lambda: (north.filler.look(), north.names == south.names and len(north.names) == 3)[1])
+
+
+# peers that do not keep to it
+
+
+def test_a_peer_that_fills_faster_than_it_may_is_refused(make: Make) -> None:
+    north, _ = make(pace=replace(QUICK, gap=3600.0))
+    north.filler.look()
+    assert len(north.names) == 3
+    with pytest.raises(PeerBusy):
+        north.run(lambda session: None)
+
+
+def test_a_peer_that_loses_its_halves_without_end_is_refused(make: Make) -> None:
+    """It makes this side work for less than a session a pool, and no more than so many an hour."""
+    north, south = make()
+
+    def forget(session: Any) -> None:
+        for file in north.store.list():
+            north.store.discard("south", [file.stored.name])
+        north.filler._make(north.config.pools[0], session)
+
+    with pytest.raises(PeerRefused, match="were lost") as caught:
+        deque((insist(north, forget) for _ in range(MOST_LOST + 2)), maxlen=0)
+    assert caught.value.stable_code == "pool-losses"
+    assert south.filler._accounts["north"].lost <= MOST_LOST + PORTION_POOLS
+    south.filler._accounts["north"].hour -= 3601
+    insist(north, forget)
+
+
+def test_a_peer_that_breaks_off_each_time_is_refused(make: Make) -> None:
+    north, south = make()
+
+    def leave(session: Any) -> None:
+        compare_stock(session, MAX_POOLS)
+        raise ProtocolViolation("enough")
+
+    south.filler._count("north", lost=MOST_LOST - 1)
+    for _ in range(2):
+        with pytest.raises(ProtocolViolation, match="enough"):
+            insist(north, leave)
+    until(lambda: south.filler._accounts["north"].lost > MOST_LOST)
+    with pytest.raises(PeerRefused, match="were lost"):
+        insist(north, leave)
+
+
+@pytest.mark.parametrize("changes", [{"comparisons": 6400}, {"bits": 64}, {"ready": 60}])
+def test_a_peer_that_makes_other_sizes_than_it_said_ends_its_session(
+    make: Make, changes: dict[str, int]
+) -> None:
+    north, south = make()
+    (wanted,) = north.config.pools
+
+    def greedy(session: Any) -> None:
+        stock = compare_stock(session, MAX_POOLS)
+        assert not stock.common
+        asked = replace(wanted, **changes)
+        for _ in range(asked.ready):
+            session.oblivious.fill_pool(asked.comparisons, asked.bits, holds_x=True)
+
+    with pytest.raises(PeerError) as caught:
+        north.run(greedy)
+    assert isinstance(caught.value, PeerAborted | ProtocolViolation)
+    assert len(south.names) <= wanted.ready
+
+
+def test_a_peer_that_claims_pools_that_are_not_there_gains_nothing(make: Make) -> None:
+    north, south = make()
+    north.filler.look()
+    until(lambda: len(south.names) == 3)
+
+    def claim(session: Any) -> None:
+        rows = ByteRows(session.random.words(MAX_POOLS * 4).view("u1").reshape(MAX_POOLS, 32))
+        session.channel.send(PoolNames(rows))
+        session.channel.recv(PoolNames, ExpectedByteRows(MAX_POOLS, 32))
+
+    with pytest.raises(PeerError):
+        north.run(claim, deadline_seconds=0.5)
+    assert not south.names
+    assert south.filler._accounts["north"].lost >= 3
+
+
+def test_a_peer_that_says_nothing_more_is_given_up_in_time(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filling, "DEADLINE_SECONDS", 0.5)
+    north, south = make()
+
+    def silent(session: Any) -> None:
+        time.sleep(1.5)
+
+    with pytest.raises(PeerAborted):
+        north.run(silent, deadline_seconds=30.0)
+    until(lambda: south.runner.is_quiet)
+    north.filler.look()
+    assert len(north.names) == 3
+
+
+def test_nothing_is_filled_when_the_disk_is_nearly_full(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    north, _ = make()
+    monkeypatch.setattr(filling, "MIN_FREE_BYTES", 1 << 62)
+    north.filler.look()
+    with pytest.raises(PeerBusy, match="cannot write to its disk"):
+        north.run(lambda session: None)
+    assert not north.names
+
+
+def test_the_audit_log_hears_of_it_once_an_hour(make: Make) -> None:
+    north, south = make()
+    north.filler.look()
+    assert north.notes == [{"peer": "south", "lost": 0, "pools": 3, "comparisons": 192}]
+    until(lambda: south.notes == [{"peer": "north", "lost": 0, "pools": 3, "comparisons": 192}])
+    for _ in range(3):
+        north.store.clear()
+        north.filler.look()
+        until(lambda: north.names == south.names)
+    assert len(north.notes) == 1
+    north.filler.end()
+    assert north.notes[1:] == [{"peer": "south", "lost": 0, "pools": 9, "comparisons": 576}]
+    south.filler.end()
+    assert south.notes[1:] == [{"peer": "north", "lost": 9, "pools": 9, "comparisons": 576}]
