@@ -51,6 +51,7 @@ class Case:
         mbit: emulated rate of each direction in 10**6 bits per second; 0 is that of loopback.
         repeat: runs in the same session.
         timeout: seconds after which connecting and running are given up.
+        pool: whether all runs compare out of a pool that was filled before, as in idle time.
     """
 
     type: ComparisonType
@@ -64,6 +65,7 @@ class Case:
     mbit: float = 0.0
     repeat: int = 1
     timeout: float = 600.0
+    pool: bool = False
 
     @property
     def parameters(self) -> Parameters:
@@ -111,6 +113,7 @@ class Case:
             "mbit": self.mbit,
             "repeat": self.repeat,
             "timeout": self.timeout,
+            "pool": self.pool,
         }
 
     @classmethod

@@ -17,6 +17,8 @@ from smc.ciphers.paillier import Ciphertexts, OwnPaillier
 from smc.errors import DuettoError
 from smc.forms import ComparisonType, Form, Holding, Role
 from smc.numeric.random import Randomness
+from smc.pair import run_pair
+from smc.protocols.session import Session
 from smc.protocols.spec import Modulus
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
 
@@ -55,6 +57,15 @@ def _edge_pairs(bits: int, random: Randomness) -> list[Pair]:
 def plain_results(pairs: Sequence[Pair]) -> list[int]:
     """The plain comparison: 1 where x >= y, else 0."""
     return [int(x >= y) for x, y in pairs]
+
+
+def fill_pool(comparisons: int, bits: int, x_at: Role) -> dict[Role, bytes]:
+    """Both halves of a pool, as they are stored."""
+
+    def side(session: Session) -> bytes:
+        return session.oblivious.fill_pool(comparisons, bits, holds_x=session.role is x_at).export()
+
+    return dict(zip(Role, run_pair(side, side), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,16 @@ from typing import Any, Final, Self
 
 import parties
 from parties.bench.case import Case, modulus_name
-from parties.bench.dealer import Dealer, make_pairs, pack, plain_results, unpack
+from parties.bench.dealer import Dealer, fill_pool, make_pairs, pack, plain_results, unpack
 from parties.pki import certificate
 from parties.rpc.process import CIPHER_SUITES
 from smc.ciphers.keys import PrivateKey, generate
 from smc.ciphers.phe_format import write_private_key
-from smc.errors import DuettoError, PeerAborted, PeerLost
+from smc.errors import DuettoError, PeerAborted, PeerLost, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.planning.cost import estimate_seconds
+from smc.planning.pools import need_of
 
 _PROGRAM: Final = (sys.executable, "-m", "parties.bench.party")
 _AFTERMATH_SECONDS: Final = 5.0
@@ -62,11 +63,25 @@ def measure(case: Case, tell: Tell) -> dict[str, Any]:
         dealer = Dealer(keys, pool, random)
         x, y = dealer.deal_inputs(case.type, case.bits, case.modulus, pairs)
         holdings = {role: {"x": pack(x[role]), "y": pack(y[role])} for role in Role}
+        halves = _pool(case) if case.pool else {}
+        tasks = _tasks(case, keys, holdings)
+        for role, half in halves.items():
+            tasks[role]["pool"] = half.hex()
         tell(f"running {plan.route}")
-        found = run_processes(_tasks(case, keys, holdings), case.timeout)
+        found = run_processes(tasks, case.timeout)
         tell("comparing the results with the plain comparison")
         wrong = _count_wrong(case, dealer, found, plain_results(pairs))
     return {**_describe(case), **_figures(case, found), "wrong": wrong}
+
+
+def _pool(case: Case) -> dict[Role, bytes]:
+    """Both halves of a pool that all runs of a case use up."""
+    need = need_of(case.plan(), case.parameters)
+    if need is None:
+        raise UsageError(
+            "The route of this case takes no pool.", "Leave out --pool, or name --engine oblivious."
+        )
+    return fill_pool(case.repeat * need.comparisons, need.bits, need.x_at)
 
 
 def _tasks(
@@ -226,6 +241,7 @@ def _describe(case: Case) -> dict[str, Any]:
         "rtt_ms": case.rtt_ms,
         "mbit": case.mbit,
         "repeat": case.repeat,
+        "pool": case.pool,
         "route": plan.route,
         "predicted_rounds": cost.rounds,
         "predicted_payload_alice_to_bob": cost.alice_bytes,

@@ -43,6 +43,7 @@ from smc.ciphers.keys import PublicKey
 from smc.ciphers.phe_format import read_private_key
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
+from smc.oblivious.pool import Pool
 from smc.pieces import asked
 from smc.planning.run import Prepared, prepare
 from smc.protocols.session import Session
@@ -92,18 +93,22 @@ class Comparisons:
         case: what is measured.
         x: the local holding of x.
         y: the local holding of y.
+        pool: the local half of a pool, as it is stored, or nothing.
     """
 
-    def __init__(self, case: Case, x: Value, y: Value) -> None:
+    def __init__(self, case: Case, x: Value, y: Value, pool: bytes = b"") -> None:
         self._plan = case.plan()
         self._prepared: Prepared | None = None
         self._x = x
         self._y = y
+        self._pool = pool
         self.setting = case.setting
         self.digest = case.digest
 
     def prepare(self, session: Session) -> None:
-        """What the plan's steps set up."""
+        """What the plan's steps set up; of that a pool saves the base transfers."""
+        if self._pool:
+            session.oblivious.use_pool(Pool.load(self._pool))
         self._prepared = prepare(self._plan, session)
 
     def run(self, session: Session) -> Value:
@@ -313,7 +318,10 @@ def measure(task: Mapping[str, Any]) -> dict[str, Any]:
         program = Joint(AnalysisCase(**task["workload"]), role)
     else:
         program = Comparisons(
-            Case.from_json(task["case"]), unpack(task["x"], theirs), unpack(task["y"], theirs)
+            Case.from_json(task["case"]),
+            unpack(task["x"], theirs),
+            unpack(task["y"], theirs),
+            bytes.fromhex(task.get("pool", "")),
         )
     bench = Bench(program, role)
     seconds = max(1, int(program.setting.timeout))

@@ -63,6 +63,7 @@ def bench() -> None:
     type=click.FloatRange(1),
     help="Seconds for connecting and running.",
 )
+@click.option("--pool", is_flag=True, help="Compare out of a pool that was filled before.")
 @json_option
 def comparison(
     kind: str,
@@ -76,6 +77,7 @@ def comparison(
     mbit: float,
     repeat: int,
     timeout: float,
+    pool: bool,
     as_json: bool,
 ) -> None:
     """Compare a batch of made-up pairs between two processes over gRPC with mutual TLS on loopback.
@@ -85,7 +87,8 @@ def comparison(
     base transfers. Making keys and inputs and checking results is in neither. Bytes are those of the packets
     handed to gRPC, "payload" those of the messages in them. The emulated link delays the packets of the
     session, not those of connecting. Every result is compared with the plain one; "wrong" counts those that
-    differ, and if there are any the exit status is 70.
+    differ, and if there are any the exit status is 70. With --pool, filling it is in neither time, and
+    predictions are those without one.
     """
     case = Case(
         type=ComparisonType.parse(kind),
@@ -99,6 +102,7 @@ def comparison(
         mbit=mbit,
         repeat=repeat,
         timeout=timeout,
+        pool=pool,
     )
     found = measure(case, talk)
     emit(found, lambda out: _print(out, found), as_json=as_json)

@@ -48,6 +48,16 @@ def command(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]
     return int(leave.value.code or 0), json.loads(capsys.readouterr().out)
 
 
+def test_out_of_a_pool(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--type", "SS-SS-SS", "--engine", "oblivious", "--batch", "70", "--repeat", "2"]
+    status, found = command(capsys, *words, "--pool")
+    assert (status, found["wrong"], found["pool"]) == (0, 0, True)
+    assert found["bytes_alice_to_bob"] < found["predicted_payload_alice_to_bob"] / 2
+    status, found = command(capsys, *words, "--pool", "--engine", "elgamal", "--type", "PN-NP-SS")
+    assert status == 2
+    assert "takes no pool" in found["error"]["what"]
+
+
 def silent(text: str) -> None:
     del text
 

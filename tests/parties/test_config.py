@@ -191,3 +191,50 @@ def test_bad_names(name):
 @pytest.mark.parametrize("name", ["a", "north-2", "a" * 32])
 def test_good_names(name):
     assert check_name(name) == name
+
+
+POOLS = """
+[[pools]]
+peer = "south"
+x_at = "north"
+bits = 12
+comparisons = 65
+ready = 16
+"""
+
+
+def test_pools(tmp_path):
+    assert load(written(tmp_path, GOOD)).pools == ()
+    other = POOLS.replace("65", "64").replace('x_at = "north"', 'x_at = "south"')
+    first, second = load(written(tmp_path, GOOD + POOLS + other)).pools
+    assert (first.peer, first.bits, first.comparisons, first.ready, first.holds_x) == (
+        *("south", 12, 128, 16, True),
+    )
+    assert (second.comparisons, second.holds_x) == (64, False)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "what"),
+    [
+        ('"south"', '"west"', "pools 1: peer is not paired"),
+        ('x_at = "north"', 'x_at = "east"', "pools 1: x_at is 'east'"),
+        ("bits = 12", "bits = 131", "bits is above 130"),
+        ("bits = 12", "bits = 0", "bits is below 1"),
+        ("bits = 12\n", "", "bits"),
+        ("comparisons = 65", "comparisons = 131073", "comparisons is above 131072"),
+        ("comparisons = 65", 'comparisons = "many"', "has to be an integer"),
+        ("ready = 16", "ready = 65", "ready is above 64"),
+        ("ready = 16", "ready = 16\nfast = true", "'fast' is not a known key"),
+        ("[[pools]]", "[pools]", "has to be a list of tables"),
+        ("ready = 16\n", "ready = 16\n" + POOLS, "one kind twice, with 'south'"),
+        (
+            "ready = 16\n",
+            "ready = 33\n" + POOLS.replace("= 12", "= 13").replace("16", "32"),
+            "65 pools with 'south'",
+        ),
+    ],
+)
+def test_pools_that_cannot_be_kept(tmp_path, before, after, what):
+    assert before in POOLS
+    with pytest.raises(ConfigError, match=re.escape(what)):
+        load(written(tmp_path, GOOD + POOLS.replace(before, after)))

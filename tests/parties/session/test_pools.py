@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from parties.cli.pools import pool as pool_command
 from parties.errors import ConfigError, PoolError
+from parties.kept_pools import KeptPools
 from parties.session import pools
 from parties.session.pools import MAX_POOLS, PoolStore
 from smc.oblivious.pool import PoolInfo
@@ -230,6 +232,17 @@ def test_names_are_never_paths(store: PoolStore, peer: str) -> None:
         store.take(peer, stored().name)
     with pytest.raises(ConfigError, match="not a valid party name"):
         store.with_peer(peer)
+
+
+def test_halves_are_discarded_by_name(store: PoolStore) -> None:
+    for number in (1, 2, 3):
+        store.put("south", stored(number), SECRET)
+    store.discard("south", [stored(1).name, stored(3).name, stored(9).name])
+    store.discard("south", [])
+    assert [file.stored for file in store.list()] == [stored(2)]
+    kept = KeptPools("south", "north", 32, 128, 4)
+    assert store.count(kept) == 1
+    assert store.count(replace(kept, bits=31)) == store.count(replace(kept, x_at="south")) == 0
 
 
 def test_pool_names_have_32_bytes(store: PoolStore) -> None:

@@ -162,3 +162,27 @@ def _is_refused(call) -> bool:
     except grpc.FutureTimeoutError:
         return False
     return True
+
+
+def test_the_seat_is_for_idle_time_only():
+    shares, left = Shares(1, ["north"], quiet_seconds=0.05), []
+    with pytest.raises(PeerBusy, match="not idle"), shares.seat(lambda: None):
+        pass
+    time.sleep(0.06)
+    with shares.seat(lambda: left.append(1)):
+        assert shares.is_quiet
+        with pytest.raises(PeerBusy, match="not idle"), shares.seat(lambda: None):
+            pass
+        with shares.place("north"):
+            assert left == [1]
+            assert not shares.is_quiet
+        assert not shares.drain(0)
+    assert shares.drain(0)
+    with pytest.raises(PeerBusy, match="not idle"), shares.seat(lambda: None):
+        pass
+    time.sleep(0.06)
+    with shares.seat(lambda: left.append(2)):
+        shares.close()
+        assert left == [1, 2]
+    with pytest.raises(PeerBusy, match="being stopped"), shares.seat(lambda: None):
+        pass

@@ -164,3 +164,26 @@ def test_the_name_is_new_for_every_pool_and_nothing_secret_is_in_its_repr():
     assert left.name == right.name != other.name
     assert repr(left) == "Pool(64 comparisons of 8 bits)"
     assert "array" not in repr(left.take(1))
+
+
+def test_a_comparison_out_of_a_pool_sets_nothing_up_until_it_is_used_up() -> None:
+    pools, _ = zip(*filled(64, 8), strict=True)
+    x, y = batch(5, 8)
+
+    def run(index):
+        def side(session):
+            engine = session.oblivious
+            engine.use_pool(pools[index])
+            engine.setup()
+            before = session.channel.traffic
+            compare = (engine.greater_equal_x, engine.greater_equal_y)[index]
+            first = compare((x, y)[index], 8)
+            used = session.channel.traffic.since(before)
+            return first, used, compare((x, y)[index], 8)
+
+        return side
+
+    (a, there, later_a), (b, back, later_b) = run_pair(run(0), run(1))
+    declared = cost_of(cost.prepared_comparison(5, 8))
+    assert (there.sent, back.sent) == (declared.alice_bytes, declared.bob_bytes)
+    assert (a ^ b).tolist() == (later_a ^ later_b).tolist() == expected((x, y))

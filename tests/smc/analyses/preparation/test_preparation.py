@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smc.analyses.comparison.prepared import need_of
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.preparation.parameters import MAX_COMPARISONS
@@ -22,6 +21,7 @@ from smc.errors import ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Role
 from smc.oblivious.pool import Pool, PoolInfo
 from smc.pair import run_pair
+from smc.planning.pools import need_of
 from smc.planning.route import plan_comparison
 from smc.protocols.pools import OFFERS, PoolOffer, PoolTaken, take_pool
 from smc.protocols.spec import Parameters
