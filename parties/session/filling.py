@@ -66,7 +66,7 @@ log = logging.getLogger("duetto.pools")
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Rhythm:
     """How long a side waits, in seconds.
 
     Attributes:
@@ -118,7 +118,7 @@ class Filler:
         runner: says whether this party is idle.
         jobs: what all other calls of peers are for.
         note: writes a line of the audit log, with what was made in the last hour.
-        pace: how long it waits.
+        rhythm: how long it waits.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Filler:
         runner: SessionRunner,
         jobs: JobPort,
         note: Note,
-        pace: Pace | None = None,
+        rhythm: Rhythm | None = None,
     ) -> None:
         self._config = config
         self._store = store
@@ -137,7 +137,7 @@ class Filler:
         self._runner = runner
         self._jobs = jobs
         self._note = note
-        self._pace = pace or Pace()
+        self._rhythm = rhythm or Rhythm()
         self._lock = threading.Lock()
         self._due: dict[KeptPools, _Due] = {}
         self._accounts: dict[str, _Account] = {}
@@ -194,7 +194,7 @@ class Filler:
         now = time.monotonic()
         with self._lock:
             account = self._account(peer, now)
-            if now - account.accepted < self._pace.gap:
+            if now - account.accepted < self._rhythm.gap:
                 raise PeerBusy(f"{peer} fills pools faster than it may.", "It is tried again later.")
             account.accepted = now
         self._check(peer)
@@ -207,7 +207,7 @@ class Filler:
     # The side that dials
 
     def _go(self) -> None:
-        while not self._stopping.wait(self._pace.look):
+        while not self._stopping.wait(self._rhythm.look):
             try:
                 self.look()
             except Exception as problem:  # a full disk, say; the next look comes
@@ -220,7 +220,7 @@ class Filler:
                 return
             with self._lock:
                 due = self._due.setdefault(kept, _Due())
-            if time.monotonic() >= due.at and self._is_short(kept, due):
+            if time.monotonic() >= due.at:
                 self._fill(kept, due)
 
     def _is_short(self, kept: KeptPools, due: _Due) -> bool:
@@ -230,17 +230,20 @@ class Filler:
             return False
         now = time.monotonic()
         due.short_since = due.short_since or now
-        return self._config.name < kept.peer or now - due.short_since >= self._pace.second
+        return self._config.name < kept.peer or now - due.short_since >= self._rhythm.second
 
     def _fill(self, kept: KeptPools, due: _Due) -> None:
+        """Fill a portion of one kind, if it is short."""
         try:
+            if not self._is_short(kept, due):
+                return
             self._check(kept.peer)
             self._directory.run_session(kept.peer, self._task(kept))
         except DuettoError as error:
             if _gave_way(error):
                 return
             first, longest = (
-                self._pace.busy if isinstance(error, PeerBusy | PeerAborted) else self._pace.refused
+                self._rhythm.busy if isinstance(error, PeerBusy | PeerAborted) else self._rhythm.refused
             )
             due.at = time.monotonic() + min(longest, first * 2 ** min(due.failures, 20))
             due.failures += 1

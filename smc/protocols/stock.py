@@ -42,7 +42,7 @@ class PoolNames(Message, kind="pool-names"):
 
 
 @dataclass(frozen=True, slots=True)
-class Stock:
+class KeptByBoth:
     """The local pools with a peer, after comparing.
 
     Attributes:
@@ -60,7 +60,7 @@ def stock_cost(most: int) -> Cost:
     return Cost((Flight.BOTH,), size, size)
 
 
-def compare_stock(session: Session, most: int) -> Stock:
+def compare_stock(session: Session, most: int) -> KeptByBoth:
     """Compare which pools both parties have; both call it.
 
     Args:
@@ -81,7 +81,7 @@ def compare_stock(session: Session, most: int) -> Stock:
     session.channel.send(PoolNames(ByteRows(np.frombuffer(told, np.uint8).reshape(most, POOL_NAME_BYTES))))
     rows = session.channel.recv(PoolNames, ExpectedByteRows(most, POOL_NAME_BYTES))
     theirs = {row.tobytes() for row in rows}
-    return Stock(
+    return KeptByBoth(
         [pool for pool in kept if pool.name in theirs], [pool for pool in kept if pool.name not in theirs]
     )
 

@@ -26,11 +26,12 @@ FLOORS = ("smc.channel", "smc.ciphers", "smc.oblivious", "smc.planning", "smc.pr
 SILENT = frozenset(
     {
         "smc.ciphers.ciphertexts.valid",
-        "smc.oblivious.bitmatrix.words_for",
         "smc.oblivious.cost.comparison_transfers",
         "smc.oblivious.cost.preparation",
         "smc.planning.cost.computing_seconds",
         "smc.planning.cost.estimate_seconds",
+        "smc.planning.pools.need_of",
+        "smc.planning.pools.takes_pools",
         "smc.planning.route.plan_comparison",
         "smc.planning.run.session_parameters",
         "smc.protocols.intersection.cuckoo",

@@ -22,7 +22,7 @@ from parties.ports.interfaces import SessionHeader, SessionTask
 from parties.ports.terms import Terms
 from parties.session import filling
 from parties.session.directory import PeerDirectory
-from parties.session.filling import MOST_LOST, PORTION_POOLS, Filler, Pace
+from parties.session.filling import MOST_LOST, PORTION_POOLS, Filler, Rhythm
 from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
 from parties.session.server import PeerServer
@@ -34,7 +34,7 @@ from smc.protocols.pools import take_pool
 from smc.protocols.stock import PoolNames, compare_stock
 from tests.parties.rpc.harness import JOB, NORTH, SOUTH, Ending, Jobs, configuration, public, task
 
-QUICK = Pace(look=0.02, gap=0.0, second=0.2, busy=(0.02, 0.1), refused=(0.05, 0.1))
+QUICK = Rhythm(look=0.02, gap=0.0, second=0.2, busy=(0.02, 0.1), refused=(0.05, 0.1))
 LIMITS = Limits(sessions=1, message_seconds=5, job_seconds=30, reconnect_seconds=0)
 OWN = {"north": NORTH, "south": SOUTH}
 
@@ -73,7 +73,7 @@ class Side:
 
 @contextmanager
 def served(
-    own: Identity, peer: Identity, home: Path, pools: tuple[KeptPools, ...], pace: Pace, quiet: float
+    own: Identity, peer: Identity, home: Path, pools: tuple[KeptPools, ...], rhythm: Rhythm, quiet: float
 ) -> Iterator[Side]:
     (home / "keys").mkdir(mode=0o700, parents=True)
     config = replace(configuration(own, {}, LIMITS), home=home, pools=pools)
@@ -85,7 +85,7 @@ def served(
     def note(**about: Any) -> None:
         side.notes.append(about)
 
-    side.filler = Filler(config, store, side.directory, runner, side.jobs, note, pace)
+    side.filler = Filler(config, store, side.directory, runner, side.jobs, note, rhythm)
     side.server = PeerServer(
         Address("127.0.0.1", 0),
         own,
@@ -117,12 +117,12 @@ def make(tmp_path) -> Iterator[Make]:
     with ExitStack() as stack:
 
         def both(
-            pools: dict[str, tuple[KeptPools, ...]] | None = None, pace: Pace = QUICK, quiet: float = 0.0
+            pools: dict[str, tuple[KeptPools, ...]] | None = None, rhythm: Rhythm = QUICK, quiet: float = 0.0
         ) -> tuple[Side, Side]:
             wanted = pools or {name: (kept(name),) for name in OWN}
             sides = {
                 name: stack.enter_context(
-                    served(own, OWN[other(name)], tmp_path / name, wanted.get(name, ()), pace, quiet)
+                    served(own, OWN[other(name)], tmp_path / name, wanted.get(name, ()), rhythm, quiet)
                 )
                 for name, own in OWN.items()
             }
@@ -232,8 +232,8 @@ OTHERS = {
 def test_who_wants_something_else_is_refused_and_rarely_asked(make: Make, name: str) -> None:
     changes = OTHERS[name]
     theirs = () if changes is None else (kept("south", **changes),)
-    pace = replace(QUICK, refused=(3600.0, 7200.0))
-    north, south = make({"north": (kept("north"),), "south": theirs}, pace)
+    rhythm = replace(QUICK, refused=(3600.0, 7200.0))
+    north, south = make({"north": (kept("north"),), "south": theirs}, rhythm)
     with pytest.raises(PeerRefused, match="does not want the same pools") as caught:
         north.run(lambda session: None)
     assert caught.value.stable_code == "pool-unstated"
@@ -251,7 +251,7 @@ def test_who_wants_something_else_is_refused_and_rarely_asked(make: Make, name: 
 
 
 def test_pauses_grow_and_end_when_a_filling_succeeds(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    north, _ = make(pace=replace(QUICK, refused=(60.0, 3600.0)))
+    north, _ = make(rhythm=replace(QUICK, refused=(60.0, 3600.0)))
     now, pauses = [1000.0], []
     monkeypatch.setattr(filling, "time", SimpleNamespace(monotonic=lambda: now[0]))
     (wanted,) = north.config.pools
@@ -416,7 +416,7 @@ def test_a_side_that_stops_in_the_middle_leaves_nothing_behind(
 
 
 def test_a_peer_that_fills_faster_than_it_may_is_refused(make: Make) -> None:
-    north, _ = make(pace=replace(QUICK, gap=3600.0))
+    north, _ = make(rhythm=replace(QUICK, gap=3600.0))
     north.filler.look()
     assert len(north.names) == 3
     with pytest.raises(PeerBusy):
@@ -515,6 +515,18 @@ def test_nothing_is_filled_when_the_disk_is_nearly_full(make: Make, monkeypatch:
     with pytest.raises(PeerBusy, match="cannot write to its disk"):
         north.run(lambda session: None)
     assert not north.names
+
+
+def test_a_store_that_cannot_be_read_is_not_looked_at_all_the_time(make: Make) -> None:
+    north, _ = make(rhythm=replace(QUICK, refused=(3600.0, 7200.0)))
+    north.filler.look()
+    (north.config.home / "pools" / "taken.log").write_text("z" * 64 + "\n")
+    before = time.monotonic()
+    for _ in range(2):
+        north.filler.look()
+    due = north.filler._due[north.config.pools[0]]
+    assert (due.code, due.failures) == ("pool", 1)
+    assert due.at > before + 3000
 
 
 def test_the_audit_log_hears_of_it_once_an_hour(make: Make) -> None:
