@@ -253,13 +253,18 @@ def _describe(case: Case) -> dict[str, Any]:
 def _figures(case: Case, found: Mapping[Role, Mapping[str, Any]]) -> dict[str, Any]:
     """The measured figures; bytes and rounds are those of one run, seconds the median of all."""
     alice, bob = found[Role.ALICE]["runs"], found[Role.BOB]["runs"]
-    runs = [max(a["seconds"], b["seconds"]) for a, b in zip(alice, bob, strict=True)]
+    runs, worked = (
+        [max(a[name], b[name]) for a, b in zip(alice, bob, strict=True)]
+        for name in ("seconds", "processor_seconds")
+    )
     seconds = statistics.median(runs)
     return {
         "seconds": seconds,
         "setup_seconds": max(found[role]["setup_seconds"] for role in Role),
         "per_second": case.batch / seconds,
         "seconds_of_runs": runs,
+        "processor_seconds": statistics.median(worked),
+        "processor_seconds_of_runs": worked,
         "rounds": max(alice[0]["rounds"], bob[0]["rounds"]),
         "bytes_alice_to_bob": alice[0]["frame_bytes"],
         "bytes_bob_to_alice": bob[0]["frame_bytes"],

@@ -87,7 +87,8 @@ def test_figures(capsys, words: str) -> None:
     assert found["seconds"] > 0
     assert found["setup_seconds"] > 0
     assert found["per_second"] == pytest.approx(found["batch"] / found["seconds"])
-    assert len(found["seconds_of_runs"]) == found["repeat"]
+    assert len(found["seconds_of_runs"]) == len(found["processor_seconds_of_runs"]) == found["repeat"]
+    assert found["processor_seconds"] > 0
 
 
 def test_the_emulated_link_delays_every_round(capsys) -> None:
