@@ -110,10 +110,17 @@ def test_figures_about_matches_by_ranks(output, limits, recipients):
     check(test_linked.job(output, **test_linked.RANKED), *sides, limits, recipients)
 
 
-@pytest.mark.parametrize("recipients", [ALICE, BOB, BOTH])
-def test_tolerant_by_ranks(recipients):
+CHOSEN = {"ranks": 1, "blocking": [["born:value"]], "threshold": "0.6", "histogram": {"epsilon": "12"}}
+"""With so little noise that the least number of matches is reached."""
+
+
+@pytest.mark.parametrize(
+    ("recipients", "chosen"),
+    crossed([ALICE, BOB, BOTH], [{}, CHOSEN]),
+)
+def test_tolerant_by_ranks(recipients, chosen):
     alice, bob, _ = tolerant_runs.tables(20, 15)
-    parsed = tolerant_runs.parameters(ranks=2, bucket=None, load=None)
+    parsed = tolerant_runs.parameters(**{"ranks": 2, "bucket": None, "load": None, **chosen})
     check(parsed, alice, bob, ALL_LIMITS, recipients)
 
 

@@ -60,6 +60,11 @@ def parse(parameters: Mapping[str, Any]) -> LinkedParameters:
             "that overlap would count a row several times, or have to be opened to be chosen.",
             f'Write one_to_one = "{GREEDY}", or leave it out.',
         )
+    if matching.histogram is not None:
+        raise UsageError(
+            f"parameters.histogram does not go with the output {output!r}.",
+            "State the threshold, for instance the one that a job with pairs has chosen.",
+        )
     if "epsilon" in parameters:
         raise UsageError(_noise(matching), "Leave epsilon out for exact figures, or match by exact keys.")
     return LinkedParameters(

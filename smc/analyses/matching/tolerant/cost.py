@@ -70,7 +70,7 @@ def run_cost(
     receivers = [role for role in Role if role in recipients]
     total = counts_cost(1) + SETUP_COST
     if parameters.ranks:
-        total += RankCosts(parameters, counts).paired()
+        total += RankCosts(parameters, counts, limits.minimum_intersection).paired()
         total += cost_counted(counts, limits.minimum_intersection)
         for role in receivers:
             total += opening.cost(counts[role], {role})

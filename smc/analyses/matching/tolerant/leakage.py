@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from smc.analyses.disclosure.limits import ASKED
+from smc.analyses.matching.tolerant.histogram import FLOOR, NEIGHBOURS
 from smc.analyses.matching.tolerant.parameters import GREEDY, LARGEST, NONE, TolerantParameters
+from smc.analyses.records.numbers import text
 from smc.analyses.studies.study import Leakage
 from smc.forms import Role
 
@@ -30,11 +32,25 @@ _LEARNS: Final[Mapping[str, tuple[str, ...]]] = {
 
 def leakage(parameters: TolerantParameters, recipients: frozenset[Role]) -> Leakage:
     """Recipients learn their rows with a match and a number for each partner."""
-    gets = _LEARNS[parameters.one_to_one]
+    gets, noisy = _LEARNS[parameters.one_to_one], _noisy(parameters)
     matches = f"where the policies ask for a least number of matches: whether there are as many; {ASKED}"
     everybody = (*public(parameters), matches)
     return Leakage(
-        gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), everybody
+        (*noisy, *(gets if Role.ALICE in recipients else ())),
+        (*noisy, *(gets if Role.BOB in recipients else ())),
+        everybody,
+    )
+
+
+def _noisy(parameters: TolerantParameters) -> tuple[str, ...]:
+    """What both learn where the threshold is chosen in the run, recipients or not."""
+    histogram = parameters.histogram
+    if histogram is None:
+        return ()
+    return (
+        "the threshold, and the histogram that it is chosen by: how many rows of the side with fewer rows "
+        f"are how alike to their nearest, from {float(FLOOR)} on, with noise that neither party knows, under "
+        f"differential privacy with epsilon {text(histogram.epsilon)}: {NEIGHBOURS}",
     )
 
 
@@ -42,7 +58,7 @@ def public(parameters: TolerantParameters) -> tuple[str, ...]:
     """What everybody may know of how records are compared."""
     return (
         "how many rows each side has",
-        "the fields, the size of filters, the threshold, the blocking keys and "
+        f"the fields, the size of filters, {_threshold(parameters)}, the blocking keys and "
         + ("how many ranks take part" if parameters.ranks else "the size of buckets"),
         *(
             ()
@@ -50,3 +66,7 @@ def public(parameters: TolerantParameters) -> tuple[str, ...]:
             else ("by the refusal, if there is one: that passes leave out too many rows of one side",)
         ),
     )
+
+
+def _threshold(parameters: TolerantParameters) -> str:
+    return "the threshold" if parameters.histogram is None else "the stated threshold and its range"

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.tolerant.blocking import EMPTY, Index
+from smc.analyses.matching.tolerant.histogram import Chosen
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.places import Bit, Pairs, Places, Word, across, newly, stretches
 from smc.analyses.matching.tolerant.records import Records
@@ -68,6 +69,8 @@ class Linkage(ABC):
         self._release = release
         self.numbers: Final = session.random.permutation(len(own)) + 1
         """What stands for the local rows towards the other side, shape (n,): 1 to n, at random."""
+        self.chosen: Chosen | None = None
+        """The threshold, where it is chosen in the run."""
 
     def links(self) -> Links | None:
         """Run.

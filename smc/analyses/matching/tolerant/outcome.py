@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from smc.analyses.matching.tolerant.assignment import largest_assignment
 from smc.analyses.matching.tolerant.coverage import Coverage
+from smc.analyses.matching.tolerant.histogram import EDGES, NEIGHBOURS, Chosen
 from smc.analyses.matching.tolerant.parameters import LARGEST, TolerantParameters
 from smc.analyses.matching.tolerant.records import Records
 from smc.analyses.records.normalization import normalized
+from smc.analyses.records.numbers import text
 from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import DATE, Outcome, Table
 from smc.forms import Role
@@ -42,6 +44,7 @@ def pairs_table(
     rows: NDArray[np.int64],
     partners: NDArray[np.int64],
     notes: tuple[str, ...],
+    chosen: Chosen | None = None,
 ) -> Outcome:
     """The table of a recipient.
 
@@ -52,6 +55,7 @@ def pairs_table(
         rows: the local rows of the pairs, from 0, shape (k,).
         partners: numbers that stand for the peer's rows, from 1, shape (k,).
         notes: remarks for people.
+        chosen: the threshold, where it is chosen in the run.
     """
     columns: dict[str, list[Any]] = {
         "pair": list(range(1, len(rows) + 1)),
@@ -62,7 +66,8 @@ def pairs_table(
         texts = normalized(data[name], (), f"The column {name!r}")
         columns[name] = [texts[row] for row in rows]
     kinds = {name: DATE for name in parameters.show if data[name].schema.is_date}
-    return Outcome((Table("pairs", columns, kinds),), notes, details_of(parameters, counts))
+    details = details_of(parameters, counts, chosen)
+    return Outcome((Table("pairs", columns, kinds),), (*notes, *_told(parameters, chosen)), details)
 
 
 def notes_of(parameters: TolerantParameters, records: Records) -> tuple[str, ...]:
@@ -82,8 +87,25 @@ def notes_of(parameters: TolerantParameters, records: Records) -> tuple[str, ...
     return tuple(notes)
 
 
-def details_of(parameters: TolerantParameters, counts: Mapping[Role, int]) -> dict[str, Any]:
-    """What results say of the run; `counts` are the rows of each role."""
+def _told(parameters: TolerantParameters, chosen: Chosen | None) -> tuple[str, ...]:
+    if chosen is None:
+        return ()
+    return (
+        f"The threshold {float(chosen.threshold)} was chosen in the run from a histogram with noise; stated "
+        f"was {float(parameters.threshold)}.",
+    )
+
+
+def details_of(
+    parameters: TolerantParameters, counts: Mapping[Role, int], chosen: Chosen | None = None
+) -> dict[str, Any]:
+    """What results say of the run.
+
+    Args:
+        parameters: of the job.
+        counts: rows of each role.
+        chosen: the threshold, where it was chosen in the run.
+    """
     if parameters.ranks:
         items = parameters.ranks * min(counts.values())
         meets = {"ranks": parameters.ranks, "compared": len(parameters.blocking) * items}
@@ -95,8 +117,27 @@ def details_of(parameters: TolerantParameters, counts: Mapping[Role, int]) -> di
         "route": route(parameters),
         "engine": "oblivious",
         "one_to_one": parameters.one_to_one,
-        "threshold": str(parameters.threshold),
+        "threshold": text(parameters.threshold if chosen is None else chosen.threshold),
         "bits": parameters.bits,
         "passes": len(parameters.blocking),
         **meets,
+        **_histogram(parameters, chosen),
+    }
+
+
+def _histogram(parameters: TolerantParameters, chosen: Chosen | None) -> dict[str, Any]:
+    histogram = parameters.histogram
+    if histogram is None:
+        return {}
+    return {
+        "stated_threshold": text(parameters.threshold),
+        "histogram": {
+            "from": [float(edge) for edge in EDGES],
+            "rows": None if chosen is None else list(chosen.counts),
+            "epsilon": text(histogram.epsilon),
+            "noise_scale": str(1 / histogram.noise.rate),
+        },
+        "guarantee": "of the histogram and the threshold: (epsilon, delta)-differential privacy, "
+        "computational towards the parties; of the pairs: none",
+        "neighbours": str(NEIGHBOURS),
     }

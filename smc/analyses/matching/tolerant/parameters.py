@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from smc.analyses.matching.tolerant.blocking import YEAR, KeyPart
 from smc.analyses.matching.tolerant.encoding import MAX_WEIGHT, Field
+from smc.analyses.matching.tolerant.histogram import FLOOR, Histogram
+from smc.analyses.matching.tolerant.histogram import parse as parse_histogram
 from smc.analyses.matching.tolerant.similarity import Rule
 from smc.analyses.records.normalization import DATE, parse_steps
 from smc.analyses.studies.columns import Schema
@@ -44,7 +46,7 @@ PAIRS: Final = "pairs"
 
 KEYS: Final = (
     "fields", "bits", "threshold", "blocking", "bucket", "load", "overflow", "ranks", "one_to_one", "rounds",
-    "salt", "show", "output",
+    "salt", "show", "output", "histogram",
 )  # fmt: skip
 _FIELD_KEYS: Final = ("column", "weight", "q", "normalization")
 _DECIMAL: Final = re.compile(r"0\.[0-9]{1,4}|1(\.0{1,4})?")
@@ -57,7 +59,7 @@ class TolerantParameters:
     Attributes:
         fields: what is compared.
         bits: of a filter.
-        threshold: least Dice coefficient of a match.
+        threshold: least Dice coefficient of a match; with a histogram, where the choice begins.
         blocking: the key of each pass.
         bucket: most rows of one side in a bucket.
         load: mean rows of the larger side per bucket.
@@ -68,6 +70,7 @@ class TolerantParameters:
         rounds: of the greedy pairing.
         salt: makes hashes of this job its own.
         show: local columns that the result repeats beside the row numbers.
+        histogram: how the threshold is chosen in the run; None where it is stated.
     """
 
     fields: tuple[Field, ...]
@@ -82,11 +85,13 @@ class TolerantParameters:
     rounds: int
     salt: str
     show: tuple[str, ...]
+    histogram: Histogram | None
 
     @property
     def rule(self) -> Rule:
         """When records are alike; those that meet by ranks do so one by one."""
-        return Rule(self.threshold, 1 if self.ranks else self.bucket)
+        least = self.threshold if self.histogram is None else FLOOR
+        return Rule(least, 1 if self.ranks else self.bucket)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -156,19 +161,25 @@ def parse(parameters: Mapping[str, Any]) -> TolerantParameters:
     salt = take(parameters, "salt", str, _PLACE, "")
     if len(salt) > LONGEST_SALT:
         raise UsageError(f"{_PLACE}.salt has more than {LONGEST_SALT} characters.", "Shorten it.")
+    threshold, blocking, ranks = _threshold(parameters), _blocking(parameters), _ranks(parameters, mode)
+    histogram = None
+    if "histogram" in parameters:
+        place = f"{_PLACE}.histogram"
+        histogram = parse_histogram(parameters["histogram"], place, threshold, len(blocking), ranks)
     return TolerantParameters(
         _fields(parameters),
         _number(parameters, "bits", _PLACE, MIN_BITS, MAX_BITS, 512),
-        _threshold(parameters),
-        _blocking(parameters),
+        threshold,
+        blocking,
         bucket,
         _number(parameters, "load", _PLACE, 1, bucket, max(1, 3 * bucket // 8)),
         overflow == ACCEPT,
-        _ranks(parameters, mode),
+        ranks,
         mode,
         _number(parameters, "rounds", _PLACE, 1, MAX_ROUNDS, 1),
         salt,
         _names(parameters, "show", _PLACE),
+        histogram,
     )
 
 

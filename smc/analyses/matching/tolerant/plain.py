@@ -7,7 +7,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.matching.tolerant import valley
 from smc.analyses.matching.tolerant.encoding import Filters
+from smc.analyses.matching.tolerant.histogram import EDGES, Chosen
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.places import stretches
 from smc.analyses.matching.tolerant.records import Records
@@ -32,8 +34,10 @@ def plain_links(parameters: TolerantParameters, alice: Records, bob: Records) ->
     Returns:
         Alice's and Bob's row of each pair, shape (k, 2), sorted.
     """
+    if parameters.histogram is not None:
+        return chosen_links(parameters, alice, bob)[0]
     if parameters.ranks:
-        return _claimed(parameters, alice, bob)
+        return claims(ranked_pairs(parameters, alice, bob), len(alice), len(bob))
     pairs = compared_pairs(parameters, alice, bob)
     if parameters.one_to_one == GREEDY:
         pairs = _nearest(pairs, len(alice), len(bob), parameters.rounds)
@@ -69,9 +73,20 @@ def ranked_pairs(parameters: TolerantParameters, alice: Records, bob: Records) -
     return np.concatenate(found)
 
 
-def _claimed(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:
-    """The pairs of `smc.analyses.matching.tolerant.rank_join`, sorted."""
-    return claims(ranked_pairs(parameters, alice, bob), len(alice), len(bob))
+def chosen_links(parameters: TolerantParameters, alice: Records, bob: Records) -> tuple[Links, Chosen]:
+    """As `plain_links` where the threshold is chosen by a histogram, here without noise."""
+    if parameters.histogram is None:
+        raise RuntimeError("The threshold is stated.")
+    claiming = _claiming(len(alice), len(bob))
+    pairs = nearest(ranked_pairs(parameters, alice, bob), claiming)
+    ones = alice.counted[pairs[:, 0]] + bob.counted[pairs[:, 1]]
+    twice = pairs[:, 2] - parameters.rule.most_score + ones
+    reached = [twice * edge.denominator >= ones * edge.numerator for edge in EDGES]
+    above = np.array([np.count_nonzero(each) for each in reached] + [0])
+    counts = tuple((above[:-1] - above[1:]).tolist())
+    limit = valley.threshold(counts, parameters.histogram, parameters.threshold)
+    pairs = nearest(pairs[twice * limit.denominator >= ones * limit.numerator], 1 - claiming)
+    return np.unique(pairs[:, :2], axis=0), Chosen(limit, counts)
 
 
 def claims(pairs: Links, rows: int, columns: int) -> Links:
@@ -85,12 +100,26 @@ def claims(pairs: Links, rows: int, columns: int) -> Links:
     Returns:
         As `plain_links`.
     """
-    first = 0 if table_owner(rows, columns) is Role.ALICE else 1
-    for side in (first, 1 - first):
-        # The best of each row: the highest score, and of equal ones the first of its items.
-        pairs = pairs[np.lexsort((pairs[:, 3 + side], -pairs[:, 2], pairs[:, side]))]
-        pairs = pairs[np.unique(pairs[:, side], return_index=True)[1]]
+    claiming = _claiming(rows, columns)
+    for side in (claiming, 1 - claiming):
+        pairs = nearest(pairs, side)
     return np.unique(pairs[:, :2], axis=0)
+
+
+def nearest(pairs: Links, side: int) -> Links:
+    """The best pair of each row of a side: the highest score, and of equal ones the first of its items.
+
+    Args:
+        pairs: as of `ranked_pairs`.
+        side: 0 for Alice's rows, 1 for Bob's.
+    """
+    pairs = pairs[np.lexsort((pairs[:, 3 + side], -pairs[:, 2], pairs[:, side]))]
+    return pairs[np.unique(pairs[:, side], return_index=True)[1]]
+
+
+def _claiming(rows: int, columns: int) -> int:
+    """The side whose rows claim, as of `nearest`."""
+    return 0 if table_owner(rows, columns) is Role.ALICE else 1
 
 
 def compared_pairs(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.matching.tolerant.coverage import Coverage
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.records import Texts, layouts, ranked
+from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.study import Preview
+
+
+def check_persons(parameters: TolerantParameters, data: Data) -> None:
+    """Check that rows are persons where epsilon counts them.
+
+    Raises:
+        DomainError: two rows are about one person.
+    """
+    if parameters.histogram is not None:
+        check_one_row_each(data[PERSONS].array if PERSONS in data else None)
 
 
 def preview_rows(parameters: TolerantParameters, texts: Texts, rows: int) -> Preview:

@@ -6,6 +6,10 @@
     each pass    claims carried to the other side's items                   -->  best claim of a row there
     each pass    the accepted claims' numbers carried back                  -->  partners of both sides
 
+Where the threshold is chosen in the run, all pairs from `histogram.FLOOR` on are alike until there are
+claims: these are counted in a histogram with noise, and one holds if it reaches the threshold that follows
+(`smc.analyses.matching.tolerant.likeness`, `histogram`, `valley`).
+
 A slot without a match holds noise: that a pair is alike is a bit AND the slot's member bit. Scores are equal
 where filters differ in as many bits; the earlier pass wins, then the lower rank on the other side. A claim is
 one word: the claiming row's number and a mark, and the score in the top bits. The side with fewer rows
@@ -24,7 +28,10 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.disclosure.release import Release
+from smc.analyses.matching.tolerant import likeness, valley
 from smc.analyses.matching.tolerant.blocking import EMPTY, Index
+from smc.analyses.matching.tolerant.histogram import EDGES, Chosen, Histogram
+from smc.analyses.matching.tolerant.likeness import SCORE_BIT
 from smc.analyses.matching.tolerant.linkage import MARK, Linkage, Links, lowest
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.places import Bit, Word
@@ -35,18 +42,16 @@ from smc.pieces import cut
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.session import Session
-from smc.secret import common_ones, joins, msb, mux, pairing
+from smc.secret import common_ones, joins, msb, mux, noise, pairing
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.circuit_psi import table_owner
+from smc.secret.ints import SecretInts
 from smc.secret.joins import Join
 
 WORD_BITS: Final = 64
 COLUMNS: Final = 2
 """Of an item beside its filter: the size of the filter, and a mask."""
-
-SCORE_BIT: Final = np.uint64(55)
-"""Scores are known modulo 2**9, and so are at home in the top bits of a word."""
 
 NUMBER_BIT: Final = np.uint64(11)
 """Where numbers and marks begin once the score above them was shifted out."""
@@ -189,6 +194,8 @@ class RankJoin(Linkage):
         scores = (overlaps << np.uint64(1)) - doubled
         if session.role is Role.ALICE:
             scores += np.uint64(rule.most_score)
+        if self._parameters.histogram is not None:
+            scores = likeness.words(scores, doubled)
         return _Pass(keys, joined, mask), mux.gate(session, alike.shares, scores)
 
     def _overlaps(self, filters: Word, rows: Index | None) -> Word:
@@ -219,17 +226,53 @@ class RankJoin(Linkage):
             Local shares, same shape: 0 but for the best item of a row that has one.
         """
         session, most = self._session, self._parameters.rule.most_score
-        bounds = Bounds(-most, most)
         lines = scores.reshape(len(scores), -1)
-        places, tops = pairing.winners(session, lines, lambda lead: msb.nonnegative(session, lead, bounds))
-        positive = tops - np.uint64(session.role is Role.ALICE)
-        some = msb.nonnegative(session, positive, Bounds(-1, most))
+        histogram = self._parameters.histogram
+        if histogram is None:
+            bounds = Bounds(-most, most)
+            places, tops = pairing.winners(
+                session, lines, lambda lead: msb.nonnegative(session, lead, bounds)
+            )
+            positive = tops - np.uint64(session.role is Role.ALICE)
+            some = msb.nonnegative(session, positive, Bounds(-1, most))
+            words = tops << SCORE_BIT
+        else:
+            places, tops = pairing.winners(session, lines, self._leads)
+            self.chosen = self._choice(histogram, tops)
+            some = likeness.reaches(session, tops, self.chosen.threshold, most)
+            words = likeness.scores(session, tops)
         chosen = SecretBits(session, places) & SecretBits(session, some[:, None])
-        words = tops << SCORE_BIT
         if self._mine:
             words = words + self._marked
         spread = np.broadcast_to(words[:, None], lines.shape).reshape(-1)
         return mux.gate(session, chosen.shares.reshape(-1), spread).reshape(scores.shape)
+
+    def _choice(self, histogram: Histogram, nearest: Word) -> Chosen:
+        """The threshold that follows from how alike the claiming rows are to their nearest.
+
+        Raises:
+            DisclosureRefused: by the noisy counts there are fewer claims than matches are asked for.
+        """
+        session = self._session
+        distribution = histogram.noise
+        counts = likeness.counted(session, nearest, self._parameters.rule.most_score)
+        counts += noise.draw(session, [distribution] * len(EDGES))
+        bounds = Bounds(-distribution.bound, len(nearest) + distribution.bound)
+        secret = SecretInts.from_shares(session, counts, bounds)
+        every = SecretInts.from_shares(
+            session, counts.sum(dtype=np.uint64, keepdims=True), bounds.summed(len(EDGES))
+        )
+        # Of the matches themselves it is asked once the threshold is known, before pairs are opened.
+        self._release.intersection(lambda: (every,))
+        opened = tuple(self._release.steer(secret).tolist())
+        return Chosen(valley.threshold(opened, histogram, self._parameters.threshold), opened)
+
+    def _leads(self, differences: Word) -> Bit:
+        """Whether words with scores in their top bits are not below later ones."""
+        session = self._session
+        # Lower bits take up to 2 from the difference; with 2 added that of equal scores is not negative.
+        cut = (differences >> TOP_BIT) + np.uint64(2 * (session.role is Role.ALICE))
+        return msb.nonnegative(session, cut, leads(self._parameters.rule.most_score))
 
     def _claimed(self, way: _Pass, claims: Word) -> Word:
         """Local shares of the claims on the other side's items, 0 without one, by its rows and ranks."""
@@ -248,15 +291,9 @@ class RankJoin(Linkage):
         Args:
             claims: local shares, shape (rows, passes, ranks) of the side that does not claim.
         """
-        session, bounds = self._session, leads(self._parameters.rule.most_score)
+        session = self._session
         lines = claims.reshape(len(claims), -1)
-
-        def lead(differences: Word) -> Bit:
-            cut = differences >> TOP_BIT
-            # Lower bits take up to 2 from the difference; with 2 added that of equal scores is not negative.
-            return msb.nonnegative(session, cut + np.uint64(2 * (session.role is Role.ALICE)), bounds)
-
-        places, tops = pairing.winners(session, lines, lead)
+        places, tops = pairing.winners(session, lines, self._leads)
         # A row without a claim has a winner, too, but no mark is at it.
         chosen = SecretBits(session, places) & SecretBits(session, lowest(lines))
         # Above a number and its mark there is the score, which nobody is to learn.

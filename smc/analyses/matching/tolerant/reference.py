@@ -6,7 +6,7 @@ import numpy as np
 
 from smc.analyses.matching.tolerant.outcome import KEPT, NO_ROWS, details_of, notes_of, ordered, pairs_table
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
-from smc.analyses.matching.tolerant.plain import plain_links
+from smc.analyses.matching.tolerant.plain import chosen_links, plain_links
 from smc.analyses.matching.tolerant.preview import preview_rows
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
 from smc.analyses.studies.columns import Data
@@ -28,16 +28,21 @@ def reference(
         preview_rows(parameters, texts[role], counts[role]).require()
     buckets = parameters.buckets(tuple(counts.values()))
     links = np.empty((0, 2), dtype=np.int64)
+    chosen = None
     notes: dict[Role, tuple[str, ...]] = dict.fromkeys(Role, NO_ROWS)
     if all(counts.values()):
         records = {role: prepare(parameters, texts[role], buckets) for role in Role}
-        links = plain_links(parameters, records[Role.ALICE], records[Role.BOB])
+        both = records[Role.ALICE], records[Role.BOB]
+        if parameters.histogram is None:
+            links = plain_links(parameters, *both)
+        else:
+            links, chosen = chosen_links(parameters, *both)
         notes = {role: notes_of(parameters, records[role]) for role in Role}
     first, second = ordered(parameters, links).T
     outcomes = [
-        pairs_table(parameters, counts, sides[role], rows, partners + 1, notes[role])
+        pairs_table(parameters, counts, sides[role], rows, partners + 1, notes[role], chosen)
         if role in recipients
-        else Outcome((), KEPT, details_of(parameters, counts))
+        else Outcome((), KEPT, details_of(parameters, counts, chosen))
         for role, rows, partners in zip(Role, (first, second), (second, first), strict=True)
     ]
     return outcomes[0], outcomes[1]

@@ -12,7 +12,7 @@ from smc.analyses.matching.tolerant.linkage import AllAlike, Linkage
 from smc.analyses.matching.tolerant.one_to_one import OneToOne
 from smc.analyses.matching.tolerant.outcome import KEPT, NO_ROWS, details_of, notes_of, ordered, pairs_table
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
-from smc.analyses.matching.tolerant.preview import preview_rows
+from smc.analyses.matching.tolerant.preview import check_persons, preview_rows
 from smc.analyses.matching.tolerant.rank_join import RankJoin
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
 from smc.analyses.studies.columns import Data
@@ -47,6 +47,7 @@ def run(
     texts = read_texts(parameters, data)
     # Checked once more, on the rows that are there now and before anything is sent.
     preview_rows(parameters, texts, local).require()
+    check_persons(parameters, data)
     (peer,) = exchange_counts(session, [local])
     release.sets(local, peer)
     counts = {session.role: local, session.role.other: peer}
@@ -60,12 +61,13 @@ def run(
     linkage = program(session, parameters, records, counts, recipients, release)
     links = linkage.links()
     if links is None:
-        return Outcome((), KEPT, details_of(parameters, counts))
+        return Outcome((), KEPT, details_of(parameters, counts, linkage.chosen))
     alice, bob = ordered(parameters, links).T
     numbers, partners = (alice, bob) if session.role is Role.ALICE else (bob, alice)
     # Links name rows by the numbers of this run, from 1; argsort turns that numbering around.
     rows = np.argsort(linkage.numbers)[numbers - 1]
-    return pairs_table(parameters, counts, data, rows, partners, notes_of(parameters, records))
+    notes = notes_of(parameters, records)
+    return pairs_table(parameters, counts, data, rows, partners, notes, linkage.chosen)
 
 
 def one_to_one(parameters: TolerantParameters) -> type[RankJoin] | type[OneToOne]:

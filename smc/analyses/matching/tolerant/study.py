@@ -21,7 +21,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.tolerant.cost import estimate
 from smc.analyses.matching.tolerant.leakage import leakage
 from smc.analyses.matching.tolerant.parameters import TolerantParameters, parse
-from smc.analyses.matching.tolerant.preview import preview_rows
+from smc.analyses.matching.tolerant.preview import check_persons, preview_rows
 from smc.analyses.matching.tolerant.records import count_rows, read_texts
 from smc.analyses.matching.tolerant.reference import reference
 from smc.analyses.matching.tolerant.run import run
@@ -65,7 +65,7 @@ class TolerantStudy:
             raise UsageError("Nobody receives the matches.", "Name alice, bob or both as recipients.")
 
     def facts(self, recipients: frozenset[Role]) -> Facts:
-        """Rows are matched, and the pairs are about single rows."""
+        """Rows are matched, and the pairs are about single rows; a histogram has noise."""
         del recipients
         return Facts(
             pairs_by_position=False,
@@ -75,7 +75,7 @@ class TolerantStudy:
             exact=False,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
-            loss=Loss(),
+            loss=Loss() if self.parameters.histogram is None else self.parameters.histogram.loss,
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
@@ -99,6 +99,7 @@ class TolerantStudy:
 
         def look() -> None:
             self._check_side(schemas, role)
+            check_persons(parameters, data)
             rows = count_rows(parameters, data)
             limits.check_sets(rows, rows)
 

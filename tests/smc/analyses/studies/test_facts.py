@@ -43,6 +43,11 @@ STATED: dict[str, tuple[str, str, set[str]]] = {
     "own sum to the other side": ("matching", KEYS + SUM, {MATCHES, EXACT}),
     "noisy sum": ("matching", KEYS + 'epsilon = "1"\n' + SUM, {MATCHES, LOSS}),
     "tolerant": ("matching", TOLERANT, {MATCHES, ROWS}),
+    "tolerant, chosen threshold": (
+        "matching",
+        f'{TOLERANT}\nranks = 1\nhistogram = {{ epsilon = "1" }}',
+        {MATCHES, ROWS, LOSS},
+    ),
     "tolerant size": ("matching", TOLERANT + '\noutput = "size"', {MATCHES, EXACT}),
     "tolerant, own sum": ("matching", f"{TOLERANT}\n{SUM}", {MATCHES, ROWS, EXACT}),
     "tolerant, own sum to the other side": ("matching", f"{TOLERANT}\n{SUM}", {MATCHES, EXACT}),
