@@ -20,7 +20,7 @@ from smc.analyses.matching.suggestion.suggest import Assumed, Quality, Suggestio
 from smc.analyses.records.normalization import KINDS
 from smc.errors import UsageError
 
-_LISTS: Final = ("blocking", "fields")
+_TABLES: Final = ("blocking", "fields", "histogram")
 
 
 def recipe(
@@ -84,12 +84,15 @@ def job_file(
     used |= {part.rpartition(":")[0] for key in parameters["blocking"] for part in key}
     listed = ", ".join(f"{role} = {_text(name)}" for role, name in columns.items() if role in used)
     side = f"dataset = {_text(dataset)}\ncolumns = {{ {listed} }}"
-    plain = [f"{toml_key(name)} = {_text(value)}" for name, value in parameters.items() if name not in _LISTS]
+    plain = [
+        f"{toml_key(name)} = {_text(value)}" for name, value in parameters.items() if name not in _TABLES
+    ]
     keys = [f"    {_text(key)}," for key in parameters["blocking"]]
     tables = [
         f"[[parameters.fields]]\ncolumn = {_text(one['column'])}\nweight = {one['weight']}"
         for one in parameters["fields"]
     ]
+    chosen = parameters.get("histogram")
     lines = [
         "# Suggested by duetto matching suggest. Put the peer's data set and columns below [bob].",
         "[job]",
@@ -105,6 +108,7 @@ def job_file(
         "blocking = [",
         *keys,
         "]",
+        *([f"[parameters.histogram]\nepsilon = {_text(chosen['epsilon'])}"] if chosen else []),
         *tables,
     ]
     return "\n".join(lines) + "\n"

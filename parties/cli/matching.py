@@ -49,6 +49,11 @@ def matching() -> None:
 )
 @click.option("--threshold", type=click.Choice(menu.THRESHOLDS), help="State it; else that of the highest F.")
 @click.option(
+    "--histogram",
+    metavar="EPSILON",
+    help="Let the run change the threshold, by a histogram with noise that costs so much.",
+)
+@click.option(
     "--sample",
     type=click.IntRange(MIN_ROWS, MAX_SAMPLE),
     default=100_000,
@@ -76,6 +81,7 @@ def suggest_recipe(
         given["sample"],
         given["threshold"] or "",
         given["seed"],
+        given["histogram"] or "",
     )
     report = recipe(
         source,
@@ -118,6 +124,11 @@ def _show(out: Screen, report: Mapping[str, Any]) -> None:
         f"Columns: {', '.join(f'{role} = {name}' for role, name in report['roles'].items())}.",
         f"Weights: {weights}. Filters of {parameters['bits']} bits.",
         f"Threshold {parameters['threshold']}, ranks = {parameters['ranks']}.",
+        *(
+            [f"The run changes the threshold by a histogram with noise, for epsilon {chosen['epsilon']}."]
+            if (chosen := parameters.get("histogram"))
+            else []
+        ),
         f"Expected: precision {expected['precision']:.4f}, recall {expected['recall']:.4f}, "
         f"F {expected['f']:.4f}.",
         f"This rests on {rests['linked'][0]:,} and {rests['linked'][1]:,} rows of this file, "

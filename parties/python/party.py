@@ -86,6 +86,7 @@ class HomeParty(Party):
         overlap: float = 0.5,
         errors: float = 1.0,
         threshold: str = "",
+        histogram: str = "",
         sample: int = 100_000,
         seed: int = 1,
         output: Path | str | None = None,
@@ -100,6 +101,7 @@ class HomeParty(Party):
             overlap: share of the smaller side's persons whom both have, 0.01 to 1.
             errors: multiplies the shares of the error model, 0 to 5.
             threshold: one of the menu's; empty takes that of the highest F.
+            histogram: epsilon of a histogram by which the run changes the threshold; empty for none.
             sample: rows to link at most, 200 to 200,000.
             seed: of the simulation.
             output: the job file to write; there is none of that name yet.
@@ -114,7 +116,8 @@ class HomeParty(Party):
             DataError: the data cannot be read.
             ConfigError: the configuration or the catalog is wrong.
         """
-        assumed = Assumed(peer_rows, overlap, ErrorModel().times(errors), sample, threshold, seed)
+        model = ErrorModel().times(errors)
+        assumed = Assumed(peer_rows, overlap, model, sample, threshold, seed, histogram)
         path = None if output is None else Path(output)
         return recipe(source, self._config, roles or {}, assumed, output=path, peer=peer)
 

@@ -10,6 +10,7 @@ import argparse
 import csv
 import time
 from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ import numpy as np
 from parties.bench.people import people
 from parties.bench.workloads import made_up
 from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.matching.tolerant import valley
 from smc.analyses.matching.tolerant.encoding import Filters, encode
-from smc.analyses.matching.tolerant.parameters import GREEDY, MODES, NONE
-from smc.analyses.matching.tolerant.plain import alike, all_links
+from smc.analyses.matching.tolerant.histogram import EDGES
+from smc.analyses.matching.tolerant.parameters import GREEDY, MODES, NONE, TolerantParameters
+from smc.analyses.matching.tolerant.plain import Claims, alike, all_links
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
 from smc.analyses.matching.tolerant.similarity import ABSENT, Rule, sizes_of
 from smc.analyses.matching.tolerant.study import TOLERANT
@@ -28,7 +31,9 @@ from smc.analyses.studies.columns import Column, Data, Schema
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
 from smc.forms import Role
+from smc.numeric.random import Randomness
 from smc.pair import run_pair
+from smc.secret.laplace import DiscreteLaplace
 
 Pair = tuple[int, int]
 
@@ -131,8 +136,51 @@ def scored(name: str, found: Iterable[Iterable[int]], truth: set[Pair], seconds:
     return f"{name:34}{len(pairs):8,}{precision:11.4f}{recall:9.4f}{f_measure:11.4f}{timed}"
 
 
-def main() -> None:
-    """Run and print."""
+def drawn(distribution: DiscreteLaplace, source: Randomness) -> list[int]:
+    """Noise of a histogram, as the protocol draws it."""
+    bits = distribution.bits
+    words = source.words(len(EDGES) * len(bits.words)).reshape(len(EDGES), -1)
+    return ((words < bits.thresholds) @ bits.weights + bits.offset).tolist()
+
+
+def by_histogram(
+    parameters: TolerantParameters, alice: Data, bob: Data, truth: set[Pair], draws: int
+) -> None:
+    """What thresholds chosen by so many histograms with noise lose of the best F-measure, in the clear."""
+    sides = (prepare(parameters, read_texts(parameters, data), 1) for data in (alice, bob))
+    claims, histogram = Claims.of(parameters, *sides), parameters.histogram
+    if histogram is None:
+        raise SystemExit("--draws goes with --histogram")
+    counts = claims.counts
+    print(f"claims by likeness, from {float(EDGES[0])}: {counts}; noise of scale {1 / histogram.noise.rate}")
+    quality: dict[Fraction, float] = {}
+
+    def f_measure(threshold: Fraction) -> float:
+        if threshold not in quality:
+            links = {(int(a), int(b)) for a, b in claims.links(threshold)}
+            quality[threshold] = 2 * len(links & truth) / max(1, len(links) + len(truth))
+        return quality[threshold]
+
+    best = max((Fraction(n, 100) for n in range(50, 87)), key=f_measure)
+    print(f"best threshold {float(best)}: F {f_measure(best):.4f}")
+    source = made_up()
+    for stated in (parameters.threshold, Fraction(3, 5), Fraction(7, 10), Fraction(4, 5)):
+        found = []
+        for _ in range(draws):
+            noisy = [
+                count + noise for count, noise in zip(counts, drawn(histogram.noise, source), strict=True)
+            ]
+            found.append(valley.threshold(noisy, histogram, stated))
+        lost = sorted(f_measure(best) - f_measure(one) for one in found)
+        print(
+            f"stated {float(stated):.2f}: F {f_measure(stated):.4f}; chosen in {draws} draws "
+            f"{float(min(found)):.2f} to {float(max(found)):.2f}: loses {sum(lost) / draws:.4f} in the mean, "
+            f"{lost[9 * draws // 10]:.4f} in one of ten, {lost[-1]:.4f} at most"
+        )
+
+
+def arguments() -> argparse.Namespace:
+    """What the command line asks for."""
     parser = argparse.ArgumentParser(description="Quality of tolerant matching against known pairs.")
     parser.add_argument(
         "files", type=Path, nargs="*", help="CSV files with a header: Alice's, Bob's, and pairs of identities"
@@ -156,10 +204,18 @@ def main() -> None:
     parser.add_argument("--one-to-one", choices=MODES, default=GREEDY)
     parser.add_argument("--rounds", type=int, default=1, help="of the greedy pairing")
     parser.add_argument("--ranks", type=int, help="join passes in secret, with so many rows of a key a side")
+    parser.add_argument("--histogram", metavar="EPSILON", help="choose the threshold in the run, with ranks")
+    parser.add_argument("--draws", type=int, help="in the clear only: so many histograms with noise")
     parser.add_argument("--overflow", choices=("refuse", "accept"), default="refuse")
     given = parser.parse_args()
     if bool(given.made_up) is bool(given.files) or len(given.files) not in (0, 3):
         parser.error("name three files, or --made-up ROWS")
+    return given
+
+
+def main() -> None:
+    """Run and print."""
+    given = arguments()
     if given.made_up:
         alice, bob, truth = made_up_people(given.made_up, given.family)
     else:
@@ -175,10 +231,14 @@ def main() -> None:
             "overflow": given.overflow,
             **({"rounds": given.rounds} if given.one_to_one == GREEDY and not given.ranks else {}),
             **({"ranks": given.ranks} if given.ranks else {}),
+            **({"histogram": {"epsilon": given.histogram}} if given.histogram else {}),
         }
     )
     parameters = study.parameters
     both = frozenset(Role)
+    if given.draws:
+        by_histogram(parameters, alice, bob, truth, given.draws)
+        return
     counts = [count_rows(parameters, data) for data in (alice, bob)]
     print(f"{'':34}{'pairs':>8}{'precision':>11}{'recall':>9}{'F-measure':>11}{'seconds':>8}")
     if given.sample:
@@ -207,6 +267,8 @@ def main() -> None:
     buckets = parameters.buckets(counts)
     left, right = (prepare(parameters, read_texts(parameters, data), buckets) for data in (alice, bob))
     print(scored(f"joint, {given.one_to_one}", linked(outcomes), truth, seconds))
+    if given.histogram:
+        print("joint:", outcomes[0].details["threshold"], outcomes[0].details["histogram"])
     print(clear)
     everything = all_links(parameters.rule, left.filters, right.filters)
     if given.one_to_one != NONE:

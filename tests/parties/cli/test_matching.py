@@ -88,6 +88,25 @@ def test_from_python_it_is_the_same(home, command):
             party.suggest("peopel", {"born": "day"})
 
 
+def test_the_threshold_can_be_left_to_the_run(home, command):
+    path = home / "suggested.toml"
+    words = ("matching", "suggest", "people", "--role", "born=day", "--peer", "south", "--output", path)
+    done = command(*words, "--histogram", "1/2")
+    assert "by a histogram with noise, for epsilon 1/2" in done.stdout
+    parameters = parse(path.read_text(), "x", UsageError)["parameters"]
+    assert parameters["histogram"] == {"epsilon": "1/2"}
+    checked = parsed(command("job", "check", path, "--json"))
+    assert checked["verdict"]["allowed"]
+    assert "epsilon 1/2" in str(checked["verdict"]["conditions"])
+    with duetto.Party(home) as party:
+        found = party.suggest("people", {"born": "day"}, histogram="1/2")
+        stated = party.suggest("people", {"born": "day"})
+        assert found["parameters"] == parameters
+        assert found["bytes"] > stated["bytes"]
+        with pytest.raises(UsageError, match="epsilon"):
+            party.suggest("people", {"born": "day"}, histogram="0")
+
+
 def test_people_read_what_it_rests_on(home, command):
     printed = command(
         "matching", "suggest", home / "people.csv", "--role", "born=day", "--overlap", "0.3"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from parties.client import job_text
 from parties.contracts.state import State
+from parties.errors import PeerRefused
 from smc.errors import DomainError
 from tests.parties.jobs.institutions import Institutions, job
 
@@ -164,6 +167,31 @@ def test_tolerant_to_one_party(matched):
     done = matched.run(document)
     assert done.tables("south") == {}
     assert {*done.tables("north")["pairs"]["name"]} == {"Ada Löwe", "Cy Orr", "Di Fox", "Fy Dahl"}
+
+
+CHOSEN = {**TOLERANT, "ranks": 1, "overflow": "accept", "histogram": {"epsilon": "3/2"}}
+
+
+@pytest.mark.parametrize("recipients", [["alice", "bob"], ["alice"]])
+def test_a_threshold_chosen_in_the_run_is_charged_at_both_and_known_to_both(matched, recipients):
+    document = job("matching", CHOSEN, ["name", "born"], recipients=recipients)
+    shown = matched.network.managers["north"].check(job_text(matched.file(document)))
+    assert shown["verdict"]["allowed"]
+    assert "epsilon 3/2" in str(shown["verdict"]["conditions"]), shown["verdict"]["conditions"]
+    done = matched.run(document)
+    assert matched.spent("north") == matched.spent("south") == Fraction(3, 2)
+    assert done.details("north") == done.details("south")
+    assert 0.5 <= float(done.details("north")["threshold"]) <= 0.86
+    assert len(done.details("south")["histogram"]["rows"]) == 13
+    assert done.details("south")["histogram"]["epsilon"] == "1.5"
+    assert bool(done.tables("south")) is ("bob" in recipients)
+
+
+def test_without_a_budget_no_threshold_is_chosen(matched):
+    matched.allow("south", epsilon_per_job="1")
+    with pytest.raises(PeerRefused, match="privacy budget"):
+        matched.submit(job("matching", CHOSEN, ["name", "born"]))
+    assert matched.spent("north") == matched.spent("south") == 0
 
 
 @pytest.mark.parametrize("recipients", [["alice", "bob"], ["bob"]])

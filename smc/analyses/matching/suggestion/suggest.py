@@ -26,6 +26,7 @@ from smc.analyses.matching.tolerant.plain import claims, ranked_pairs
 from smc.analyses.matching.tolerant.records import prepare, ranked
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.records.normalization import normalized
+from smc.analyses.records.numbers import loss_term
 from smc.analyses.studies.columns import Data
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
@@ -53,6 +54,7 @@ class Assumed:
         sample: rows of the file that are linked at most, `MIN_ROWS` to `MAX_SAMPLE`.
         threshold: one of `menu.THRESHOLDS`, where a person has chosen; empty takes that of the highest F.
         seed: of the simulation.
+        histogram: epsilon of a histogram by which the run changes the threshold; empty for none.
     """
 
     peer_rows: int = 0
@@ -61,6 +63,7 @@ class Assumed:
     sample: int = 100_000
     threshold: str = ""
     seed: int = 1
+    histogram: str = ""
 
     def __post_init__(self) -> None:
         if not MIN_OVERLAP <= self.overlap <= 1:
@@ -69,6 +72,8 @@ class Assumed:
             raise UsageError("The sample is out of range.", f"Use {MIN_ROWS} to {MAX_SAMPLE} rows.")
         if self.threshold not in ("", *menu.THRESHOLDS):
             raise UsageError("The threshold is not on the menu.", f"Use one of {', '.join(menu.THRESHOLDS)}.")
+        if self.histogram:
+            loss_term(self.histogram, "The epsilon of the histogram")
         if self.peer_rows < 0:
             raise UsageError(
                 "The peer's rows are out of range.", "Use 0 for as many as here, or a number of rows."
@@ -97,7 +102,7 @@ class Suggestion:
 
     Attributes:
         parameters: as in a job file, whose columns are called by their roles.
-        expected: at the threshold of the recipe.
+        expected: at the threshold of the recipe, which a histogram may change in the run.
         thresholds: the same at all thresholds of the menu, ascending.
         rows: of the file.
         registers: rows of the two simulated ones.
@@ -162,6 +167,8 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     one, two = (recipe(ranks, best[ranks].threshold) for ranks in menu.RANKS)
     gain = best[two["ranks"]].f_measure - best[one["ranks"]].f_measure
     parameters = two if gain >= _WORTH or _coverage(one, texts).refusal else one
+    if assumed.histogram:
+        parameters |= {"histogram": {"epsilon": assumed.histogram}}
     ranks, coverage = parameters["ranks"], _coverage(parameters, texts)
     cost = TOLERANT.parse(_without_method(parameters)).cost({}, frozenset(Role), larger, _KEY_BITS, NO_LIMITS)
     return Suggestion(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.matching.tolerant import valley
 from smc.analyses.matching.tolerant.encoding import Filters
-from smc.analyses.matching.tolerant.histogram import EDGES, Chosen
+from smc.analyses.matching.tolerant.histogram import EDGES, Chosen, Histogram
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.places import stretches
 from smc.analyses.matching.tolerant.records import Records
@@ -35,7 +37,7 @@ def plain_links(parameters: TolerantParameters, alice: Records, bob: Records) ->
         Alice's and Bob's row of each pair, shape (k, 2), sorted.
     """
     if parameters.histogram is not None:
-        return chosen_links(parameters, alice, bob)[0]
+        return chosen_links(parameters, parameters.histogram, alice, bob)[0]
     if parameters.ranks:
         return claims(ranked_pairs(parameters, alice, bob), len(alice), len(bob))
     pairs = compared_pairs(parameters, alice, bob)
@@ -73,20 +75,53 @@ def ranked_pairs(parameters: TolerantParameters, alice: Records, bob: Records) -
     return np.concatenate(found)
 
 
-def chosen_links(parameters: TolerantParameters, alice: Records, bob: Records) -> tuple[Links, Chosen]:
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What rows claim where the threshold is chosen by a histogram.
+
+    Attributes:
+        pairs: the claims, as of `ranked_pairs`.
+        claiming: the side whose rows claim, as of `nearest`.
+        ones: of both filters of each pair.
+        twice: twice the ones in common.
+    """
+
+    pairs: Links
+    claiming: int
+    ones: Links
+    twice: Links
+
+    @classmethod
+    def of(cls, parameters: TolerantParameters, alice: Records, bob: Records) -> Claims:
+        """The nearest of each claiming row."""
+        claiming = _claiming(len(alice), len(bob))
+        pairs = nearest(ranked_pairs(parameters, alice, bob), claiming)
+        ones = alice.counted[pairs[:, 0]] + bob.counted[pairs[:, 1]]
+        return cls(pairs, claiming, ones, pairs[:, 2] - parameters.rule.most_score + ones)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The histogram without noise."""
+        above = np.array([*(np.count_nonzero(self._reaching(edge)) for edge in EDGES), 0])
+        return tuple((above[:-1] - above[1:]).tolist())
+
+    def links(self, threshold: Fraction) -> Links:
+        """The pairs, as of `plain_links`."""
+        pairs = nearest(self.pairs[self._reaching(threshold)], 1 - self.claiming)
+        return np.unique(pairs[:, :2], axis=0)
+
+    def _reaching(self, threshold: Fraction) -> NDArray[np.bool_]:
+        reached: NDArray[np.bool_] = self.twice * threshold.denominator >= self.ones * threshold.numerator
+        return reached
+
+
+def chosen_links(
+    parameters: TolerantParameters, histogram: Histogram, alice: Records, bob: Records
+) -> tuple[Links, Chosen]:
     """As `plain_links` where the threshold is chosen by a histogram, here without noise."""
-    if parameters.histogram is None:
-        raise RuntimeError("The threshold is stated.")
-    claiming = _claiming(len(alice), len(bob))
-    pairs = nearest(ranked_pairs(parameters, alice, bob), claiming)
-    ones = alice.counted[pairs[:, 0]] + bob.counted[pairs[:, 1]]
-    twice = pairs[:, 2] - parameters.rule.most_score + ones
-    reached = [twice * edge.denominator >= ones * edge.numerator for edge in EDGES]
-    above = np.array([np.count_nonzero(each) for each in reached] + [0])
-    counts = tuple((above[:-1] - above[1:]).tolist())
-    limit = valley.threshold(counts, parameters.histogram, parameters.threshold)
-    pairs = nearest(pairs[twice * limit.denominator >= ones * limit.numerator], 1 - claiming)
-    return np.unique(pairs[:, :2], axis=0), Chosen(limit, counts)
+    found = Claims.of(parameters, alice, bob)
+    chosen = Chosen(valley.threshold(found.counts, histogram, parameters.threshold), found.counts)
+    return found.links(chosen.threshold), chosen
 
 
 def claims(pairs: Links, rows: int, columns: int) -> Links:

@@ -36,7 +36,7 @@ def reference(
         if parameters.histogram is None:
             links = plain_links(parameters, *both)
         else:
-            links, chosen = chosen_links(parameters, *both)
+            links, chosen = chosen_links(parameters, parameters.histogram, *both)
         notes = {role: notes_of(parameters, records[role]) for role in Role}
     first, second = ordered(parameters, links).T
     outcomes = [

@@ -14,7 +14,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.matching.tolerant import likeness, rank_join, valley
 from smc.analyses.matching.tolerant.histogram import EDGES, FLOOR, MAX_DELTA, NEIGHBOURS, sensitivity
-from smc.analyses.matching.tolerant.plain import chosen_links
+from smc.analyses.matching.tolerant.plain import Claims
 from smc.analyses.matching.tolerant.records import prepare, read_texts
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.studies.columns import PERSONS, Column, Schema
@@ -123,15 +123,9 @@ def test_estimates_are_exact(ranks, recipients):
     check_estimate(parameters(ranks), alice, bob, recipients)
 
 
-@pytest.fixture
-def hasty(monkeypatch):
-    """Where only the counts are looked at."""
-    monkeypatch.setattr(valley, "threshold", lambda *_: Fraction(3, 5))
-
-
 def counts(parsed, alice, bob):
     records = [prepare(parsed.parameters, read_texts(parsed.parameters, data), 1) for data in (alice, bob)]
-    return np.array(chosen_links(parsed.parameters, *records)[1].counts)
+    return np.array(Claims.of(parsed.parameters, *records).counts)
 
 
 def keyed(ranks, passes):
@@ -182,7 +176,6 @@ def worst(passes, turned):
     return sides[0], *(sides[1:] if not turned else sides[:0:-1])
 
 
-@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(("passes", "turned"), crossed([2, 8], [False, True]))
 def test_a_row_that_is_the_nearest_of_many_moves_as_many_counts_as_stated(passes, turned):
     alice, bob, other = worst(passes, turned)
@@ -192,7 +185,6 @@ def test_a_row_that_is_the_nearest_of_many_moves_as_many_counts_as_stated(passes
     assert parsed.parameters.histogram.sensitivity == sensitivity(passes, 1) == 4 * passes + 2
 
 
-@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_replaced_rows_move_no_more_counts_than_stated(ranks):
     passes, source = 3, np.random.default_rng(7)
@@ -227,7 +219,6 @@ def audited(scale=1):
     return loss_at_least(log_ratio(weak + shift, shift, each), log_ratio(weak, shift, each))
 
 
-@pytest.mark.usefixtures("hasty")
 def test_the_histogram_keeps_its_epsilon():
     assert 0.4 < audited() <= 1
     assert audited(3) > 1
