@@ -35,7 +35,7 @@ from smc.analyses.disclosure.tables import GroupTable, open_table
 from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.secret.bits import BOTH, SecretBits
+from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
@@ -268,22 +268,6 @@ class Release:
             raise _defect("opens more than single bits on its way")
         self.test()
         return bool(self._opener.pattern(bit)[0])
-
-    def steer(self, values: SecretInts) -> NDArray[np.int64]:
-        """Open figures with noise to both that steer the run and that its leakage statement names.
-
-        The limits that have been stated so far are tested before; the gate has taken the loss.
-
-        Raises:
-            DisclosureRefused: a limit stands against it, at both sides; nothing else was opened.
-            ProtocolViolation: the peer sent something else than the protocol says.
-        """
-        self._claim(Kind.NOISY)
-        self.test()
-        opened = self._opener.ints(values, BOTH)
-        if opened is None:
-            raise RuntimeError("What is opened to both has not come.")
-        return opened
 
     def protocol(self, about: Rows | Shares, program: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a protocol that gives its outputs by itself, after what they are about has been admitted."""

@@ -43,7 +43,7 @@ def leakage(parameters: TolerantParameters, recipients: frozenset[Role]) -> Leak
 
 
 def _noisy(parameters: TolerantParameters) -> tuple[str, ...]:
-    """What both learn where the threshold is chosen in the run, recipients or not."""
+    """What both learn where the threshold is chosen in the run."""
     histogram = parameters.histogram
     if histogram is None:
         return ()

@@ -27,6 +27,7 @@ from typing import Final
 
 import numpy as np
 
+from smc.analyses.disclosure.figures import Noisy
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.tolerant import likeness, valley
 from smc.analyses.matching.tolerant.blocking import EMPTY, Index
@@ -43,7 +44,7 @@ from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.session import Session
 from smc.secret import common_ones, joins, msb, mux, noise, pairing
-from smc.secret.bits import SecretBits
+from smc.secret.bits import BOTH, SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.circuit_psi import table_owner
 from smc.secret.ints import SecretInts
@@ -264,8 +265,11 @@ class RankJoin(Linkage):
         )
         # Of the matches themselves it is asked once the threshold is known, before pairs are opened.
         self._release.intersection(lambda: (every,))
-        opened = tuple(self._release.steer(secret).tolist())
-        return Chosen(valley.threshold(opened, histogram, self._parameters.threshold), opened)
+        opened = self._release.open(secret, BOTH, Noisy())
+        if opened is None:
+            raise RuntimeError("What is opened to both has not come.")
+        counted = tuple(opened.tolist())
+        return Chosen(valley.threshold(counted, histogram, self._parameters.threshold), counted)
 
     def _leads(self, differences: Word) -> Bit:
         """Whether words with scores in their top bits are not below later ones."""

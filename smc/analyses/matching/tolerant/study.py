@@ -56,13 +56,18 @@ class TolerantStudy:
             self._check_side(schemas, role)
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:
-        """Anyone may receive; somebody has to.
+        """Anyone may receive; somebody has to, and both where both see a histogram.
 
         Raises:
-            UsageError: nobody does.
+            UsageError: somebody is missing.
         """
         if not recipients:
             raise UsageError("Nobody receives the matches.", "Name alice, bob or both as recipients.")
+        if self.parameters.histogram is not None and len(recipients) < len(Role):
+            raise UsageError(
+                "A threshold that is chosen in the run is known to both, and so is its histogram.",
+                "Name alice and bob as recipients, or state the threshold alone.",
+            )
 
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Rows are matched, and the pairs are about single rows; a histogram has noise."""

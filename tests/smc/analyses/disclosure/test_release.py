@@ -312,25 +312,6 @@ def test_steps_are_single_bits_about_groups(monkeypatch):
     assert len(opened) == 30
 
 
-def test_what_steers_with_noise_is_paid_for_and_no_result():
-    def steer(release, x, y, recipients):
-        return release.steer(x + y).tolist()
-
-    refused(steer, NOTHING, NO_LIMITS)
-    refused(steer, GROUPS, NO_LIMITS)
-    refused(steer, MATCHED, NO_LIMITS)
-
-    def open_after(release, x, y, recipients):
-        steer(release, x, y, recipients)
-        return release.open(total(x, y), recipients, Noisy())
-
-    for found, opened in attempt(open_after, NOISY, NO_LIMITS, recipients=frozenset({Role.ALICE})):
-        assert opened
-        assert found is None or found.tolist() == [30]
-    for found, _ in attempt(steer, NOISY, NO_LIMITS):
-        assert isinstance(found, DisclosureRefused)
-
-
 def test_the_gate_is_passed_once_and_before_the_first_opening():
     told = []
 
@@ -358,7 +339,6 @@ FIGURES = {
     "intersection": (MATCHED, matched),
     "shares": (NOTHING, lambda r, x, y, to: r.admit(Shares())),
     "step": (GROUPS, lambda r, x, y, to: r.step((x >= y)[:1])),
-    "steer": (NOISY, lambda r, x, y, to: r.steer(x + y)),
 }
 
 
