@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "bbd51e18e237911db89388dcebd8e1e6d40e71973194f593d0b98570ef8a8ca9"
+WIRE: Final = "f835cbeafb16bae9660557136e675d4a781a08035c2e82c505543eb91972ef8c"
 """Two programs understand each other only if they have the same."""
