@@ -24,7 +24,6 @@ import hashlib
 from typing import Final
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 
 from smc.forms import Role
 from smc.oblivious.bitmatrix import Bit, Word
@@ -53,27 +52,10 @@ class PuncturedTrees:
         self._kernels = make_kernels(workspace)
         self._number = 0
 
-    def _next_key(self) -> CipherContext:
+    def _next_key(self) -> Word:
         key = hashlib.sha256(self._prefix + self._number.to_bytes(8, "big")).digest()[:_KEY_BYTES]
         self._number += 1
-        return Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - one block per node
-
-    def _double(self, nodes: Word, count: int, cipher: CipherContext) -> Word:
-        """Put the left children of the first `count` rows of nodes in their place, the right ones behind.
-
-        Returns:
-            The sums of the left ones, shape (g, 2).
-        """
-        parents, right = nodes[:count], nodes[count : 2 * count]
-        turned = self._workspace.words("turned", *parents.shape)
-        # sigma(low, high) = (low + high, low): linear, and both sigma and sigma + 1 are one-to-one, which
-        # makes E(sigma(z)) + sigma(z) circular correlation robust for an ideal cipher E.
-        self._kernels.turn(parents, turned)
-        output = self._workspace.output("children", turned.nbytes)
-        cipher.update_into(turned.view(np.uint8).reshape(-1).data, output.data)
-        hashed = output[: turned.nbytes].view(np.uint64).reshape(parents.shape)
-        # Children sum to their parent: one cipher call makes both, and every level sums to D.
-        return self._kernels.children(parents, hashed, turned, right)
+        return np.frombuffer(key, dtype=np.uint64)
 
     def _nodes(self) -> Word:
         return self._workspace.words("nodes", 1 << self._sizes.depth, self._sizes.group, 2)
@@ -87,19 +69,14 @@ class PuncturedTrees:
 
         Returns:
             The leaves, shape (2**depth * g, 2), valid until the next call in the workspace, leaf by leaf and
-            within it tree by tree; and the sums of the left nodes, shape (depth, g, 2).
+            within it tree by tree, with 0 for the lowest bit of each; and the sums of the left nodes, shape
+            (depth, g, 2).
         """
         nodes = self._nodes()
-        cipher = self._next_key()
-        sums = np.empty((self._sizes.depth, *seeds.shape), dtype=np.uint64)
-        nodes[0], nodes[1] = seeds, seeds ^ offset
-        sums[0] = seeds
-        for level in range(1, self._sizes.depth):
-            count = 1 << level
-            sums[level] = self._double(nodes, count, cipher)
+        sums = self._kernels.grow(seeds, offset, self._next_key(), nodes)
         return nodes.reshape(-1, 2), sums
 
-    def regrow(self, sums: Word, choices: Bit) -> tuple[Word, Word]:
+    def regrow(self, sums: Word, choices: Bit) -> Word:
         """The guest's side of one block.
 
         Args:
@@ -107,33 +84,8 @@ class PuncturedTrees:
             choices: shape (depth, g).
 
         Returns:
-            The leaves, as of `grow`; and the rows in which the missing leaves stand, plus D, shape (g,).
+            The leaves, as of `grow`, but the missing one of each tree plus D and with 1 for its lowest bit.
         """
         nodes = self._nodes()
-        cipher = self._next_key()
-        trees = np.arange(self._sizes.group, dtype=np.uint64)
-        path = np.zeros(self._sizes.group, dtype=np.uint64)
-        known = np.zeros((self._sizes.group, 2), dtype=np.uint64)  # the sum of all nodes but the missing one
-        nodes[0] = 0
-        left = np.zeros_like(known)
-        for level in range(self._sizes.depth):
-            count = 1 << level
-            if level:
-                left = self._double(nodes, count, cipher)
-            # The right child stands `count` rows behind the left one. Both children of the missing node are
-            # unknown; as zeros they leave the sums.
-            far = path + np.uint64(count)
-            left ^= nodes[path, trees]
-            nodes[path, trees] = 0
-            nodes[far, trees] = 0
-            chosen = choices[level].astype(bool)
-            # What is known of the right nodes sums to `known` less the left ones, as children sum to parents.
-            # The sum of a whole side less what is known of it is the one node that was missing there.
-            opened = sums[level] ^ np.where(chosen[:, None], known ^ left, left)
-            nodes[np.where(chosen, far, path), trees] = opened
-            # Its sibling is the missing node of the next level.
-            path = np.where(chosen, path, far)
-            known ^= opened
-        # All leaves sum to D, so the sum of the others is the missing leaf plus D.
-        nodes[path, trees] = known
-        return nodes.reshape(-1, 2), path * np.uint64(self._sizes.group) + trees
+        self._kernels.regrow(sums, choices, self._next_key(), nodes)
+        return nodes.reshape(-1, 2)

@@ -43,19 +43,19 @@ typedef word some_words __attribute__((vector_size(64), aligned(8), may_alias));
 typedef word some_words;
 #endif
 
-enum { LANES = 64, HALF_WEIGHT = 5, COLUMNS_AT_ONCE = 8, CHUNK = 128, MOST_DEPTH = 4, MOST_LEAVES = 16 };
+enum { LANES = 64, HALF_WEIGHT = 5, COLUMNS_AT_ONCE = 8, CHUNK = 128, MOST_DEPTH = 4, MOST_LEAVES = 16, MOST_TREES = 32 };
 
 typedef word square[LANES][2 * COLUMNS_AT_ONCE];
 
 /* So that a library of another release is not taken for this one. */
-int duetto_kernels_version(void) { return 2; }
+int duetto_kernels_version(void) { return 3; }
 
 /*
  * rows[i] += sum over j of secret[place(j, i)] + secret[place'(j, i)], rows of two words.
  *
  * drawn has HALF_WEIGHT lines of n words; each gives two places, by its lower and its upper half under the mask.
  */
-void duetto_add_code(const word *secret, const word *drawn, size_t n, word mask, word *rows) {
+INLINE void add_drawn(const word *secret, const word *drawn, size_t n, word mask, word *rows) {
     for (size_t i = 0; i < n; i++) {
         word low = rows[2 * i], high = rows[2 * i + 1];
         for (size_t j = 0; j < HALF_WEIGHT; j++) {
@@ -68,6 +68,10 @@ void duetto_add_code(const word *secret, const word *drawn, size_t n, word mask,
         rows[2 * i] = low;
         rows[2 * i + 1] = high;
     }
+}
+
+void duetto_add_drawn(const word *secret, const word *drawn, size_t n, word mask, word *rows) {
+    add_drawn(secret, drawn, n, mask, rows);
 }
 
 /*
@@ -208,22 +212,60 @@ WIDE void duetto_weigh(const word *streams, size_t t, size_t depth, size_t w, wo
     }
 }
 
+/* All ones where a == b, and else zero. */
+INLINE word equal(word a, word b) {
+    word difference = a ^ b;
+    return ((difference | (0 - difference)) >> 63) - 1;
+}
+
+/* What is known of the sum of `count` lines of nodes, `period` words each, if in place i line missing[i] is not. */
+INLINE void sum_known(const word *nodes, size_t count, size_t period, const word *missing, word *sum) {
+    memset(sum, 0, period * sizeof(word));
+    for (word line = 0; line < count; line++, nodes += period) {
+        for (size_t i = 0; i < period; i++) {
+            sum[i] ^= nodes[i] & ~equal(line, missing[i]);
+        }
+    }
+}
+
+/* Put value[i] in the place of word i of line path[i] of nodes. */
+INLINE void put(word *nodes, size_t count, size_t period, const word *path, const word *value) {
+    for (word line = 0; line < count; line++, nodes += period) {
+        for (size_t i = 0; i < period; i++) {
+            word here = equal(line, path[i]);
+            nodes[i] = (nodes[i] & ~here) | (value[i] & here);
+        }
+    }
+}
+
+INLINE void clear_lowest(word *nodes, size_t n) {
+    for (size_t i = 0; i < n; i += 2) {
+        nodes[i] &= ~(word)1;
+    }
+}
+
 /*
  * The instructions for AES that this processor has: 0 none, 1 for single blocks, 2 for four at once. The functions
  * that take `set` are called with 1 or 2, and no more than this.
  */
-#if defined(__x86_64__) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 11))
+#if defined(__x86_64__) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9))
+#include <cpuid.h>
 #include <immintrin.h>
 
 int duetto_ciphers(void) {
+    unsigned a, b, c, d;
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("aes") || !__builtin_cpu_supports("avx2")) {
         return 0;
     }
-    return __builtin_cpu_supports("vaes") && __builtin_cpu_supports("avx512bw") ? 2 : 1;
+    return __builtin_cpu_supports("avx512bw") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && c & bit_VAES ? 2 : 1;
 }
 
 enum { ROUNDS = 10, SERIES = 8 };
+
+/* For REORDER: which byte goes to each place of a block. */
+#define REVERSED_WORDS _mm_set_epi64x(0x08090a0b0c0d0e0f, 0x0001020304050607)
+#define SWAPPED_WORDS _mm_set_epi64x(0x0706050403020100, 0x0f0e0d0c0b0a0908)
 
 /* The key schedule of AES-128. */
 __attribute__((target("aes,avx2"))) static void expand(const word *key, __m128i *schedule) {
@@ -254,7 +296,8 @@ static void wipe(void *memory, size_t size) {
 #define SPREAD(block) (block)
 #define FILL(one) _mm_set1_epi64x((long long)(one))
 #define XOR(x, y) _mm_xor_si128(x, y)
-#define KEEP(sum, x, mask) _mm_or_si128(sum, _mm_and_si128(x, mask))
+#define AND(x, y) _mm_and_si128(x, y)
+#define OR(x, y) _mm_or_si128(x, y)
 #define ADD(x, y) _mm_add_epi64(x, y)
 #define REORDER(x, places) _mm_shuffle_epi8(x, places)
 #define ROUND(x, key) _mm_aesenc_si128(x, key)
@@ -269,7 +312,8 @@ static void wipe(void *memory, size_t size) {
 #define SPREAD(block) _mm512_broadcast_i32x4(block)
 #define FILL(one) _mm512_set1_epi64((long long)(one))
 #define XOR(x, y) _mm512_xor_si512(x, y)
-#define KEEP(sum, x, mask) _mm512_or_si512(sum, _mm512_and_si512(x, mask))
+#define AND(x, y) _mm512_and_si512(x, y)
+#define OR(x, y) _mm512_or_si512(x, y)
 #define ADD(x, y) _mm512_add_epi64(x, y)
 #define REORDER(x, places) _mm512_shuffle_epi8(x, places)
 #define ROUND(x, key) _mm512_aesenc_epi128(x, key)
@@ -287,6 +331,31 @@ void duetto_hash_columns(
     size_t n, word *planes
 ) {
     (set == 2 ? hash_columns_fourfold : hash_columns_single)(columns, stride, w, keys, span, offsets, n, planes);
+}
+
+void duetto_hash_rows(
+    int set, const word *rows, size_t w, const word *key, const word *offsets, size_t n, word *planes, size_t stride,
+    word *choices
+) {
+    (set == 2 ? hash_rows_fourfold : hash_rows_single)(rows, w, key, offsets, n, planes, stride, choices);
+}
+
+void duetto_add_code(
+    int set, const word *secret, word mask, const word *key, word number, size_t n, size_t piece, word *rows
+) {
+    (set == 2 ? add_code_fourfold : add_code_single)(secret, mask, key, number, n, piece, rows);
+}
+
+void duetto_grow(
+    int set, const word *seeds, const word *offset, const word *key, size_t trees, size_t depth, word *nodes, word *sums
+) {
+    (set == 2 ? grow_fourfold : grow_single)(seeds, offset, key, trees, depth, nodes, sums);
+}
+
+void duetto_regrow(
+    int set, const word *sums, const uint8_t *choices, const word *key, size_t trees, size_t depth, word *nodes
+) {
+    (set == 2 ? regrow_fourfold : regrow_single)(sums, choices, key, trees, depth, nodes);
 }
 
 #else

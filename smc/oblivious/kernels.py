@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from smc.errors import UsageError
-from smc.oblivious.bitmatrix import COLUMNS, LANES, Word
+from smc.oblivious.bitmatrix import COLUMNS, LANES, Bit, Word
 from smc.oblivious.native_kernels import Native, NativeCiphers, library
 from smc.oblivious.numpy_kernels import Reference
 from smc.oblivious.prg import LeafStreams
@@ -62,27 +62,62 @@ class Kernels(Protocol):
         """
         ...
 
-    def add_code(self, secret: Word, drawn: Word, mask: int, rows: Word) -> None:
-        """Add ten entries of a table to each row, at places that a public stream names.
+    def hash_rows(
+        self, rows: Word, key: Word, offsets: Word, planes: Word, choices: Word | None = None
+    ) -> None:
+        """Four bits of E(z) + z of each row z plus one of the offsets, and the lowest bit of z itself.
+
+        Row r * w + k gives bit r of words k: of the hash of its sum with offset v the bits r and 64 + r to
+        planes[v][0] and planes[v][1], and r ^ 32 and 64 + (r ^ 32) to planes[v][2] and planes[v][3].
 
         Args:
-            secret: the table, shape (mask + 1, 2).
-            drawn: the stream, shape (5, n): each word names two entries, by its lower and its upper 32 bits,
-                both under the mask.
-            mask: a power of two less one, below 2**32.
-            rows: shape (n, 2), changed in place.
+            rows: shape (64 * w, 2); their content is lost.
+            key: of AES, shape (2,).
+            offsets: shape (n, 2) with n either 1 or 2, of which the first is zero.
+            planes: shape (n, 4, w), part of a contiguous array that is wider; written.
+            choices: shape (w,); gets the lowest bits.
         """
         ...
 
-    def diagonals(self, hashed: Word, rows: Word | None, planes: Word) -> None:
-        """Pick bits of `hashed` plus `rows`: bit r of word (r, 2 k + h) goes to bit r of planes[h][k].
+    def add_code(self, secret: Word, key: Word, number: int, piece: int, rows: Word) -> None:
+        """Add ten entries of a table to each row, at places that a public stream names.
 
-        With four planes, its bit r ^ 32 goes to bit r of planes[2 + h][k].
+        The stream is AES in counter mode from block number * 2**64 on. For every piece of rows it has five
+        lines of as many words; each word of a row's column names two entries, by its lower and by its upper
+        32 bits, as far as they count them.
 
         Args:
-            hashed: shape (64, 2 w); its content is lost.
-            rows: of the same shape; None stands for zeros.
-            planes: shape (2, w) or (4, w), each row contiguous; written.
+            secret: the table, shape (k, 2) with k a power of two up to 2**32.
+            key: of AES, shape (2,).
+            number: below 2**64.
+            piece: rows of a piece, a multiple of 64.
+            rows: shape (n, 2), whole pieces, changed in place.
+        """
+        ...
+
+    def grow(self, seeds: Word, offset: Word, key: Word, nodes: Word) -> Word:
+        """The owner's trees of `smc.oblivious.correlated_ggm`, with E under the key.
+
+        Args:
+            seeds: shape (g, 2) with g up to 32.
+            offset: D, shape (2,).
+            key: of AES, shape (2,).
+            nodes: shape (2**depth, g, 2), gets the leaves, with 0 for the lowest bit of each.
+
+        Returns:
+            The sums of the left nodes, shape (depth, g, 2).
+        """
+        ...
+
+    def regrow(self, sums: Word, choices: Bit, key: Word, nodes: Word) -> None:
+        """The guest's trees.
+
+        Args:
+            sums: of the chosen sides, shape (depth, g, 2) with g up to 32.
+            choices: bits, contiguous, shape (depth, g).
+            key: of AES, shape (2,).
+            nodes: shape (2**depth, g, 2), gets the leaves, the missing one plus D; the lowest bit of that is
+                1, and of the others 0.
         """
         ...
 
@@ -92,24 +127,6 @@ class Kernels(Protocol):
         Args:
             columns: shape (128, w), each row contiguous.
             rows: shape (64, w, 2), written.
-        """
-        ...
-
-    def turn(self, nodes: Word, turned: Word) -> None:
-        """Write (low + high, low) for every node (low, high); shape (..., 2) each."""
-        ...
-
-    def children(self, parents: Word, hashed: Word, turned: Word, right: Word) -> Word:
-        """Put left = hashed + turned in the place of the parents, and parent + left into `right`.
-
-        Args:
-            parents: shape (n, g, 2) with n a power of two.
-            hashed: of that shape; its content is lost.
-            turned: of that shape.
-            right: of that shape, written.
-
-        Returns:
-            The sum of all left ones over n, shape (g, 2).
         """
         ...
 
@@ -170,23 +187,25 @@ def _trial(kernels: Kernels) -> list[Word]:
         return (numbers * np.uint64(0x9E3779B97F4A7C15)).reshape(shape)
 
     found: list[Word] = []
+    offsets, key = words(2, 2), words(2)
+    offsets[0] = 0
     for width in _WIDTHS:
-        code, planes, rows = words(width, 2), words(4, width + 1), words(LANES, width, 2)
-        weighed, total, turned = words(2, 4, width), words(2, width), words(2, width, 2)
-        parents, right, two = words(2, width, 2), words(2, width, 2), words(2, width)
-        kernels.add_code(words(32, 2), words(5, width), 31, code)
-        kernels.diagonals(words(LANES, 2 * width), words(LANES, 2 * width), planes[:, 1:])
-        kernels.diagonals(words(LANES, 2 * width), None, two)
-        kernels.rows(words(COLUMNS, width + 1)[:, 1:], rows)
+        rows, columns = words(LANES, width, 2), words(COLUMNS, width + 1)[:, 1:]
+        weighed, total, hashed = words(2, 4, width), words(2, width), words(2, 2, width)
+        planes, choices, code = words(2, 4, width + 1), words(width), words(LANES * 2, 2)
         streams = kernels.streams(words(2, 16, 2))
         for _ in range(2):  # the second time from within a block
             streams.weigh(slice(0, 2), weighed, total)
             found += [weighed.copy(), total.copy()]
-        hashed = words(2, 2, width)
-        offsets = words(2, 2)
-        offsets[0] = 0
-        kernels.hash_columns(words(COLUMNS, width + 1)[:, 1:], words(-(-width // 64), 2), 64, offsets, hashed)
-        kernels.turn(words(2, width, 2), turned)
-        right_total = kernels.children(parents, words(2, width, 2), turned, right)
-        found += [code, planes, two, rows, hashed, turned, parents, right, right_total]
+        kernels.hash_columns(columns, words(-(-width // 64), 2), 64, offsets, hashed)
+        kernels.hash_rows(words(LANES * width, 2), key, offsets, planes[:, :, 1:], choices)
+        kernels.add_code(words(32, 2), key, width, LANES, code)
+        kernels.rows(columns, rows)
+        found += [hashed, planes, choices, code, rows]
+        for depth in (1, 6):
+            leaves, others = words(1 << depth, 3, 2), words(1 << depth, 3, 2)
+            sums = kernels.grow(words(3, 2), key, words(2), leaves)
+            sides = (words(depth, 3) & np.uint64(1)).astype(np.uint8)
+            kernels.regrow(sums, sides, words(2), others)
+            found += [leaves, sums, others]
     return found

@@ -23,13 +23,12 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.forms import Role
 from smc.oblivious.bitmatrix import LANES, Word
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
-from smc.pieces import cut
+from smc.pieces import ask
 
 WEIGHT: Final = 10
 """Ones in each row of A."""
@@ -110,12 +109,9 @@ class LocalCode:
 
     def __init__(self, session: bytes, sender: Role, sizes: LpnSet) -> None:
         name = session + sender.value.encode().ljust(8)
-        self._key = hashlib.sha256(_DOMAIN + name).digest()[:_KEY_BYTES]
+        self._key = np.frombuffer(hashlib.sha256(_DOMAIN + name).digest()[:_KEY_BYTES], dtype=np.uint64)
         self._blocks = 0
-        self._sizes = sizes
         self._piece = min(_PIECE_ROWS, sizes.block_rows)
-        self._drawn = np.empty((WEIGHT // 2, self._piece), dtype=np.uint64)
-        self._zeros = bytes(self._drawn.nbytes)
         self._kernels = make_kernels(Workspace())
 
     def add(self, secret: Word, rows: Word) -> None:
@@ -125,9 +121,7 @@ class LocalCode:
             secret: s, contiguous, shape (k, 2).
             rows: contiguous, shape (`block_rows`, 2), changed in place.
         """
-        start = self._blocks.to_bytes(8, "big") + bytes(8)
+        ask()
+        number = self._blocks
         self._blocks += 1
-        stream = Cipher(algorithms.AES(self._key), modes.CTR(start)).encryptor()
-        for piece in cut(len(rows), self._piece):
-            stream.update_into(self._zeros, self._drawn.view(np.uint8).reshape(-1).data)
-            self._kernels.add_code(secret, self._drawn, self._sizes.length - 1, rows[piece])
+        self._kernels.add_code(secret, self._key, number, self._piece, rows)

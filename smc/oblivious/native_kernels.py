@@ -15,28 +15,33 @@ from typing import Final
 import numpy as np
 
 from smc.errors import UsageError
-from smc.oblivious.bitmatrix import COLUMNS, LANES, Word
+from smc.oblivious.bitmatrix import COLUMNS, LANES, Bit, Word
 from smc.oblivious.numpy_kernels import Reference
 from smc.oblivious.prg import LeafStreams, out_of_step
 from smc.oblivious.workspace import Workspace
 from smc.pieces import cut
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 _SIZE, _POINTER, _WORD = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64
 _FUNCTIONS: Final[dict[str, Sequence[type]]] = {
-    "duetto_add_code": (_POINTER, _POINTER, _SIZE, _WORD, _POINTER),
+    "duetto_add_drawn": (_POINTER, _POINTER, _SIZE, _WORD, _POINTER),
     "duetto_diagonals": (_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, ctypes.c_int),
     "duetto_rows": (_POINTER, _SIZE, _SIZE, _POINTER),
     "duetto_weigh": (_POINTER, _SIZE, _SIZE, _SIZE, _POINTER, _POINTER),
 }
 _CIPHER_FUNCTIONS: Final[dict[str, Sequence[type]]] = {
+    "duetto_add_code": (_POINTER, _WORD, _POINTER, _WORD, _SIZE, _SIZE, _POINTER),
+    "duetto_grow": (_POINTER, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER),
+    "duetto_regrow": (_POINTER, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER),
     "duetto_leaves": (_POINTER, _SIZE, _SIZE, _WORD, _SIZE, _POINTER, _POINTER),
     "duetto_hash_columns": (_POINTER, _SIZE, _SIZE, _POINTER, _SIZE, _POINTER, _SIZE, _POINTER),
+    "duetto_hash_rows": (*[_POINTER, _SIZE], *[_POINTER] * 2, _SIZE, _POINTER, _SIZE, _POINTER),
 }
 CIPHERS: Final = ("", "AES-NI", "VAES")
 """Sets of instructions for AES, by the number that the library has for them; none first."""
 
 _MOST_DEPTH: Final = 4
+_MOST_TREES: Final = 32
 
 
 @cache
@@ -74,16 +79,16 @@ class Native(Reference):
         super().__init__(workspace)
         self._library = loaded
 
-    def add_code(self, secret: Word, drawn: Word, mask: int, rows: Word) -> None:
-        """As declared."""
+    def add_drawn(self, secret: Word, drawn: Word, rows: Word) -> None:
+        """As the reference."""
         count = len(rows)
-        _check(secret, (mask + 1, 2))
+        _check_table(secret)
         _check(drawn, (5, count))
         _check_written(rows, (count, 2))
-        self._library.duetto_add_code(_at(secret), _at(drawn), count, mask, _at(rows))
+        self._library.duetto_add_drawn(_at(secret), _at(drawn), count, len(secret) - 1, _at(rows))
 
     def diagonals(self, hashed: Word, rows: Word | None, planes: Word) -> None:
-        """As declared."""
+        """As the reference."""
         width = planes.shape[1]
         _check(hashed, (LANES, 2 * width))
         if rows is not None:
@@ -142,6 +147,55 @@ class NativeCiphers(Native):
             self._set, *lines, _at(keys), span, _at(offsets), len(offsets), _at(found)
         )
 
+    def hash_rows(
+        self, rows: Word, key: Word, offsets: Word, planes: Word, choices: Word | None = None
+    ) -> None:
+        """As declared; the rows keep their content."""
+        count, lines, width = planes.shape
+        _check(rows, (LANES * width, 2))
+        _check(key, (2,))
+        _check(offsets, (count, 2))
+        stride = _stride(planes[0])
+        if lines != 4 or planes.strides[0] != 4 * planes.strides[1] or not planes.flags.writeable:
+            raise _unfit()
+        if choices is not None:
+            _check_written(choices, (width,))
+        wanted = None if choices is None else _at(choices)
+        given = (_at(rows), width, _at(key), _at(offsets), count)
+        self._library.duetto_hash_rows(self._set, *given, _at(planes), stride, wanted)
+
+    def add_code(self, secret: Word, key: Word, number: int, piece: int, rows: Word) -> None:
+        """As declared."""
+        count = len(rows)
+        _check_table(secret)
+        _check(key, (2,))
+        _check_written(rows, (count, 2))
+        if piece < LANES or piece % LANES or count % piece or not 0 <= number < 1 << 64:
+            raise _unfit()
+        mask = len(secret) - 1
+        self._library.duetto_add_code(self._set, _at(secret), mask, _at(key), number, count, piece, _at(rows))
+
+    def grow(self, seeds: Word, offset: Word, key: Word, nodes: Word) -> Word:
+        """As declared."""
+        trees, depth = _check_trees(nodes)
+        _check(seeds, (trees, 2))
+        _check(offset, (2,))
+        _check(key, (2,))
+        sums = np.empty((depth, trees, 2), dtype=np.uint64)
+        given = (_at(seeds), _at(offset), _at(key), trees, depth)
+        self._library.duetto_grow(self._set, *given, _at(nodes), _at(sums))
+        return sums
+
+    def regrow(self, sums: Word, choices: Bit, key: Word, nodes: Word) -> None:
+        """As declared."""
+        trees, depth = _check_trees(nodes)
+        _check(sums, (depth, trees, 2))
+        _check(key, (2,))
+        if choices.dtype != np.uint8 or choices.shape != (depth, trees) or not choices.flags.c_contiguous:
+            raise _unfit()
+        given = (_at(sums), _at(choices), _at(key), trees, depth)
+        self._library.duetto_regrow(self._set, *given, _at(nodes))
+
 
 class NativeStreams:
     """As `smc.oblivious.prg.Streams`, but made where they are summed."""
@@ -176,7 +230,7 @@ class NativeStreams:
         )
 
 
-def _at(array: Word) -> int:
+def _at(array: Word | Bit) -> int:
     return array.ctypes.data
 
 
@@ -189,6 +243,22 @@ def _check_written(array: Word, shape: tuple[int, ...]) -> None:
     _check(array, shape)
     if not array.flags.writeable:
         raise _unfit()
+
+
+def _check_table(secret: Word) -> None:
+    _check(secret, (len(secret), 2))
+    if not 1 <= len(secret) <= 1 << 32 or len(secret) & len(secret) - 1:
+        raise _unfit()
+
+
+def _check_trees(nodes: Word) -> tuple[int, int]:
+    """How many trees, and how deep."""
+    lines, trees, _ = nodes.shape
+    depth = lines.bit_length() - 1
+    _check_written(nodes, (1 << depth, trees, 2))
+    if depth < 1 or not 1 <= trees <= _MOST_TREES:
+        raise _unfit()
+    return trees, depth
 
 
 def _check_sums(weighed: Word, total: Word) -> tuple[int, int, int]:

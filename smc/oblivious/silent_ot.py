@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.errors import UsageError
@@ -41,6 +41,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import LANES, Bit, Word
 from smc.oblivious.correlated_ggm import PuncturedTrees
+from smc.oblivious.correlation_robust_hash import NO_OFFSET
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.lpn import LocalCode, LpnSet
 from smc.oblivious.workspace import Workspace
@@ -54,7 +55,6 @@ _DOMAIN: Final = b"duetto/oblivious/silent-hash/1"
 _KEY_BYTES: Final = 16
 _ONE: Final = np.uint64(1)
 _REST: Final = ~_ONE
-_LANES: Final = np.arange(LANES, dtype=np.uint64)[:, None]
 
 
 def message_bytes(sizes: LpnSet, blocks: int) -> int:
@@ -76,26 +76,28 @@ class PadHash:
         self._workspace = workspace
         self._kernels = make_kernels(workspace)
         self._number = 0
-        self._cipher: CipherContext | None = None
+        self._key: Word | None = None
 
     def renew(self) -> None:
         """Take the next key."""
         key = hashlib.sha256(self._prefix + self._number.to_bytes(8, "big")).digest()[:_KEY_BYTES]
         self._number += 1
-        self._cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - one block per row
+        self._key = np.frombuffer(key, dtype=np.uint64)
 
-    def bits(self, rows: Word, planes: Word) -> None:
-        """Four bits of the hash of each row, under the key of the last `renew`.
+    def bits(self, rows: Word, offsets: Word, planes: Word, choices: Word | None = None) -> None:
+        """Four bits of the hash of each row plus each offset, under the key of the last `renew`.
 
         Args:
-            rows: contiguous, shape (64 * w, 2); row r * w + k belongs to bit r of word k.
-            planes: shape (4, w), written.
+            rows: contiguous, shape (64 * w, 2); row r * w + k belongs to bit r of word k. Their content is
+                lost.
+            offsets: shape (n, 2) with n either 1 or 2, of which the first is zero.
+            planes: shape (n, 4, w), part of a contiguous array that is wider; written.
+            choices: shape (w,); gets the lowest bits of the rows.
 
         Raises:
             UsageError: there is no key yet.
         """
-        hashed = self._encrypted(rows).reshape(LANES, -1)
-        self._kernels.diagonals(hashed, rows.reshape(hashed.shape), planes)
+        self._kernels.hash_rows(rows, self._current(), offsets, planes, choices)
 
     def blocks(self, rows: Word, pads: Word) -> None:
         """All 128 bits of the hash of each row, under the key of the last `renew`.
@@ -107,15 +109,15 @@ class PadHash:
         Raises:
             UsageError: there is no key yet.
         """
-        np.bitwise_xor(self._encrypted(rows).reshape(rows.shape), rows, out=pads)
-
-    def _encrypted(self, rows: Word) -> Word:
-        """E of all rows, valid until the next call."""
-        if self._cipher is None:
-            raise UsageError("The hash has no key yet.", "Call renew before you hash.")
         output = self._workspace.output("hashed", rows.nbytes)
-        self._cipher.update_into(rows.view(np.uint8).reshape(-1).data, output.data)
-        return output[: rows.nbytes].view(np.uint64)
+        cipher = Cipher(algorithms.AES(self._current().tobytes()), modes.ECB())  # noqa: S305 - one block per row
+        cipher.encryptor().update_into(rows.view(np.uint8).reshape(-1).data, output.data)
+        np.bitwise_xor(output[: rows.nbytes].view(np.uint64).reshape(rows.shape), rows, out=pads)
+
+    def _current(self) -> Word:
+        if self._key is None:
+            raise UsageError("The hash has no key yet.", "Call renew before you hash.")
+        return self._key
 
 
 class _End:
@@ -205,13 +207,11 @@ class SilentSender:
         """
         message, made = self._begin(blocks, seeds)
         width = self._sizes.block_words
-        zero, one = (np.empty((PAD_BITS, blocks * width), dtype=np.uint64) for _ in range(2))
+        pads = np.empty((2, PAD_BITS, blocks * width), dtype=np.uint64)
+        offsets = np.stack([np.zeros_like(self._offset), self._offset])
         for place, rows in made:
-            part = slice(place * width, (place + 1) * width)
-            self._end.hash.bits(rows, zero[:, part])
-            self._shift(rows)
-            self._end.hash.bits(rows, one[:, part])
-        return message.view(np.uint8).reshape(1, -1), zero, one
+            self._end.hash.bits(rows, offsets, pads[:, :, place * width : (place + 1) * width])
+        return message.view(np.uint8).reshape(1, -1), pads[0], pads[1]
 
     def extend_blocks(self, blocks: int) -> tuple[NDArray[np.uint8], Word, Word]:
         """One iteration, as `extend`, but for pads of 128 bits: n is so many times `sizes.block_rows`.
@@ -247,8 +247,6 @@ class SilentSender:
             # The nodes of a level sum to D. So the receiver, who has q ^ r D in the place of q, opens the sum
             # of the left nodes if r is 0 and that of the right ones if r is 1.
             np.bitwise_xor(left, sums[block], out=message[block])
-            # The lowest bit is the choice: 0 in the sender's rows.
-            rows[:, 0] &= _REST
             end.code.add(secret, rows)
             # The first blocks are the next reserve; they are kept as they are, and never hashed.
             place = block - sizes.reserve_blocks
@@ -299,13 +297,11 @@ class SilentReceiver:
         made = self._begin(blocks, message)
         width = self._sizes.block_words
         choices = np.empty(blocks * width, dtype=np.uint64)
-        pads = np.empty((PAD_BITS, blocks * width), dtype=np.uint64)
+        pads = np.empty((1, PAD_BITS, blocks * width), dtype=np.uint64)
         for place, rows in made:
             part = slice(place * width, (place + 1) * width)
-            lowest = rows[:, 0].reshape(LANES, -1) & _ONE
-            np.bitwise_or.reduce(lowest << _LANES, axis=0, out=choices[part])
-            self._end.hash.bits(rows, pads[:, part])
-        return choices, pads
+            self._end.hash.bits(rows, NO_OFFSET, pads[:, :, part], choices[part])
+        return choices, pads[0]
 
     def extend_blocks(self, blocks: int, message: NDArray[np.uint8]) -> tuple[Bit, Word]:
         """One iteration, as `extend`, but for pads of 128 bits: n is so many times `sizes.block_rows`.
@@ -344,10 +340,9 @@ class SilentReceiver:
         sides = (rows_of_trees[..., 0] & _ONE).astype(np.uint8)
         fresh = end.fresh()
         for block in range(len(sums)):
-            rows, missing = end.trees.regrow(sums[block], sides[block])
-            rows[:, 0] &= _REST
-            # A missing leaf comes out plus D, and D is odd: the choice is 1 there and 0 elsewhere.
-            rows[missing, 0] |= _ONE
+            # A missing leaf comes out plus D, and D is odd: the lowest bit, the choice, is 1 there and 0
+            # elsewhere, as in all of the sender's.
+            rows = end.trees.regrow(sums[block], sides[block])
             end.code.add(secret, rows)
             place = block - sizes.reserve_blocks
             if place < 0:

@@ -57,7 +57,8 @@ def test_leaves_and_sums_agree_with_a_naive_tree(sizes):
     shaped = leaves.reshape(1 << sizes.depth, sizes.group, 2)
     for tree, seed in enumerate(seeds):
         levels = naive(number(seed), number(offset), sizes.depth, Role.ALICE, 0)
-        assert [number(row) for row in shaped[:, tree]] == levels[-1]
+        # The lowest bit of a leaf is its choice, and 0 in the owner's.
+        assert [number(row) for row in shaped[:, tree]] == [leaf & ~1 for leaf in levels[-1]]
         for level, nodes in enumerate(levels):
             total = 0
             for node in nodes[: len(nodes) // 2]:
@@ -71,12 +72,13 @@ def test_the_guest_knows_all_leaves_and_the_missing_one_plus_the_offset(sizes):
     _, leaves, sums = block_of(sizes, offset)
     choices = RANDOM.bits(sizes.depth * sizes.group).reshape(sizes.depth, sizes.group)
     opened = sums ^ offset * choices[:, :, None].astype(np.uint64)
-    found, missing = PuncturedTrees(SESSION, Role.ALICE, sizes, Workspace()).regrow(opened, choices)
+    found = PuncturedTrees(SESSION, Role.ALICE, sizes, Workspace()).regrow(opened, choices)
     expected = leaves.copy()
-    expected[missing] ^= offset
-    assert (found == expected).all()
     path = sum(1 - choices[level].astype(int) << level for level in range(sizes.depth))
-    assert missing.tolist() == [int(leaf) * sizes.group + tree for tree, leaf in enumerate(path)]
+    missing = [int(leaf) * sizes.group + tree for tree, leaf in enumerate(path)]
+    expected[missing] ^= offset
+    expected[missing, 0] |= np.uint64(1)
+    assert (found == expected).all()
 
 
 def test_every_block_session_and_owner_has_its_own_trees():

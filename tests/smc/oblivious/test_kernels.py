@@ -68,7 +68,7 @@ def same(arrays, call, kept, others=()):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_every_kernel_gives_the_same_at_every_width(width):
     code = (words(1 << 9, 2), words(5, width), words(width, 2))
-    same(code, lambda k, secret, drawn, rows: k.add_code(secret, drawn, 511, rows), [2])
+    same(code, lambda k, *given: k.add_drawn(*given), [2])
     for count in (2, 4):
         for rows in (None, words(64, 2 * width)):
             picked = (words(64, 2 * width), rows, words(count, width))
@@ -111,6 +111,44 @@ def test_hashes_of_columns_are_the_same_at_every_width(width, span):
 
 
 @with_ciphers
+@pytest.mark.parametrize("width", WIDTHS)
+def test_hashes_of_rows_are_the_same_at_every_width(width):
+    others = [plain(), *map(ciphers, SETS)]
+    for count in (1, 2):
+        offsets = words(count, 2)
+        offsets[0] = 0
+        for choices in (None, words(width)):
+            wide = (words(64 * width, 2), words(2), offsets, words(count, 4, width + 3), choices)
+            same(
+                wide,
+                lambda k, r, key, o, p, c: k.hash_rows(r, key, o, p[:, :, 1:-2], c),
+                [3, 4][: 1 + (choices is not None)],
+                others,
+            )
+
+
+@with_ciphers
+@pytest.mark.parametrize(("piece", "pieces"), [(64, 0), (64, 1), (64, 5), (128, 3), (192, 2), (1024, 3)])
+@pytest.mark.parametrize("length", [1, 2, 1 << 9])
+def test_the_code_is_the_same_for_every_size(piece, pieces, length):
+    given, others = (words(length, 2), words(2), words(piece * pieces, 2)), [plain(), *map(ciphers, SETS)]
+    for number in (0, 3, (1 << 64) - 1):
+        same(given, lambda k, s, key, rows, n=number: k.add_code(s, key, n, piece, rows), [2], others)
+
+
+@with_ciphers
+@pytest.mark.parametrize("depth", [1, 2, 3, 6, 8])
+@pytest.mark.parametrize("trees", [1, 2, 3, 4, 5, 8, 16, 31, 32])
+def test_trees_are_the_same_for_every_size(depth, trees):
+    nodes, others = words(1 << depth, trees, 2), [plain(), *map(ciphers, SETS)]
+    same((words(trees, 2), words(2), words(2), nodes), lambda k, *given: k.grow(*given), [3, 4], others)
+    for choices in (0, 1, RANDOM.bits(depth * trees).reshape(depth, trees)):
+        sides = np.zeros((depth, trees), dtype=np.uint8) + choices
+        given = (words(depth, trees, 2), sides.astype(np.uint8), words(2), nodes)
+        same(given, lambda k, *given: k.regrow(*given), [3], others)
+
+
+@with_ciphers
 def test_streams_of_trees_that_are_out_of_step_are_not_summed():
     for kernels in (Reference(Workspace()), ciphers()):
         streams, sums = kernels.streams(words(3, 4, 2)), (words(1, 2, 7), words(1, 7))
@@ -146,9 +184,10 @@ def test_lines_that_lie_apart_are_taken_as_they_are():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda k: k.add_code(words(16, 2), words(5, 9), 31, words(9, 2)),
-        lambda k: k.add_code(words(32, 2), words(4, 9), 31, words(9, 2)),
-        lambda k: k.add_code(words(32, 2), words(5, 9), 31, words(18, 2)[::2]),
+        lambda k: k.add_drawn(words(31, 2), words(5, 9), words(9, 2)),
+        lambda k: k.add_drawn(words(0, 2), words(5, 9), words(9, 2)),
+        lambda k: k.add_drawn(words(32, 2), words(4, 9), words(9, 2)),
+        lambda k: k.add_drawn(words(32, 2), words(5, 9), words(18, 2)[::2]),
         lambda k: k.diagonals(words(64, 18), words(64, 16), words(4, 9)),
         lambda k: k.diagonals(words(64, 18), None, words(3, 9)),
         lambda k: k.diagonals(words(64, 18).astype(np.float64), None, words(2, 9)),
@@ -189,6 +228,29 @@ def columns(*shape):
         lambda k: k.hash_columns(*columns(128, 9), locked(words(1, 2, 9))),
         lambda k: k.hash_columns(words(128, 9), words(1, 2), 0, words(1, 2), words(1, 2, 9)),
         lambda k: k.hash_columns(words(128, 9), words(1, 2), 64, words(1, 3), words(1, 2, 9)),
+        lambda k: k.hash_rows(words(63, 2), words(2), words(1, 2), words(1, 4, 1)),
+        lambda k: k.hash_rows(words(64, 2), words(1), words(1, 2), words(1, 4, 1)),
+        lambda k: k.hash_rows(words(64, 2), words(2), words(2, 2), words(1, 4, 1)),
+        lambda k: k.hash_rows(words(64, 2), words(2), words(1, 2), words(1, 2, 1)),
+        lambda k: k.hash_rows(words(64, 2), words(2), words(2, 2), words(2, 5, 1)[:, :4]),
+        lambda k: k.hash_rows(words(64, 2), words(2), words(1, 2), locked(words(1, 4, 1))),
+        lambda k: k.hash_rows(words(64, 2), words(2), words(1, 2), words(1, 4, 1), words(2)),
+        lambda k: k.add_code(words(33, 2), words(2), 0, 64, words(64, 2)),
+        lambda k: k.add_code(words(32, 2), words(1), 0, 64, words(64, 2)),
+        lambda k: k.add_code(words(32, 2), words(2), 1 << 64, 64, words(64, 2)),
+        lambda k: k.add_code(words(32, 2), words(2), 0, 32, words(64, 2)),
+        lambda k: k.add_code(words(32, 2), words(2), 0, 96, words(192, 2)),
+        lambda k: k.add_code(words(32, 2), words(2), 0, 128, words(192, 2)),
+        lambda k: k.add_code(words(32, 2), words(2), 0, 64, locked(words(64, 2))),
+        lambda k: k.grow(words(3, 2), words(2), words(2), words(6, 3, 2)),
+        lambda k: k.grow(words(3, 2), words(2), words(2), words(1, 3, 2)),
+        lambda k: k.grow(words(33, 2), words(2), words(2), words(4, 33, 2)),
+        lambda k: k.grow(words(2, 2), words(2), words(2), words(4, 3, 2)),
+        lambda k: k.grow(words(3, 2), words(1), words(2), words(4, 3, 2)),
+        lambda k: k.regrow(words(3, 3, 2), np.zeros((2, 3), np.uint8), words(2), words(4, 3, 2)),
+        lambda k: k.regrow(words(2, 3, 2), np.zeros((2, 2), np.uint8), words(2), words(4, 3, 2)),
+        lambda k: k.regrow(words(2, 3, 2), np.zeros((2, 3), np.int64), words(2), words(4, 3, 2)),
+        lambda k: k.regrow(words(2, 3, 2), np.zeros((2, 3), np.uint8), words(2), locked(words(4, 3, 2))),
     ],
 )
 def test_arrays_that_do_not_fit_never_reach_the_ciphers(call):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.errors import UsageError
 from smc.forms import Role
@@ -117,24 +118,26 @@ def test_pads_depend_on_the_session():
 
 @pytest.mark.parametrize("width", [1, 3, 256])
 def test_the_hash_takes_four_different_bits_of_each_row(width):
-    rows = RANDOM.words(128 * width).reshape(64 * width, 2)
-    planes = np.empty((4, width), dtype=np.uint64)
+    rows, offsets = RANDOM.words(128 * width).reshape(64 * width, 2), np.zeros((1, 2), dtype=np.uint64)
+    planes, choices = np.empty((1, 4, width), dtype=np.uint64), np.empty(width, dtype=np.uint64)
     hashing = PadHash(SESSION, Role.BOB, Workspace())
     with pytest.raises(UsageError, match="key"):
-        hashing.bits(rows, planes)
+        hashing.bits(rows.copy(), offsets, planes)
     hashing.renew()
-    hashing.bits(rows, planes)
-    encrypted = hashing._cipher.update(rows.tobytes())
+    hashing.bits(rows.copy(), offsets, planes, choices)
+    cipher = Cipher(algorithms.AES(hashing._key.tobytes()), modes.ECB())
+    encrypted = cipher.encryptor().update(rows.tobytes())
     full = np.frombuffer(encrypted, dtype=np.uint64).reshape(-1, 2) ^ rows
     for row in range(64 * width):
         lane, word = divmod(row, width)
-        found = [int(plane[word]) >> lane & 1 for plane in planes]
+        found = [int(plane[word]) >> lane & 1 for plane in planes[0]]
+        assert int(choices[word]) >> lane & 1 == int(rows[row, 0]) & 1
         low, high = int(full[row, 0]), int(full[row, 1])
         other = lane ^ 32
         assert found == [low >> lane & 1, high >> lane & 1, low >> other & 1, high >> other & 1]
     before = planes.copy()
     hashing.renew()
-    hashing.bits(rows, planes)
+    hashing.bits(rows.copy(), offsets, planes)
     assert (before != planes).any()
 
 
