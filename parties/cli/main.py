@@ -50,7 +50,9 @@ ENTRIES: Final = {
     "dashboard": Subcommand(
         "parties.cli.dashboard", "Serve the dashboard of this party until it is interrupted."
     ),
-    "pool": Subcommand("parties.cli.pools", "What jobs `preparation` have prepared for later comparisons."),
+    "pool": Subcommand(
+        "parties.cli.pools", "What is prepared for later comparisons, by jobs `preparation` or in idle time."
+    ),
     "types": Subcommand(
         "parties.cli.types",
         "Print the table of comparison types: route, rounds, bytes and operations per comparison.",
