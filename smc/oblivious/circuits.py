@@ -42,7 +42,8 @@ from smc.oblivious.bitmatrix import Word, words_for
 from smc.oblivious.cost import WORD_BITS, Digits, spans
 from smc.oblivious.ot_1_of_16 import CHOICES, DIGIT_BITS
 from smc.oblivious.pool import Portion
-from smc.oblivious.transfers import Transfers, Triples
+from smc.oblivious.prepared import Triples
+from smc.oblivious.transfers import Transfers
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ class Circuits:
 
     def conjunction(self, left: Word, right: Word) -> Word:
         """Shares of left AND right, shapes (w,)."""
-        triples = self._transfers.triples(len(left))
+        width = len(left)
+        triples = self._transfers.prepared_triples(width) or self._transfers.triples(width)
         mine = np.stack([left ^ triples.a, right ^ triples.b[0]])
         opened = self._open(mine)
         result: Word = self._finish(opened, triples.a, triples.b[:1], triples.c[:1])[0]

@@ -7,6 +7,8 @@ transfers; in all else both do the same. A batch is padded to whole words of 64 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,10 +38,14 @@ class FlightBytes:
     Attributes:
         first: bytes from the first party.
         second: bytes from the second party.
+        prepared: prepared transfers of each direction that it takes.
+        triples: words of prepared triples that it takes.
     """
 
     first: int
     second: int
+    prepared: int = 0
+    triples: int = 0
 
 
 SETUP: Final = (
@@ -188,13 +194,34 @@ def below(count: int) -> tuple[FlightBytes, ...]:
     return tuple(steps)
 
 
+_FROM_PREPARED: ContextVar[bool] = ContextVar("from_prepared", default=False)
+
+
+@contextmanager
+def from_prepared(*, taken: bool) -> Iterator[None]:
+    """Within it steps are priced as they run on prepared transfers, or as they run without."""
+    before = _FROM_PREPARED.set(taken)
+    try:
+        yield
+    finally:
+        _FROM_PREPARED.reset(before)
+
+
+def prepared(count: int, words: int) -> FlightBytes:
+    """Preparing so many transfers of each direction, and words of triples."""
+    size = matrix_bytes(count) + _BIT_COLUMN_BYTES * words
+    return FlightBytes(size, size)
+
+
 def conjunction(count: int) -> tuple[FlightBytes, ...]:
     """AND of `count` pairs of XOR-shared bits."""
     steps: list[FlightBytes] = []
+    taken = _FROM_PREPARED.get()
     for span in spans(count, CONJUNCTION_WORD_BYTES):
         width = words_for(span.stop - span.start)
-        steps.append(FlightBytes(_BIT_COLUMN_BYTES * width, _BIT_COLUMN_BYTES * width))
-        steps.append(FlightBytes(2 * _WORD * width, 2 * _WORD * width))
+        if not taken:
+            steps.append(FlightBytes(_BIT_COLUMN_BYTES * width, _BIT_COLUMN_BYTES * width))
+        steps.append(FlightBytes(2 * _WORD * width, 2 * _WORD * width, triples=width * taken))
     return tuple(steps)
 
 
@@ -203,7 +230,10 @@ def bits_to_arithmetic(count: int) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in spans(count, CORRELATED_WORD_BYTES):
         size = span.stop - span.start
-        steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(_WORD * size, 0)]
+        if _FROM_PREPARED.get():
+            steps.append(FlightBytes(_WORD * size, _WORD * words_for(size), prepared=size))
+        else:
+            steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(_WORD * size, 0)]
     return tuple(steps)
 
 
@@ -213,5 +243,9 @@ def exchange(count: int) -> tuple[FlightBytes, ...]:
     for span in spans(count, CORRELATED_WORD_BYTES):
         size = span.stop - span.start
         matrix, corrections = matrix_bytes(size), _WORD * size
-        steps += [FlightBytes(matrix, matrix), FlightBytes(corrections, corrections)]
+        if _FROM_PREPARED.get():
+            both = corrections + _WORD * words_for(size)
+            steps.append(FlightBytes(both, both, prepared=size))
+        else:
+            steps += [FlightBytes(matrix, matrix), FlightBytes(corrections, corrections)]
     return tuple(steps)

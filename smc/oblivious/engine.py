@@ -77,9 +77,7 @@ class ObliviousEngine:
                 self._ready()
 
     def setup_silent(self) -> None:
-        """Run `setup` and make the first reserve of silent transfers, if that has not happened.
-
-        One round more, `smc.oblivious.silent_transfers.setup`.
+        """Run `setup` and make the first reserve of silent transfers, if that has not happened: a round more.
 
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says.
@@ -88,14 +86,17 @@ class ObliviousEngine:
             self._ready_silent()
 
     def order_silent(self, words: int) -> None:
-        """Order silent transfers for later comparisons; see `smc.oblivious.silent_transfers`."""
+        """Order silent transfers for comparisons; see `smc.oblivious.silent_transfers`."""
         with self._guarded():
             self._ready_silent()[0].order(words)
 
-    def deliver_silent(self) -> None:
-        """Deliver what was ordered, in one flight; comparisons take it from now on, as far as it goes."""
+    def deliver(self, count: int = 0, words: int = 0) -> None:
+        """Deliver what was ordered, and `prepare` so many transfers and words of triples: one flight."""
         with self._guarded():
-            self._ready_silent()[0].deliver()
+            ends = [self._ready()[0].prepare(count, words)]
+            ends += [self._silent[0].deliver()] if self._silent is not None else []
+            for end in ends:
+                end()
 
     def greater_equal_x(self, values: Integers, bits: int, *, silent: bool = False) -> Bit:
         """Compare as the holder of x; the peer calls `greater_equal_y`.
@@ -154,10 +155,8 @@ class ObliviousEngine:
         """
         with self._guarded():
             if bits < 1 or count < 1:
-                raise UsageError(
-                    f"A pool cannot be filled for {count} comparisons of {bits} bits.",
-                    "Ask for at least 1 comparison of at least 1 bit.",
-                )
+                what = f"A pool cannot be filled for {count} comparisons of {bits} bits."
+                raise UsageError(what, "Ask for at least 1 comparison of at least 1 bit.")
             transfers, circuits = self._ready()
             portions = circuits.portions(self._random, count, bits, holds_x=holds_x)
             self._pools_made += 1

@@ -43,7 +43,7 @@ from smc.errors import ProtocolViolation, UsageError
 from smc.oblivious.bitmatrix import LANES, Word, words_for
 from smc.oblivious.cost import POOL_NAME_BYTES, Digits
 from smc.oblivious.ot_1_of_16 import CHOICES, DIGIT_BITS
-from smc.oblivious.transfers import Triples
+from smc.oblivious.prepared import Triples
 
 _MAGIC: Final = b"duetto-pool-1\0"
 _MAX_BITS: Final = 1 << 12

@@ -37,8 +37,9 @@ from smc.oblivious import softspoken
 from smc.oblivious.bitmatrix import Bit, Word, pack_slots, unpack_slots, words_for
 from smc.oblivious.cost import FlightBytes
 from smc.oblivious.lpn import PRODUCTION, LpnSet
+from smc.oblivious.prepared import Triples
 from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, message_bytes
-from smc.oblivious.transfers import Transfers, Triples
+from smc.oblivious.transfers import Transfers
 
 T = TypeVar("T")
 Bytes = NDArray[np.uint8]
@@ -205,23 +206,28 @@ class SilentTransfers:
             words, counts, messages, self._begun(self._sent, counts, seeds, messages.append)
         )
 
-    def deliver(self) -> None:
-        """Exchange what was ordered; one flight. Without an order nothing happens.
+    def deliver(self) -> Callable[[], None]:
+        """Send what was ordered; one flight. Without an order nothing happens.
 
-        Raises:
-            ProtocolViolation: a message of the peer has another size.
+        Returns:
+            What takes the peer's messages, and raises ProtocolViolation if one has another size. Others may
+            be sent before.
         """
         if self._ordered is None:
-            return
+            return lambda: None
         order, self._ordered = self._ordered, None
         zero, one = order.sent()
         for message in order.messages:
             self._channel.send(message)
-        refills = list(self._refills(order.counts))
-        # The iterations of one direction follow each other: those of an earlier delivery end before.
-        self._settle()
-        taken = self._begun(self._received, order.counts, refills)
-        self._delivered = lambda: Pads(zero, one, *taken())[: order.words]
+
+        def end() -> None:
+            refills = list(self._refills(order.counts))
+            # The iterations of one direction follow each other: those of an earlier delivery end before.
+            self._settle()
+            taken = self._begun(self._received, order.counts, refills)
+            self._delivered = lambda: Pads(zero, one, *taken())[: order.words]
+
+        return end
 
     def pads(self, words: int) -> Pads:
         """64 * words fresh transfers in each direction.

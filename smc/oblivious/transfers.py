@@ -20,7 +20,7 @@ NDSS 2015.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +32,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.bitmatrix import LANES, Bit, Word, pack_slots, unpack_slots, words_for
+from smc.oblivious.prepared import Prepared, Triples
 from smc.oblivious.setup import Ends, set_up
 from smc.pieces import cut
 
@@ -58,25 +59,10 @@ class TransferCorrections(Message, kind="transfer-corrections"):
 
 
 @dataclass(frozen=True, slots=True)
-class Triples:
-    """XOR shares of random bits a, of two rows of random bits b and of c = a b (a with either row of b).
+class TransferFlips(Message, kind="transfer-flips"):
+    """From the receiver of prepared transfers: where the choices it wants are not the random ones."""
 
-    Attributes:
-        a: planes, shape (..., w).
-        b: shape (2, ..., w).
-        c: shape (2, ..., w).
-    """
-
-    a: Word = field(repr=False)
-    b: Word = field(repr=False)
-    c: Word = field(repr=False)
-
-    def __getitem__(self, part: slice) -> Triples:
-        return Triples(self.a[part], self.b[:, part], self.c[:, part])
-
-    def reshape(self, *shape: int) -> Triples:
-        """The same triples, a in another shape."""
-        return Triples(self.a.reshape(shape), self.b.reshape(2, *shape), self.c.reshape(2, *shape))
+    words: Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +100,7 @@ class Transfers:
         self._channel = channel
         self._random = random
         self._made: Ends | None = None
+        self._prepared = Prepared.none()
 
     @property
     def _ends(self) -> Ends:
@@ -129,6 +116,31 @@ class Transfers:
     def session(self) -> bytes:
         """Id of the session, the same on both sides and never the same twice."""
         return self._ends.session
+
+    def prepare(self, count: int, words: int) -> Callable[[], None]:
+        """Make correlated transfers with random choices, and triples, for the steps that come next.
+
+        These take them as long as there are enough. What was prepared before is dropped.
+
+        Args:
+            count: transfers of each direction.
+            words: of triples.
+
+        Returns:
+            What takes the peer's messages; others may be sent before. All of it is one flight.
+        """
+        choices = unpack_slots(self._random.words(words_for(count)), count)
+        chosen = self._choose(choices).reshape(-1)[:count]
+        begun = self.begin_triples(words)
+
+        def end() -> None:
+            self._prepared = Prepared(*self._pads(count), choices, chosen, self.end_triples(*begun))
+
+        return end
+
+    def prepared_triples(self, width: int) -> Triples | None:
+        """64 * width triples of those that are prepared; None where fewer are left."""
+        return self._prepared.taken_triples(width)
 
     def receive_choices(self, choices: Word) -> Word:
         """Receive random 1-of-16 transfers of two bits; the peer calls `send_choices`.
@@ -245,7 +257,11 @@ class Transfers:
         Returns:
             Shares s with s + s' = choice * delta (mod 2**64), where s' is what `receive` gives the peer.
         """
-        return self._correct(deltas)
+        made = self._prepared.taken(len(deltas))
+        if made is None:
+            return self._correct(deltas)
+        self._channel.send(TransferCorrections(Words(made.corrections(deltas))))
+        return made.sent(deltas, self._flips(len(deltas)))
 
     def receive(self, choices: Bit) -> Word:
         """Receive correlated transfers; the peer calls `correlate`.
@@ -253,7 +269,11 @@ class Transfers:
         Args:
             choices: shape (n,), bits.
         """
-        return self._corrected(choices, self._choose(choices))
+        made = self._prepared.taken(len(choices))
+        if made is None:
+            return self._corrected(choices, self._choose(choices))
+        flips = self._flipped(choices, made)
+        return made.received(self._corrections(len(choices)), flips)
 
     def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
         """Send and receive as many correlated transfers at once; the peer does the same.
@@ -265,18 +285,41 @@ class Transfers:
         Returns:
             The local shares of the peer's choices times the deltas, and of the choices times the peer's.
         """
-        pads = self._choose(choices)
-        sent = self._correct(deltas)
-        return sent, self._corrected(choices, pads)
+        made = self._prepared.taken(len(choices))
+        if made is None:
+            pads = self._choose(choices)
+            sent = self._correct(deltas)
+            return sent, self._corrected(choices, pads)
+        own = self._flipped(choices, made)
+        self._channel.send(TransferCorrections(Words(made.corrections(deltas))))
+        sent = made.sent(deltas, self._flips(len(deltas)))
+        return sent, made.received(self._corrections(len(choices)), own)
 
-    def _correct(self, deltas: Word) -> Word:
-        """Take the peer's matrices and send corrections."""
-        width = words_for(len(deltas))
+    def _flipped(self, choices: Bit, made: Prepared) -> Bit:
+        """Send where the choices are not those of prepared transfers."""
+        flips: Bit = choices ^ made.choices
+        self._channel.send(TransferFlips(Words(pack_slots(flips))))
+        return flips
+
+    def _flips(self, count: int) -> Bit:
+        words = self._channel.recv(TransferFlips, ExpectedWords(words_for(count)))
+        return unpack_slots(words, count)
+
+    def _corrections(self, count: int) -> Word:
+        return self._channel.recv(TransferCorrections, ExpectedWords(count))
+
+    def _pads(self, count: int) -> tuple[Word, Word]:
+        """Take the peer's matrices; the pads of choice 0 and of choice 1, shape (count,) each."""
+        width = words_for(count)
         zero, one = (np.empty((LANES, width), dtype=np.uint64) for _ in range(2))
         for part in _pieces(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.words(self._matrix(part))
         # Slot (r, k) of the grid is place r * width + k of the batch, so the flat array is in order.
-        pads, others = zero.reshape(-1)[: len(deltas)], one.reshape(-1)[: len(deltas)]
+        return zero.reshape(-1)[:count], one.reshape(-1)[:count]
+
+    def _correct(self, deltas: Word) -> Word:
+        """Take the peer's matrices and send corrections."""
+        pads, others = self._pads(len(deltas))
         self._channel.send(TransferCorrections(Words(pads + deltas - others)))
         return np.negative(pads)
 
@@ -293,7 +336,7 @@ class Transfers:
         """Take the peer's corrections of such pads."""
         # The correction does not depend on the choice, and the pad that was not chosen hides delta in it:
         # pad_c + c (pad_0 + delta - pad_1) is pad_0 + c delta whichever pad it is.
-        corrections = self._channel.recv(TransferCorrections, ExpectedWords(len(choices)))
+        corrections = self._corrections(len(choices))
         return pads.reshape(-1)[: len(choices)] + choices * corrections
 
     def send_rows(self, count: int) -> tuple[Word, Word]:

@@ -6,6 +6,7 @@ three times the work: `takes_silent` says which, by public numbers alone, for th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,6 +17,7 @@ import numpy as np
 
 from smc.forms import Role
 from smc.network import Network, network_priced
+from smc.oblivious import cost as oblivious
 from smc.oblivious import oprf, silent_circuits, silent_transfers
 from smc.oblivious.bitmatrix import words_for
 from smc.oblivious.cost import SETUP, FlightBytes, comparison, extended_blocks
@@ -34,11 +36,20 @@ def cost_of(steps: Iterable[FlightBytes]) -> Cost:
     """The cost of steps of the oblivious engine whose first party is Alice."""
     flights = []
     alice = bob = 0
+    taken: Counter[str] = Counter()
     for step in steps:
         flights.append(_FLIGHTS[step.first > 0, step.second > 0])
         alice += step.first
         bob += step.second
-    return Cost(tuple(flights), alice, bob)
+        taken += Counter({PREPARED: step.prepared, PREPARED_TRIPLES: step.triples})
+    return Cost(tuple(flights), alice, bob, taken, taken)
+
+
+PREPARED: Final = "ot_prepared"
+"""The operation that a prepared transfer of each direction is counted as that a step takes."""
+
+PREPARED_TRIPLES: Final = "ot_prepared_triples"
+"""The same for a word of prepared triples."""
 
 
 SILENT_ROWS: Final = "ot_silent"
@@ -101,12 +112,13 @@ def stocked(words: int) -> Iterator[None]:
         _STOCK.reset(before)
 
 
-def cost_order(words: int) -> Cost:
-    """The exact cost of delivering so many words of silent transfers of each direction."""
-    if words == 0:
+def cost_delivery(words: int, prepared: int, triples: int) -> Cost:
+    """The exact cost of delivering words of silent transfers, transfers and words of triples: a flight."""
+    sent = silent_transfers.refills(words) + oblivious.prepared(prepared, triples).first
+    if not sent:
         return Cost()
-    sent = silent_transfers.refills(words)
-    return _with_reserve(cost_of([FlightBytes(sent, sent)]), 2 * silent_transfers.rows_of(words))
+    total = cost_of([FlightBytes(sent, sent)])
+    return _with_reserve(total, 2 * silent_transfers.rows_of(words)) if words else total
 
 
 def _with_reserve(sent: Cost, rows: int) -> Cost:

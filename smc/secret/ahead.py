@@ -1,70 +1,96 @@
-"""Comparisons of a later step, whose silent transfers are made while the parties wait for the link.
+"""What later steps take of oblivious transfer, made ahead: while the parties wait for the link, or with it.
 
     both: order               nothing is sent; another thread makes the sender's half
       == steps in between ==
-    both: deliver             == refills, one flight ==; another thread makes the receiver's half
+    both: deliver             == refills and matrices, one flight ==; another thread makes the receiver's half
       == steps in between ==
-    both: the comparisons     take what was delivered
+    both: the steps           take what was delivered
 
 Silent transfers do not depend on what is compared, so they can be made before it is known. What is ordered
 are the first comparisons of a step, as far as they fit `silent_circuits.SPAN_WORDS`; the rest is made when
-it is wanted. All of that follows from public numbers, so both parties send the same, whenever their threads
-are ready.
+it is wanted. Correlated transfers and triples are prepared with random choices, all of them or none, and save
+a round wherever they are used. All of that follows from public numbers, so both parties send the same,
+whenever their threads are ready.
 
 Inputs: nothing.
-Outputs: silent transfers in both sessions.
+Outputs: silent transfers, transfers with random choices and triples in both sessions.
 Learns: neither party anything.
-Assumes: `smc.oblivious.silent_transfers`.
-Cost: `Ahead.cost`; the comparisons cost what they do within `Ahead.priced`.
+Assumes: `smc.oblivious.silent_transfers`, `smc.oblivious.prepared`.
+Cost: `Ahead.cost`; the steps cost what they do within `Ahead.priced`.
 Reference: this house; correlations before inputs: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from smc.network import Network
+from smc.network import Network, priced_over
 from smc.oblivious import silent_circuits
+from smc.oblivious.bitmatrix import LANES
+from smc.oblivious.cost import from_prepared
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_order, stocked, takes_silent
+from smc.protocols.transfer_costs import (
+    PREPARED,
+    PREPARED_TRIPLES,
+    cost_delivery,
+    stocked,
+    takes_silent,
+)
 
 PAD_BYTES: Final = 104
 """Bytes of memory that a word of silent transfers of both directions takes."""
 
 
+MOST_PREPARED: Final = 1 << 19
+"""Most transfers that are prepared, and most triples."""
+
+_PREPARED_BYTES: Final = 25
+
+
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """What is ordered for a step: the same at both parties.
+    """What is made for the steps that come next: the same at both parties.
 
     Attributes:
         words: of silent transfers of each direction.
-        whole: whether they are enough for the step.
+        whole: whether they are enough for the steps.
+        prepared: correlated transfers of each direction.
+        triples: words of triples.
     """
 
     words: int
     whole: bool
+    prepared: int = 0
+    triples: int = 0
 
     @classmethod
-    def of(cls, network: Network | None, comparisons: Iterable[tuple[int, int]]) -> Ahead:
-        """For comparisons in their order.
+    def of(
+        cls,
+        network: Network | None,
+        comparisons: Iterable[tuple[int, int]],
+        cost: Callable[[], Cost] | None = None,
+    ) -> Ahead:
+        """For steps in their order.
 
         Args:
-            network: that of the session, or the one that costs are counted for.
-            comparisons: of each batch how many, and of how many bits.
+            network: that of the session, or the one that costs are counted for; None for one without limits,
+                for which nothing is made ahead.
+            comparisons: of each large batch how many, and of how many bits.
+            cost: the exact cost of all that happens from the delivery to the last of these steps.
         """
-        total = 0
-        for count, bits in comparisons:
-            if not takes_silent(network, count, bits):
-                continue
-            for words in silent_circuits.words_of_spans(count, bits):
-                if total + words > silent_circuits.SPAN_WORDS:
-                    return cls(total, False)
-                total += words
-        return cls(total, True)
+        words, whole = _ordered(network, comparisons)
+        if network is None or cost is None:
+            return cls(words, whole)
+        with priced_over(network), from_prepared(taken=True):
+            taken = cost().alice_operations
+        prepared, triples = taken.get(PREPARED, 0), taken.get(PREPARED_TRIPLES, 0)
+        if max(prepared, LANES * triples) > MOST_PREPARED:
+            return cls(words, whole)
+        return cls(words, whole, prepared, triples)
 
     def order(self, session: Session) -> None:
         """Begin to make them; between this and `deliver` nothing else is made silently."""
@@ -72,26 +98,40 @@ class Ahead:
             session.oblivious.order_silent(self.words)
 
     def deliver(self, session: Session) -> None:
-        """Exchange what was ordered, for the comparisons that follow.
+        """Exchange what was ordered and prepared, for the steps that follow.
 
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        if self.words:
-            session.oblivious.deliver_silent()
+        if self.words or self.prepared or self.triples:
+            session.oblivious.deliver(self.prepared, self.triples)
 
     def cost(self) -> Cost:
         """The exact cost of `deliver`, without the reserve of silent transfers."""
-        return cost_order(self.words)
+        return cost_delivery(self.words, self.prepared, self.triples)
 
-    def priced(self) -> AbstractContextManager[None]:
-        """Within it comparisons are priced as they cost after `deliver`."""
-        return stocked(self.words)
+    @contextmanager
+    def priced(self) -> Iterator[None]:
+        """Within it the steps are priced as they cost after `deliver`."""
+        with stocked(self.words), from_prepared(taken=bool(self.prepared or self.triples)):
+            yield
 
     @property
     def memory(self) -> int:
         """Bytes that a party takes for them."""
-        return PAD_BYTES * self.words
+        return PAD_BYTES * self.words + _PREPARED_BYTES * self.prepared
+
+
+def _ordered(network: Network | None, comparisons: Iterable[tuple[int, int]]) -> tuple[int, bool]:
+    total = 0
+    for count, bits in comparisons:
+        if not takes_silent(network, count, bits):
+            continue
+        for words in silent_circuits.words_of_spans(count, bits):
+            if total + words > silent_circuits.SPAN_WORDS:
+                return total, False
+            total += words
+    return total, True
 
 
 NOTHING: Final = Ahead(0, False)

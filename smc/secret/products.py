@@ -23,13 +23,14 @@ Reference: Gilboa, CRYPTO 1999, section 4; see `smc.secret.gilboa`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.oblivious.cost import from_prepared
 from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -101,7 +102,7 @@ def square(session: Session, words: Word) -> Word:
     Returns:
         Local shares, shape (n,).
     """
-    if _cheaper(cost_of(gilboa.steps(len(words), 1, WORD_BITS)), len(words), 1):
+    if _cheaper(lambda: _cost_square_transfers(len(words)), len(words), 1):
         mixed = lattice_multiply.multiply(session, [words])
     elif session.role is Role.ALICE:
         mixed = gilboa.send(session, words[:, None], WORD_BITS)[:, 0]
@@ -147,12 +148,15 @@ def _crossing(left: Operand, right: Operand) -> Iterator[Role]:
 def _encrypts(count: int, left: Operand, right: Operand) -> bool:
     """Whether products element by element cost less by lattice encryption."""
     terms = len(tuple(_crossing(left, right)))
-    return terms > 0 and _cheaper(_cost_transfers(count, left, right), count, terms)
+    return terms > 0 and _cheaper(lambda: _cost_transfers(count, left, right), count, terms)
 
 
-def _cheaper(transfers: Cost, count: int, terms: int) -> bool:
+def _cheaper(transfers_cost: Callable[[], Cost], count: int, terms: int) -> bool:
     if count < _FEWEST_ENCRYPTED:
         return False
+    # It is the same wherever it is asked for, whatever has been prepared there.
+    with from_prepared(taken=False):
+        transfers = transfers_cost()
     lattice = lattice_multiply.cost(count, terms)
     work = _WORK_BYTES * terms * lattice_multiply.slots(count)
     return lattice.alice_bytes + lattice.bob_bytes + work < transfers.alice_bytes + transfers.bob_bytes
@@ -223,8 +227,13 @@ def _cost_transfers(count: int, left: Operand, right: Operand) -> Cost:
 
 def cost_square(count: int) -> Cost:
     """The exact cost of `square`."""
-    transfers = cost_of(gilboa.steps(count, 1, WORD_BITS))
-    return lattice_multiply.cost(count, 1) if _cheaper(transfers, count, 1) else transfers
+    if _cheaper(lambda: _cost_square_transfers(count), count, 1):
+        return lattice_multiply.cost(count, 1)
+    return _cost_square_transfers(count)
+
+
+def _cost_square_transfers(count: int) -> Cost:
+    return cost_of(gilboa.steps(count, 1, WORD_BITS))
 
 
 def cost_matmul(rows: int, inner: int, columns: int, left: Operand = SHARED, right: Operand = SHARED) -> Cost:

@@ -27,7 +27,7 @@ FLOORS = (
     ),
     ("smc.oblivious.correlated_ggm",),
     ("smc.oblivious.ot_1_of_16", "smc.oblivious.softspoken", "smc.oblivious.silent_ot"),
-    ("smc.oblivious.base_ot", "smc.oblivious.gf16"),
+    ("smc.oblivious.base_ot", "smc.oblivious.gf16", "smc.oblivious.prepared"),
     ("smc.oblivious.setup",),
     ("smc.oblivious.cost", "smc.oblivious.transfers"),
     ("smc.oblivious.oprf", "smc.oblivious.pool"),

@@ -7,13 +7,13 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from smc.analyses.clustering import lloyd, matched, privacy
-from smc.analyses.clustering import reference as plain
 from smc.analyses.clustering.census import cost_counted, cost_limits, cost_summed
 from smc.analyses.clustering.checks import likely_grid
+from smc.analyses.clustering.orders import cost_stops, orders
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.sides import cost_agree
-from smc.analyses.clustering.start import cost_start, orders
+from smc.analyses.clustering.start import cost_start
 from smc.analyses.clustering.table import Shape, cost_norms, cost_prepare, cost_sums
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.columns import Schema
@@ -26,7 +26,6 @@ from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import mux, opening, products
 from smc.secret.ahead import NOTHING
-from smc.secret.bits import BOTH
 
 _SECONDS_PER_BYTE: Final = 12e-9
 _SECONDS_PER_ROUND: Final = 5e-4
@@ -74,28 +73,26 @@ def run_cost(
 ) -> Cost:
     """The exact cost of `Program.run` with all iterations, without the set-up of oblivious transfer."""
     scaled, k, n = shape.scaled, parameters.clusters, shape.count
-    own, later = orders(network_priced(), parameters, shape)
+    own, later = orders(network_priced(), parameters, shape, noisy)
     total = cost_prepare(shape) + own.cost()
     valid = shape.owner is not None
-    step = cost_sums(shape, k)
-    step += lloyd.cost_update(shape, k) if noisy is None else noisy.cost(n)
-    if parameters.tolerance is not None:
-        limit = plain.movement_limit(scaled, parameters.tolerance)
-        step += lloyd.cost_settled(scaled, k, limit) + opening.cost_bits(1, BOTH)
-    with own.priced():
-        start, made = cost_start(parameters, shape)
-        total += start
-        ordered = NOTHING if noisy is not None and parameters.iterations == 1 else later
-        total += lloyd.cost_assign(shape, k, first=not made, valid=valid, later=ordered) + step
-    with later.priced():
-        last = lloyd.cost_assign(shape, k, first=False, valid=valid)
-    with later.priced():
-        between = lloyd.cost_assign(shape, k, first=False, valid=valid, later=later)
-    for left in reversed(range(parameters.iterations - 1)):
-        total += (between if left or noisy is None else last) + step
+    for number in range(parameters.iterations):
+        ordered = NOTHING if noisy is not None and number + 1 == parameters.iterations else later
+        first = number == 0
+        with (own if first else later).priced():
+            if first:
+                start, made = cost_start(parameters, shape)
+                total += start
+            total += lloyd.cost_assign(shape, k, first=first and not made, valid=valid, later=ordered)
+        with ordered.priced():
+            total += cost_sums(shape, k)
+            total += lloyd.cost_update(shape, k) if noisy is None else noisy.cost(n)
+            total += cost_stops(parameters, shape)
     if noisy is not None:
         return total + opening.cost(k, recipients) + opening.cost(k * scaled.dimensions, recipients)
-    total += last + cost_sums(shape, k)
+    with later.priced():
+        total += lloyd.cost_assign(shape, k, first=False, valid=valid)
+    total += cost_sums(shape, k)
     total += _cost_inertia(shape, k)
     if limits.counts_clusters:
         total += cost_counted(shape, k) + cost_summed(shape, k)
@@ -124,7 +121,9 @@ def _memory(parameters: ClusteringParameters, shape: Shape, limits: Limits, rows
     if parameters.epsilon is None and limits.counts_clusters:
         each += _MARKED_COLUMN_MEMORY * shape.scaled.dimensions
     batches = min(_FULL_BATCHES, _BATCH_CELL_MEMORY * cells * rows)
-    kept = _kept_memory(parameters, shape) + 2 * orders(network_priced(), parameters, shape)[0].memory
+    kept = _kept_memory(parameters, shape) + 2 * max(
+        each.memory for each in orders(network_priced(), parameters, shape, None)
+    )
     return Memory(_FIXED_MEMORY + batches + kept, each).at(rows)
 
 

@@ -57,8 +57,10 @@ def assign(
     bits = SecretBits(session, argmin_one_hot.one_hot(session, scores, scaled.differences))
     if not own.whole:
         later.order(session)
+    if table.valid is not None:
+        bits = bits & table.valid.reshape(-1, 1)
     later.deliver(session)
-    return bits if table.valid is None else bits & table.valid.reshape(-1, 1)
+    return bits
 
 
 def means(
@@ -121,8 +123,8 @@ def cost_assign(
         cost_half_norms(scaled, k)
         + cost_products(shape, k - 1, scaled.width, first=first)
         + argmin_one_hot.cost(shape.count, k, scaled.differences)
-        + later.cost()
         + (cost_and(shape.count * k) if valid else Cost())
+        + later.cost()
     )
 
 

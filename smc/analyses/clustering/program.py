@@ -11,6 +11,7 @@ import numpy as np
 from smc.analyses.clustering import lloyd
 from smc.analyses.clustering import reference as plain
 from smc.analyses.clustering.census import Census
+from smc.analyses.clustering.orders import orders
 from smc.analyses.clustering.outcome import (
     SUPPRESSED,
     centres_table,
@@ -21,7 +22,7 @@ from smc.analyses.clustering.outcome import (
 )
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
-from smc.analyses.clustering.start import first_centres, orders
+from smc.analyses.clustering.start import first_centres
 from smc.analyses.clustering.table import SecretTable, Shape, Sums
 from smc.analyses.disclosure.cluster_sums import ClusterSums
 from smc.analyses.disclosure.clusters import Clusters, Way
@@ -65,7 +66,7 @@ class Program:
         """Start, iterate and open."""
         session, given = self.table.session, self.parameters
         session.report("start", 0, 1)
-        first, later = orders(session.network, given, self.table.shape)
+        first, later = orders(session.network, given, self.table.shape, self.noisy)
         first.order(session)
         self.table.prepare()
         first.deliver(session)
@@ -121,7 +122,7 @@ class Program:
             iterations: made.
         """
         table, scaled = self.table, self.table.shape.scaled
-        later = orders(table.session.network, self.parameters, table.shape)[1]
+        later = orders(table.session.network, self.parameters, table.shape, None)[1]
         bits = lloyd.assign(table, centres, later)
         sums = table.sums(bits)
         inertia = self._inertia(sums, centres)

@@ -14,7 +14,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.clustering import lloyd
 from smc.analyses.clustering.parameters import ClusteringParameters, Start
 from smc.analyses.clustering.table import (
     WORD_BITS,
@@ -26,11 +25,9 @@ from smc.analyses.clustering.table import (
 )
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.errors import DomainError
-from smc.network import Network
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import msb, mux, products, truncation, uniform
-from smc.secret.ahead import Ahead
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
@@ -159,13 +156,6 @@ def comparisons(parameters: ClusteringParameters, shape: Shape) -> list[tuple[in
             batches.append((n, Bounds(-most, most).sign_bits))
         batches.append((n, Bounds(-n * most - 1, n * most - 1).sign_bits))
     return batches
-
-
-def orders(network: Network | None, parameters: ClusteringParameters, shape: Shape) -> tuple[Ahead, Ahead]:
-    """What is made ahead: for the start with the first assignment, and for each later assignment."""
-    assigned = lloyd.comparisons(shape, parameters.clusters)
-    first = Ahead.of(network, [*comparisons(parameters, shape), *assigned])
-    return first, Ahead.of(network, assigned)
 
 
 def cost_start(parameters: ClusteringParameters, shape: Shape) -> tuple[Cost, bool]:

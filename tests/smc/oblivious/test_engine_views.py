@@ -7,7 +7,7 @@ import pytest
 
 from smc.channel.channel import Channel
 from smc.oblivious.base_ot import BaseChoices, BaseKeys, BaseOffer
-from smc.oblivious.transfers import Triples
+from smc.oblivious.prepared import Triples
 from tests.smc.oblivious.engine_runs import both, compare
 from tests.support.seeds import seeded
 

@@ -64,10 +64,10 @@ def ordered(executor_of):
         marks, found = [session.channel.traffic], []
         for words, uses in ((9, (4, 5)), (MOST + 3, (MOST - 1,)), (1, (2, 4, 1)), (0, (1,))):
             silent.order(words)
-            silent.deliver()
+            silent.deliver()()
             found += [silent.pads(use) for use in uses]
             marks.append(session.channel.traffic)
-        silent.deliver()
+        silent.deliver()()
         return found, marks
 
     return side
@@ -126,7 +126,7 @@ def test_they_are_made_while_the_parties_talk():
         silent.order(5)
         sender = session.executor.submit(threading.Event().wait, 0)  # behind the work in the pool
         sender.result()
-        silent.deliver()
+        silent.deliver()()
         return silent.pads(5)
 
     a, b = run_pair(side, workers=4)
@@ -142,7 +142,7 @@ def test_nothing_is_made_between_order_and_delivery():
                 use()
         with pytest.raises(UsageError, match="not delivered"):
             silent.receive_blocks(np.ones(1, dtype=np.uint8))
-        silent.deliver()
+        silent.deliver()()
         return silent.pads(5)
 
     a, b = run_pair(side)
@@ -153,13 +153,13 @@ def test_blocks_of_128_bits_follow_an_order():
     def alice(session):
         silent = over_toy(session, session.executor)
         silent.order(5)
-        silent.deliver()
+        silent.deliver()()
         return silent.begin_blocks(70)(), silent.pads(5)
 
     def bob(session):
         silent = over_toy(session, session.executor)
         silent.order(5)
-        silent.deliver()
+        silent.deliver()()
         choices = (np.arange(70) % 3 == 0).astype(np.uint8)
         return silent.receive_blocks(choices), silent.pads(5), choices
 
@@ -186,7 +186,7 @@ def test_what_another_thread_meets_ends_the_engine_with_that_error(monkeypatch, 
         engine.order_silent(5)
 
         def use():
-            engine.deliver_silent()
+            engine.deliver()
             engine.greater_equal_x([1], 8, silent=True)
 
         with pytest.raises(ProtocolViolation, match="as it should be"):
@@ -199,7 +199,7 @@ def test_what_another_thread_meets_ends_the_engine_with_that_error(monkeypatch, 
         engine = session.oblivious
         engine.setup_silent()
         engine.order_silent(5)
-        engine.deliver_silent()
+        engine.deliver()
 
     with pytest.raises((PeerError, ProtocolViolation, UsageError)):
         run_pair(side, other)
@@ -221,7 +221,7 @@ def test_other_threads_ask_whether_the_run_is_still_wanted():
             if session.role is Role.ALICE:
                 wanted.clear()
             engine.order_silent(5)
-            engine.deliver_silent()
+            engine.deliver()
 
     with pytest.raises(Cancelled):
         run_pair(side)
@@ -245,11 +245,11 @@ def test_a_truncated_refill_of_an_order_is_refused(monkeypatch):
     def cheat(session):
         channels.append(session.channel)
         session.oblivious.order_silent(5)
-        session.oblivious.deliver_silent()
+        session.oblivious.deliver()
 
     def fair(session):
         session.oblivious.order_silent(5)
-        session.oblivious.deliver_silent()
+        session.oblivious.deliver()
 
     with pytest.raises(ProtocolViolation):
         run_pair(cheat, fair)
