@@ -238,6 +238,7 @@ def programs() -> Iterator[Run]:
     yield Run("products by lattice encryption", _lattice_products)
     yield Run("silent transfers of chosen bits", _silent_blocks)
     yield Run("pools that both parties keep", lambda session: compare_stock(session, 64))
+    yield Run("transfers made ahead", _ahead)
 
 
 def _lattice_product(session: Session) -> object:
@@ -251,6 +252,18 @@ def _lattice_product(session: Session) -> object:
 
 def _lattice_products(session: Session) -> object:
     return lattice_multiply.multiply(session, [np.array([3, 1 << 63, 5], dtype=np.uint64)] * 2)
+
+
+def _ahead(session: Session) -> None:
+    """A comparison, an exchange, a conversion and an AND out of what was ordered and prepared."""
+    engine, alice = session.oblivious, session.role is Role.ALICE
+    engine.order_silent(200)
+    engine.deliver(2 * len(X), 1)
+    compare = engine.greater_equal_x if alice else engine.greater_equal_y
+    bits = compare(X if alice else Y, BITS, silent=True)
+    engine.exchange(np.array(X, dtype=np.uint64), bits)
+    engine.bits_to_arithmetic(bits)
+    engine.and_bits(bits, bits)
 
 
 def _silent_blocks(session: Session) -> object:

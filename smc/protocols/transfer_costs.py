@@ -55,6 +55,9 @@ PREPARED_TRIPLES: Final = "ot_prepared_triples"
 SILENT_ROWS: Final = "ot_silent"
 """The operation that a row of silent transfers is counted as."""
 
+AHEAD_ROWS: Final = "ot_silent_ahead"
+"""The same for a row that is made ahead, by another thread."""
+
 _RESERVE: Final = silent_transfers.setup()
 _SILENT_WORK: Final = 1.6e-7
 """Seconds of each party for a bit of a comparison that silent transfers take more, on a core of its own."""
@@ -118,11 +121,11 @@ def cost_delivery(words: int, prepared: int, triples: int) -> Cost:
     if not sent:
         return Cost()
     total = cost_of([FlightBytes(sent, sent)])
-    return _with_reserve(total, 2 * silent_transfers.rows_of(words)) if words else total
+    return _with_reserve(total, 2 * silent_transfers.rows_of(words), AHEAD_ROWS) if words else total
 
 
-def _with_reserve(sent: Cost, rows: int) -> Cost:
-    work = {SILENT_ROWS: rows} if rows else {}
+def _with_reserve(sent: Cost, rows: int, name: str = SILENT_ROWS) -> Cost:
+    work = {name: rows} if rows else {}
     return Cost((Flight.RESERVE, *sent.flights), sent.alice_bytes, sent.bob_bytes, work, work)
 
 

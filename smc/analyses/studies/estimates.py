@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from smc.analyses.studies.study import Estimate
+from smc.network import network_priced
 from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import SILENT_ROWS, cost_settled
+from smc.protocols.transfer_costs import AHEAD_ROWS, SILENT_ROWS, cost_settled
 
 _SECONDS_PER_ROW: Final = 1.1e-7
 
@@ -22,4 +23,10 @@ def estimated(cost: Cost, seconds: float, route: str, memory: int | None) -> Est
     """
     whole = cost_settled(cost)
     seconds += _SECONDS_PER_ROW * whole.alice_operations.get(SILENT_ROWS, 0)
+    network = network_priced()
+    if network is not None:
+        # What is made ahead takes time only as far as it is more than the waiting.
+        waiting = network.seconds(whole.rounds, whole.alice_bytes, whole.bob_bytes)
+        ahead = _SECONDS_PER_ROW * whole.alice_operations.get(AHEAD_ROWS, 0)
+        seconds += max(0.0, ahead - waiting)
     return Estimate(whole.rounds, whole.alice_bytes, whole.bob_bytes, seconds, route, memory)

@@ -30,7 +30,7 @@ from smc.secret import circuit_psi, majority, mux, noise, opening
 from smc.secret.bounds import Bounds
 
 _ROUTE: Final = "rows aligned in secret by their keys; sums over the intersection"
-_SECONDS_PER_SLOT: Final = 4e-5
+_SECONDS_PER_BYTE: Final = 1.2e-8
 _DIGIT_MEMORY: Final = 72
 _UNKNOWN: Final = Bounds(-(1 << 31), 1 << 31)
 
@@ -55,7 +55,7 @@ def estimate(
     more = _DIGIT_MEMORY * digits(parameters, schemas, limits)
     return estimated(
         total,
-        KEYING_SECONDS + _SECONDS_PER_SLOT * rows,
+        KEYING_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
         _ROUTE,
         Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + more).at(rows),
     )
