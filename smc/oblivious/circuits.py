@@ -84,7 +84,7 @@ class Circuits:
     def conjunction(self, left: Word, right: Word) -> Word:
         """Shares of left AND right, shapes (w,)."""
         width = len(left)
-        triples = self._transfers.prepared_triples(width) or self._transfers.triples(width)
+        triples = self._transfers.prepared.taken_triples(width) or self._transfers.triples(width)
         mine = np.stack([left ^ triples.a, right ^ triples.b[0]])
         opened = self._open(mine)
         result: Word = self._finish(opened, triples.a, triples.b[:1], triples.c[:1])[0]

@@ -20,7 +20,7 @@ NDSS 2015.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -82,10 +82,6 @@ class Correlations:
     received: Word = field(repr=False)
 
 
-def _pieces(width: int, most: int) -> Iterator[slice]:
-    return cut(width, most)
-
-
 class Transfers:
     """Both directions of extended transfers with the peer, which `setup` makes ready.
 
@@ -100,7 +96,7 @@ class Transfers:
         self._channel = channel
         self._random = random
         self._made: Ends | None = None
-        self._prepared = Prepared.none()
+        self.prepared = Prepared.none()
 
     @property
     def _ends(self) -> Ends:
@@ -118,7 +114,7 @@ class Transfers:
         return self._ends.session
 
     def prepare(self, count: int, words: int) -> Callable[[], None]:
-        """Make correlated transfers with random choices, and triples, for the steps that come next.
+        """Make correlated transfers with random choices, and triples, for the next steps; one flight.
 
         These take them as long as there are enough. What was prepared before is dropped.
 
@@ -127,20 +123,16 @@ class Transfers:
             words: of triples.
 
         Returns:
-            What takes the peer's messages; others may be sent before. All of it is one flight.
+            What takes the peer's messages; others may be sent before.
         """
         choices = unpack_slots(self._random.words(words_for(count)), count)
         chosen = self._choose(choices).reshape(-1)[:count]
         begun = self.begin_triples(words)
 
         def end() -> None:
-            self._prepared = Prepared(*self._pads(count), choices, chosen, self.end_triples(*begun))
+            self.prepared = Prepared(*self._pads(count), choices, chosen, self.end_triples(*begun))
 
         return end
-
-    def prepared_triples(self, width: int) -> Triples | None:
-        """64 * width triples of those that are prepared; None where fewer are left."""
-        return self._prepared.taken_triples(width)
 
     def receive_choices(self, choices: Word) -> Word:
         """Receive random 1-of-16 transfers of two bits; the peer calls `send_choices`.
@@ -152,7 +144,7 @@ class Transfers:
             The pads, shape (2, w).
         """
         pads = np.empty((2, choices.shape[1]), dtype=np.uint64)
-        for part in _pieces(choices.shape[1], ot_1_of_16.PIECE_WORDS):
+        for part in cut(choices.shape[1], ot_1_of_16.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.choice_receiver.extend(choices[:, part])
             self._channel.send(TransferChoiceColumns(ByteRows(matrix)))
         return pads
@@ -167,7 +159,7 @@ class Transfers:
             The pads of every choice, shape (16, 2, width).
         """
         pads = np.empty((ot_1_of_16.CHOICES, 2, width), dtype=np.uint64)
-        for part in _pieces(width, ot_1_of_16.PIECE_WORDS):
+        for part in cut(width, ot_1_of_16.PIECE_WORDS):
             size = 8 * (part.stop - part.start)
             matrix = self._channel.recv(TransferChoiceColumns, ExpectedByteRows(ot_1_of_16.MATRIX_ROWS, size))
             pads[:, :, part] = self._ends.choice_sender.extend(matrix)
@@ -183,7 +175,7 @@ class Transfers:
             The pads, shape (2, w).
         """
         pads = np.empty((2, len(choices)), dtype=np.uint64)
-        for part in _pieces(len(choices), softspoken.PIECE_WORDS):
+        for part in cut(len(choices), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.bits(choices[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         return pads
@@ -198,7 +190,7 @@ class Transfers:
             The pads of choice 0 and of choice 1, shape (2, width) each.
         """
         zero, one = (np.empty((2, width), dtype=np.uint64) for _ in range(2))
-        for part in _pieces(width, softspoken.PIECE_WORDS):
+        for part in cut(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.bits(self._matrix(part))
         return zero, one
 
@@ -236,12 +228,12 @@ class Transfers:
         """64 * width correlated transfers in each direction, before the hash; one flight, both alike."""
         choices = self._random.words(width)
         received = np.empty((LANES, width, 2), dtype=np.uint64)
-        for part in _pieces(width, softspoken.PIECE_WORDS):
+        for part in cut(width, softspoken.PIECE_WORDS):
             # The receiver's half goes first at both parties, and so both matrices are under way at once.
             matrix, received[:, part] = self._ends.bit_receiver.rows(choices[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         sent = np.empty((LANES, width, 2), dtype=np.uint64)
-        for part in _pieces(width, softspoken.PIECE_WORDS):
+        for part in cut(width, softspoken.PIECE_WORDS):
             sent[:, part] = self._ends.bit_sender.rows(self._matrix(part))
         # Bits and rows are both in slot order from here on.
         bits = unpack_slots(choices, LANES * width)
@@ -257,7 +249,7 @@ class Transfers:
         Returns:
             Shares s with s + s' = choice * delta (mod 2**64), where s' is what `receive` gives the peer.
         """
-        made = self._prepared.taken(len(deltas))
+        made = self.prepared.taken(len(deltas))
         if made is None:
             return self._correct(deltas)
         self._channel.send(TransferCorrections(Words(made.corrections(deltas))))
@@ -269,7 +261,7 @@ class Transfers:
         Args:
             choices: shape (n,), bits.
         """
-        made = self._prepared.taken(len(choices))
+        made = self.prepared.taken(len(choices))
         if made is None:
             return self._corrected(choices, self._choose(choices))
         flips = self._flipped(choices, made)
@@ -285,7 +277,7 @@ class Transfers:
         Returns:
             The local shares of the peer's choices times the deltas, and of the choices times the peer's.
         """
-        made = self._prepared.taken(len(choices))
+        made = self.prepared.taken(len(choices))
         if made is None:
             pads = self._choose(choices)
             sent = self._correct(deltas)
@@ -302,8 +294,7 @@ class Transfers:
         return flips
 
     def _flips(self, count: int) -> Bit:
-        words = self._channel.recv(TransferFlips, ExpectedWords(words_for(count)))
-        return unpack_slots(words, count)
+        return unpack_slots(self._channel.recv(TransferFlips, ExpectedWords(words_for(count))), count)
 
     def _corrections(self, count: int) -> Word:
         return self._channel.recv(TransferCorrections, ExpectedWords(count))
@@ -312,7 +303,7 @@ class Transfers:
         """Take the peer's matrices; the pads of choice 0 and of choice 1, shape (count,) each."""
         width = words_for(count)
         zero, one = (np.empty((LANES, width), dtype=np.uint64) for _ in range(2))
-        for part in _pieces(width, softspoken.PIECE_WORDS):
+        for part in cut(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.words(self._matrix(part))
         # Slot (r, k) of the grid is place r * width + k of the batch, so the flat array is in order.
         return zero.reshape(-1)[:count], one.reshape(-1)[:count]
@@ -327,7 +318,7 @@ class Transfers:
         """Send matrices; the pads of the choices."""
         plane = pack_slots(choices)
         pads = np.empty((LANES, len(plane)), dtype=np.uint64)
-        for part in _pieces(len(plane), softspoken.PIECE_WORDS):
+        for part in cut(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.words(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         return pads
@@ -350,7 +341,7 @@ class Transfers:
         """
         width = words_for(count)
         rows = np.empty((LANES, width, 2), dtype=np.uint64)
-        for part in _pieces(width, softspoken.PIECE_WORDS):
+        for part in cut(width, softspoken.PIECE_WORDS):
             rows[:, part] = self._ends.bit_sender.rows(self._matrix(part))
         # A batch fills whole words; the transfers past `count` are never used.
         return rows.reshape(-1, 2)[:count], self._ends.bit_sender.offset
@@ -366,7 +357,7 @@ class Transfers:
         """
         plane = pack_slots(choices)
         rows = np.empty((LANES, len(plane), 2), dtype=np.uint64)
-        for part in _pieces(len(plane), softspoken.PIECE_WORDS):
+        for part in cut(len(plane), softspoken.PIECE_WORDS):
             matrix, rows[:, part] = self._ends.bit_receiver.rows(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         return rows.reshape(-1, 2)[: len(choices)]
@@ -382,7 +373,7 @@ class Transfers:
         """
         plane = pack_slots(choices)
         pads = np.empty((LANES, len(plane), 2), dtype=np.uint64)
-        for part in _pieces(len(plane), softspoken.PIECE_WORDS):
+        for part in cut(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.blocks(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         return pads.reshape(-1, 2)[: len(choices)]
@@ -398,7 +389,7 @@ class Transfers:
         """
         width = words_for(count)
         zero, one = (np.empty((LANES, width, 2), dtype=np.uint64) for _ in range(2))
-        for part in _pieces(width, softspoken.PIECE_WORDS):
+        for part in cut(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.blocks(self._matrix(part))
         return zero.reshape(-1, 2)[:count], one.reshape(-1, 2)[:count]
 
