@@ -16,6 +16,7 @@ from parties.bench.measurement import make_tasks, run_processes
 from parties.bench.workloads import WORKLOADS, Workload
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.studies.columns import Column, Data
+from smc.analyses.studies.estimates import sized
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.study import Estimate
@@ -80,15 +81,14 @@ class AnalysisCase:
         }
 
     def estimate(self) -> Estimate:
-        """What is stated of such a run, for as many rows a side as both have on average."""
+        """What is stated of such a run."""
         from smc.analyses.registry import ANALYSES  # comparisons are measured without
 
         study = ANALYSES[self.workload.analysis].parse(self.workload.parameters)
         schemas = {name: column.schema for data in self.data().values() for name, column in data.items()}
         recipients = frozenset(Role(name) for name in self.workload.recipients)
-        rows = (self.rows + (self.bob_rows or self.rows)) // 2
-        with priced_over(self.network):
-            return study.cost(schemas, recipients, rows, KEY_BITS, self.limits)
+        with priced_over(self.network), sized(self.rows, self.bob_rows or self.rows):
+            return study.cost(schemas, recipients, self.rows, KEY_BITS, self.limits)
 
     @property
     def network(self) -> Network | None:

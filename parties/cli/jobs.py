@@ -88,12 +88,19 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
 @click.option(
     "--rows", type=click.IntRange(min=0), default=0, help="Rows a side; else those of the local data."
 )
+@click.option("--peer-rows", type=click.IntRange(min=0), default=0, help="Rows of the peer; else as many.")
 @click.option("--rtt-ms", type=click.FloatRange(min=0), default=0.0, help="Round trip of the network.")
 @click.option("--mbit", type=click.FloatRange(min=0), default=0.0, help="Rate of each direction, Mbit/s.")
 @config_option
 @json_option
 def estimate(
-    file: Path, rows: int, rtt_ms: float, mbit: float, config_path: Path | None, as_json: bool
+    file: Path,
+    rows: int,
+    peer_rows: int,
+    rtt_ms: float,
+    mbit: float,
+    config_path: Path | None,
+    as_json: bool,
 ) -> None:
     """Tell what the job in FILE would cost; needs no daemon."""
     from parties.jobs.opening import local_admission
@@ -102,7 +109,8 @@ def estimate(
     config = load(config_path)
     bits = own_pairing(config).identity.paillier.bits
     admission = local_admission(config)
-    report = estimate_report(admission, job_text(file), rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
+    link = {"rtt_ms": rtt_ms, "mbit": mbit}
+    report = estimate_report(admission, job_text(file), rows=rows, key_bits=bits, **link, peer_rows=peer_rows)
     seconds = ("seconds", "network_seconds", "total_seconds")
     names = ("rows", "rounds", "sent", "received", *seconds, "memory", "key_bits", "route")
 

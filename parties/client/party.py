@@ -73,7 +73,12 @@ class Party(Connection):
         return _document(self.call("Check", pb.JobText(toml=job_text(job))))
 
     def estimate(
-        self, job: Path | str | Mapping[str, Any], rows: int = 0, rtt_ms: float = 0, mbit: float = 0
+        self,
+        job: Path | str | Mapping[str, Any],
+        rows: int = 0,
+        rtt_ms: float = 0,
+        mbit: float = 0,
+        peer_rows: int = 0,
     ) -> dict[str, Any]:
         """What a job would cost.
 
@@ -82,8 +87,10 @@ class Party(Connection):
             rows: rows a side; 0 takes those of the local data.
             rtt_ms: round trip of the network, in milliseconds.
             mbit: rate of the network in Mbit/s; 0 is unlimited.
+            peer_rows: rows of the peer, where they are others; 0 takes as many.
         """
-        request = pb.EstimateRequest(toml=job_text(job), rows=rows, rtt_ms=rtt_ms, mbit=mbit)
+        link = {"rtt_ms": rtt_ms, "mbit": mbit}
+        request = pb.EstimateRequest(toml=job_text(job), rows=rows, **link, peer_rows=peer_rows)
         return _document(self.call("Estimate", request))
 
     def jobs(self, *states: str, limit: int = 0, before: str = "") -> list[Job]:

@@ -194,12 +194,13 @@ class ControlService(control_pb2_grpc.ControlServicer):
         context: grpc.ServicerContext,  # noqa: ARG002
     ) -> pb.Report:
         """Estimate a job."""
-        if request.rtt_ms < 0 or request.mbit < 0 or request.rows > 1 << 40:
+        if request.rtt_ms < 0 or request.mbit < 0 or max(request.rows, request.peer_rows) > 1 << 40:
             raise UsageError(
                 "The number of rows, the round trip or the rate is negative or not a number.",
                 "Give numbers of 0 or more.",
             )
-        report = self._manager.estimate(request.toml, request.rows, request.rtt_ms, request.mbit)
+        link = request.rtt_ms, request.mbit
+        report = self._manager.estimate(request.toml, request.rows, *link, request.peer_rows)
         return pb.Report(json=json.dumps(report))
 
     @_guarded_stream(Kind.QUICK)

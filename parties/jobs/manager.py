@@ -168,12 +168,15 @@ class JobManager:
         except DuettoError:
             return {}
 
-    def estimate(self, toml: str, rows: int, rtt_ms: float, mbit: float) -> dict[str, Any]:
+    def estimate(
+        self, toml: str, rows: int, rtt_ms: float, mbit: float, peer_rows: int = 0
+    ) -> dict[str, Any]:
         """What a run would cost; see `parties.jobs.reports.estimate_report`."""
         from parties.jobs.reports import estimate_report
 
         bits = self._identity.paillier.public.bits
-        return estimate_report(self._admission, toml, rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
+        link = {"rtt_ms": rtt_ms, "mbit": mbit}
+        return estimate_report(self._admission, toml, rows=rows, key_bits=bits, **link, peer_rows=peer_rows)
 
     def approve(self, job_id: str, person: Person, shown: str) -> Summary:
         """A person at home allows a job; see `Negotiation.approve`."""

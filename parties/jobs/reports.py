@@ -15,7 +15,9 @@ from parties.jobs.run import estimate_document, leakage_document
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.verdict import Verdict
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
+from smc.analyses.studies.estimates import sized
 from smc.analyses.studies.study import Preview
+from smc.forms import Role
 from smc.network import Network
 
 _IN_SHORT: Final = ("seconds", "network_seconds", "total_seconds", "sent", "received", "route", "cheaper")
@@ -88,7 +90,14 @@ def policy_document(admission: Admission, toml: str) -> dict[str, Any]:
 
 
 def estimate_report(
-    admission: Admission, toml: str, *, rows: int, key_bits: int, rtt_ms: float, mbit: float
+    admission: Admission,
+    toml: str,
+    *,
+    rows: int,
+    key_bits: int,
+    rtt_ms: float,
+    mbit: float,
+    peer_rows: int = 0,
 ) -> dict[str, Any]:
     """What a run would cost if the limits of the local policy hold and no others.
 
@@ -102,6 +111,7 @@ def estimate_report(
         rtt_ms: round trip of the network in milliseconds; with `mbit` 0 as well, the network is that of the
             job, or none is counted.
         mbit: rate of each direction of the network in Mbit/s; 0 is unlimited.
+        peer_rows: rows of the peer, where they are others; 0 takes as many.
 
     Returns:
         Rounds, bytes and seconds of a run. `seconds` is for computing, `network_seconds` for waiting and
@@ -125,7 +135,9 @@ def estimate_report(
         verdict = admission.judge(task, local.columns)
         rows, held = count_rows(local.columns), count_held(local.columns)
         preview = preview_document(admission.preview(task, local, verdict.limits))
-    document = estimate_document(task, schemas, rows, key_bits, verdict.limits, held=held)
+    counts = (rows, peer_rows or rows)
+    with sized(*(counts if task.role is Role.ALICE else counts[::-1])):
+        document = estimate_document(task, schemas, rows, key_bits, verdict.limits, held=held)
     network = document["network_seconds"]
     if rtt_ms or mbit:
         link = Network(rtt_ms, mbit or math.inf)

@@ -17,7 +17,7 @@ from smc.analyses.clustering.start import cost_start
 from smc.analyses.clustering.table import Shape, cost_norms, cost_prepare, cost_sums
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.columns import Schema
-from smc.analyses.studies.estimates import estimated
+from smc.analyses.studies.estimates import estimated, sides
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -51,7 +51,8 @@ def estimate(
 ) -> Estimate:
     """What a run with `rows` rows a side costs; see `smc.analyses.studies.study.Study.cost`."""
     columns = likely_grid(parameters, schemas)
-    shape = Shape.of(parameters, columns, rows, rows)
+    counts = sides(rows)
+    shape = Shape.of(parameters, columns, *counts)
     total = cost_agree(parameters)
     total += SETUP_COST if shape.owner is None else matched.cost(parameters, shape, limits)
     total += run_cost(parameters, shape, recipients, limits, privacy.plan(parameters, columns))
@@ -60,7 +61,7 @@ def estimate(
         total,
         _SECONDS_PER_BYTE * sent + _SECONDS_PER_ROUND * total.rounds,
         "Lloyd's iterations over shared centres; assignments stay secret",
-        _memory(parameters, shape, limits, rows),
+        _memory(parameters, shape, limits, max(counts)),
     )
 
 

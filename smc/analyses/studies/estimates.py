@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from smc.analyses.studies.study import Estimate
 from smc.network import network_priced
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import AHEAD_ROWS, SILENT_ROWS, cost_settled
+
+_SIZES: ContextVar[tuple[int, int] | None] = ContextVar("sizes", default=None)
+
+
+@contextmanager
+def sized(alice: int, bob: int) -> Iterator[None]:
+    """Within it runs are estimated with so many rows of either side, where they say how many those are."""
+    before = _SIZES.set((alice, bob))
+    try:
+        yield
+    finally:
+        _SIZES.reset(before)
+
+
+def sides(rows: int) -> tuple[int, int]:
+    """Alice's rows and Bob's, at least 1 each: those of `sized`, or else so many of each side."""
+    alice, bob = _SIZES.get() or (rows, rows)
+    return max(1, alice), max(1, bob)
+
 
 _SECONDS_PER_ROW: Final = 1.1e-7
 

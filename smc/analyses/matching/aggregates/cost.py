@@ -19,7 +19,7 @@ from smc.analyses.matching.aggregates.parameters import (
 )
 from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_COST, KEYING_SECONDS
 from smc.analyses.studies.columns import Schema
-from smc.analyses.studies.estimates import estimated
+from smc.analyses.studies.estimates import estimated, sides
 from smc.analyses.studies.memory import Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -51,13 +51,14 @@ def estimate(
         rows: of each side.
         limits: of both policies, none of which stands against the result.
     """
-    total = KEYING_COST + aggregate_cost(parameters, schemas, recipients, (rows, rows), limits)
+    counts = sides(rows)
+    total = KEYING_COST + aggregate_cost(parameters, schemas, recipients, counts, limits)
     more = _DIGIT_MEMORY * digits(parameters, schemas, limits)
     return estimated(
         total,
         KEYING_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
         _ROUTE,
-        Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + more).at(rows),
+        Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + more).at(max(counts)),
     )
 
 

@@ -8,7 +8,7 @@ from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.exact.outcome import ROUTE
 from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_COST, KEYING_SECONDS
-from smc.analyses.studies.estimates import estimated
+from smc.analyses.studies.estimates import estimated, sides
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -29,13 +29,14 @@ def estimate(recipients: frozenset[Role], rows: int, limits: Limits) -> Estimate
         rows: of each side.
         limits: of both policies, none of which stands against the result.
     """
-    total = KEYING_COST + keys_cost(recipients, rows, rows, limits)
+    counts = sides(rows)
+    total = KEYING_COST + keys_cost(recipients, *counts, limits)
     memory = ALIGNED_MEMORY if limits.counts_matches else _MEMORY
     return estimated(
         total,
-        KEYING_SECONDS + _SECONDS_PER_KEY * rows,
+        KEYING_SECONDS + _SECONDS_PER_KEY * max(counts),
         ROUTE,
-        memory.at(rows),
+        memory.at(max(counts)),
     )
 
 

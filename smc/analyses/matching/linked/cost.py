@@ -13,7 +13,7 @@ from smc.analyses.matching.linked.parameters import LinkedParameters
 from smc.analyses.matching.tolerant.cost import cost_paired, memory, seconds
 from smc.analyses.matching.tolerant.outcome import route
 from smc.analyses.studies.columns import Schema
-from smc.analyses.studies.estimates import estimated
+from smc.analyses.studies.estimates import estimated, sides
 from smc.analyses.studies.memory import Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -36,7 +36,7 @@ def estimate(
     limits: Limits,
 ) -> Estimate:
     """Exact rounds and bytes of a run over `rows` rows of each side; the rest as of `run_cost`."""
-    counts = dict.fromkeys(Role, max(1, rows))
+    counts = dict(zip(Role, sides(rows), strict=True))
     cost = run_cost(parameters, schemas, counts, recipients, limits)
     columns = sum(_columns(parameters, schemas, limits).values())
     pairing = memory(parameters.matching)
@@ -45,7 +45,7 @@ def estimate(
         cost,
         seconds(parameters.matching, cost),
         f"{route(parameters.matching)}; sums over the pairs",
-        whole.at(rows),
+        whole.at(max(counts.values())),
     )
 
 

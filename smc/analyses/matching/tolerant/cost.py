@@ -11,7 +11,7 @@ from smc.analyses.matching.tolerant.outcome import route
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.places import cost_newly, stretches
 from smc.analyses.matching.tolerant.rank_cost import RankCosts
-from smc.analyses.studies.estimates import estimated
+from smc.analyses.studies.estimates import estimated, sides
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -37,8 +37,10 @@ def estimate(
     parameters: TolerantParameters, recipients: frozenset[Role], rows: int, limits: Limits
 ) -> Estimate:
     """Exact rounds and bytes of a run over `rows` rows of each side; the rest as of `run_cost`."""
-    cost = run_cost(parameters, dict.fromkeys(Role, max(1, rows)), recipients, limits)
-    return estimated(cost, seconds(parameters, cost), route(parameters), memory(parameters).at(rows))
+    counts = dict(zip(Role, sides(rows), strict=True))
+    cost = run_cost(parameters, counts, recipients, limits)
+    most = memory(parameters).at(max(counts.values()))
+    return estimated(cost, seconds(parameters, cost), route(parameters), most)
 
 
 def memory(parameters: TolerantParameters) -> Memory:

@@ -10,7 +10,7 @@ from smc.analyses.matching.vectors import pairs as vector_pairs
 from smc.analyses.matching.vectors.checks import check_counts
 from smc.analyses.matching.vectors.outcome import ROUTE
 from smc.analyses.matching.vectors.scores import VectorMeasure
-from smc.analyses.studies.estimates import estimated
+from smc.analyses.studies.estimates import estimated, sides
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -39,13 +39,12 @@ def estimate(
     Raises:
         DomainError: there are too many pairs.
     """
-    count = max(1, rows)
-    check_counts(measure.parameters, count, max(count, nearest))
-    cost = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, count, count)
+    alice, bob = sides(rows)
+    check_counts(measure.parameters, alice, max(bob, nearest))
+    cost = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, alice, bob)
     if limits.counts_matches:
-        cost += vector_pairs.cost_matched(measure, count, count)
-        most = Bounds(0, count)
-        cost += cost_test([(most, limits.minimum_intersection)] * len(Role))
-    cost += opening.cost_bits(count * count * max(1, nearest), recipients)
+        cost += vector_pairs.cost_matched(measure, alice, bob)
+        cost += cost_test([(Bounds(0, count), limits.minimum_intersection) for count in (alice, bob)])
+    cost += opening.cost_bits(alice * bob * max(1, nearest), recipients)
     seconds = _SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
-    return estimated(cost, seconds, ROUTE, _MEMORY.at(count))
+    return estimated(cost, seconds, ROUTE, _MEMORY.at(max(alice, bob)))

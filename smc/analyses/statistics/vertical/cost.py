@@ -19,7 +19,7 @@ from smc.analyses.statistics.vertical.run import planned
 from smc.analyses.statistics.vertical.schemas import written
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import DAYS, Schema
-from smc.analyses.studies.estimates import estimated
+from smc.analyses.studies.estimates import estimated, sides
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.errors import UsageError
@@ -87,10 +87,11 @@ def estimate(
     """As of a run that no limit stops; columns of the other side that are not given are assumed."""
     names = (*vertical.alice, *vertical.bob)
     every = {name: schemas.get(name) or _assumed(name, parameters.queries) for name in names}
-    total = run_cost(parameters, vertical, every, recipients, (rows, rows), limits)
+    counts = sides(rows)
+    total = run_cost(parameters, vertical, every, recipients, counts, limits)
     seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes)
     memory = Memory(_FIXED_MEMORY, _ROW_MEMORY + _feature_memory(parameters, vertical, every))
-    return estimated(total, seconds, _ROUTE, memory.at(rows))
+    return estimated(total, seconds, _ROUTE, memory.at(max(counts)))
 
 
 def _feature_memory(

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&parties/rpc/pb/duetto/v1/control.proto\x12\tduetto.v1\"\x17\n\x07JobText\x12\x0c\n\x04toml\x18\x01 \x01(\t\"K\n\x0f\x45stimateRequest\x12\x0c\n\x04toml\x18\x01 \x01(\t\x12\x0c\n\x04rows\x18\x02 \x01(\x04\x12\x0e\n\x06rtt_ms\x18\x03 \x01(\x01\x12\x0c\n\x04mbit\x18\x04 \x01(\x01\"<\n\x0bListRequest\x12\r\n\x05limit\x18\x01 \x01(\r\x12\x0e\n\x06\x62\x65\x66ore\x18\x02 \x01(\t\x12\x0e\n\x06states\x18\x03 \x03(\t\"\x19\n\x07JobName\x12\x0e\n\x06job_id\x18\x01 \x01(\t\"U\n\x08\x44\x65\x63ision\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\r\n\x05\x61\x63tor\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x04 \x01(\r\x12\r\n\x05shown\x18\x05 \x01(\t\"3\n\x07\x46\x61ilure\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0c\n\x04what\x18\x02 \x01(\t\x12\x0c\n\x04hint\x18\x03 \x01(\t\"\xc8\x03\n\x03Job\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\r\n\x05state\x18\x03 \x01(\t\x12\x10\n\x08\x61nalysis\x18\x04 \x01(\t\x12\r\n\x05title\x18\x05 \x01(\t\x12\x0c\n\x04role\x18\x06 \x01(\t\x12\x0c\n\x04peer\x18\x07 \x01(\t\x12\x11\n\tdirection\x18\x08 \x01(\t\x12\x0f\n\x07\x63reated\x18\t \x01(\t\x12\x0f\n\x07updated\x18\n \x01(\t\x12\r\n\x05stage\x18\x0b \x01(\t\x12\x0c\n\x04\x64one\x18\x0c \x01(\x04\x12\n\n\x02of\x18\r \x01(\x04\x12!\n\x05\x65rror\x18\x0e \x01(\x0b\x32\x12.duetto.v1.Failure\x12\x15\n\rcontract_json\x18\x0f \x01(\t\x12\x12\n\nfacts_json\x18\x10 \x01(\t\x12\x14\n\x0cleakage_json\x18\x11 \x01(\t\x12\x11\n\twaits_for\x18\x16 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x12 \x01(\r\x12\x15\n\rolder_release\x18\x13 \x01(\x08\x12\x16\n\x0eresult_deleted\x18\x14 \x01(\t\x12\r\n\x05shown\x18\x15 \x01(\t\x12\x17\n\x0f\x65lapsed_seconds\x18\x17 \x01(\x01\x12\x19\n\x11\x65stimated_seconds\x18\x18 \x01(\x01\"\x15\n\x05Piece\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"\x16\n\x06Report\x12\x0c\n\x04json\x18\x01 \x01(\t\"\'\n\x0cPruneRequest\x12\x17\n\x0folder_than_days\x18\x01 \x01(\r\"\x1d\n\nPruneReply\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\r\"\x0f\n\rStatusRequest\"\x0f\n\rReloadRequest\"\\\n\x0bReloadReply\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x03(\t\x12\x0f\n\x07removed\x18\x02 \x03(\t\x12\x0f\n\x07\x63hanged\x18\x03 \x03(\t\x12\r\n\x05later\x18\x04 \x03(\t\x12\r\n\x05\x66iles\x18\x05 \x03(\t\"\xb6\x01\n\x0bStatusReply\x12\r\n\x05party\x18\x01 \x01(\t\x12\r\n\x05peers\x18\x02 \x03(\t\x12.\n\x04jobs\x18\x03 \x03(\x0b\x32 .duetto.v1.StatusReply.JobsEntry\x12\x14\n\x0cledger_whole\x18\x04 \x01(\x08\x12\x16\n\x0eledger_problem\x18\x05 \x01(\t\x1a+\n\tJobsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x04:\x02\x38\x01\x32\x82\x06\n\x07\x43ontrol\x12,\n\x06Submit\x12\x12.duetto.v1.JobText\x1a\x0e.duetto.v1.Job\x12.\n\x05\x43heck\x12\x12.duetto.v1.JobText\x1a\x11.duetto.v1.Report\x12\x39\n\x08\x45stimate\x12\x1a.duetto.v1.EstimateRequest\x1a\x11.duetto.v1.Report\x12\x30\n\x04List\x12\x16.duetto.v1.ListRequest\x1a\x0e.duetto.v1.Job0\x01\x12*\n\x04Show\x12\x12.duetto.v1.JobName\x1a\x0e.duetto.v1.Job\x12-\n\x05Watch\x12\x12.duetto.v1.JobName\x1a\x0e.duetto.v1.Job0\x01\x12\x30\n\x06Result\x12\x12.duetto.v1.JobName\x1a\x10.duetto.v1.Piece0\x01\x12\x34\n\x0b\x43\x65rtificate\x12\x12.duetto.v1.JobName\x1a\x11.duetto.v1.Report\x12-\n\x06\x43\x61ncel\x12\x13.duetto.v1.Decision\x1a\x0e.duetto.v1.Job\x12.\n\x07\x41pprove\x12\x13.duetto.v1.Decision\x1a\x0e.duetto.v1.Job\x12+\n\x04\x44\x65ny\x12\x13.duetto.v1.Decision\x1a\x0e.duetto.v1.Job\x12,\n\x06\x46orget\x12\x12.duetto.v1.JobName\x1a\x0e.duetto.v1.Job\x12\x37\n\x05Prune\x12\x17.duetto.v1.PruneRequest\x1a\x15.duetto.v1.PruneReply\x12:\n\x06Status\x12\x18.duetto.v1.StatusRequest\x1a\x16.duetto.v1.StatusReply\x12:\n\x06Reload\x12\x18.duetto.v1.ReloadRequest\x1a\x16.duetto.v1.ReloadReplyb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&parties/rpc/pb/duetto/v1/control.proto\x12\tduetto.v1\"\x17\n\x07JobText\x12\x0c\n\x04toml\x18\x01 \x01(\t\"^\n\x0f\x45stimateRequest\x12\x0c\n\x04toml\x18\x01 \x01(\t\x12\x0c\n\x04rows\x18\x02 \x01(\x04\x12\x0e\n\x06rtt_ms\x18\x03 \x01(\x01\x12\x0c\n\x04mbit\x18\x04 \x01(\x01\x12\x11\n\tpeer_rows\x18\x05 \x01(\x04\"<\n\x0bListRequest\x12\r\n\x05limit\x18\x01 \x01(\r\x12\x0e\n\x06\x62\x65\x66ore\x18\x02 \x01(\t\x12\x0e\n\x06states\x18\x03 \x03(\t\"\x19\n\x07JobName\x12\x0e\n\x06job_id\x18\x01 \x01(\t\"U\n\x08\x44\x65\x63ision\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\r\n\x05\x61\x63tor\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x04 \x01(\r\x12\r\n\x05shown\x18\x05 \x01(\t\"3\n\x07\x46\x61ilure\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0c\n\x04what\x18\x02 \x01(\t\x12\x0c\n\x04hint\x18\x03 \x01(\t\"\xc8\x03\n\x03Job\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\r\n\x05state\x18\x03 \x01(\t\x12\x10\n\x08\x61nalysis\x18\x04 \x01(\t\x12\r\n\x05title\x18\x05 \x01(\t\x12\x0c\n\x04role\x18\x06 \x01(\t\x12\x0c\n\x04peer\x18\x07 \x01(\t\x12\x11\n\tdirection\x18\x08 \x01(\t\x12\x0f\n\x07\x63reated\x18\t \x01(\t\x12\x0f\n\x07updated\x18\n \x01(\t\x12\r\n\x05stage\x18\x0b \x01(\t\x12\x0c\n\x04\x64one\x18\x0c \x01(\x04\x12\n\n\x02of\x18\r \x01(\x04\x12!\n\x05\x65rror\x18\x0e \x01(\x0b\x32\x12.duetto.v1.Failure\x12\x15\n\rcontract_json\x18\x0f \x01(\t\x12\x12\n\nfacts_json\x18\x10 \x01(\t\x12\x14\n\x0cleakage_json\x18\x11 \x01(\t\x12\x11\n\twaits_for\x18\x16 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x12 \x01(\r\x12\x15\n\rolder_release\x18\x13 \x01(\x08\x12\x16\n\x0eresult_deleted\x18\x14 \x01(\t\x12\r\n\x05shown\x18\x15 \x01(\t\x12\x17\n\x0f\x65lapsed_seconds\x18\x17 \x01(\x01\x12\x19\n\x11\x65stimated_seconds\x18\x18 \x01(\x01\"\x15\n\x05Piece\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"\x16\n\x06Report\x12\x0c\n\x04json\x18\x01 \x01(\t\"\'\n\x0cPruneRequest\x12\x17\n\x0folder_than_days\x18\x01 \x01(\r\"\x1d\n\nPruneReply\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\r\"\x0f\n\rStatusRequest\"\x0f\n\rReloadRequest\"\\\n\x0bReloadReply\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x03(\t\x12\x0f\n\x07removed\x18\x02 \x03(\t\x12\x0f\n\x07\x63hanged\x18\x03 \x03(\t\x12\r\n\x05later\x18\x04 \x03(\t\x12\r\n\x05\x66iles\x18\x05 \x03(\t\"\xb6\x01\n\x0bStatusReply\x12\r\n\x05party\x18\x01 \x01(\t\x12\r\n\x05peers\x18\x02 \x03(\t\x12.\n\x04jobs\x18\x03 \x03(\x0b\x32 .duetto.v1.StatusReply.JobsEntry\x12\x14\n\x0cledger_whole\x18\x04 \x01(\x08\x12\x16\n\x0eledger_problem\x18\x05 \x01(\t\x1a+\n\tJobsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x04:\x02\x38\x01\x32\x82\x06\n\x07\x43ontrol\x12,\n\x06Submit\x12\x12.duetto.v1.JobText\x1a\x0e.duetto.v1.Job\x12.\n\x05\x43heck\x12\x12.duetto.v1.JobText\x1a\x11.duetto.v1.Report\x12\x39\n\x08\x45stimate\x12\x1a.duetto.v1.EstimateRequest\x1a\x11.duetto.v1.Report\x12\x30\n\x04List\x12\x16.duetto.v1.ListRequest\x1a\x0e.duetto.v1.Job0\x01\x12*\n\x04Show\x12\x12.duetto.v1.JobName\x1a\x0e.duetto.v1.Job\x12-\n\x05Watch\x12\x12.duetto.v1.JobName\x1a\x0e.duetto.v1.Job0\x01\x12\x30\n\x06Result\x12\x12.duetto.v1.JobName\x1a\x10.duetto.v1.Piece0\x01\x12\x34\n\x0b\x43\x65rtificate\x12\x12.duetto.v1.JobName\x1a\x11.duetto.v1.Report\x12-\n\x06\x43\x61ncel\x12\x13.duetto.v1.Decision\x1a\x0e.duetto.v1.Job\x12.\n\x07\x41pprove\x12\x13.duetto.v1.Decision\x1a\x0e.duetto.v1.Job\x12+\n\x04\x44\x65ny\x12\x13.duetto.v1.Decision\x1a\x0e.duetto.v1.Job\x12,\n\x06\x46orget\x12\x12.duetto.v1.JobName\x1a\x0e.duetto.v1.Job\x12\x37\n\x05Prune\x12\x17.duetto.v1.PruneRequest\x1a\x15.duetto.v1.PruneReply\x12:\n\x06Status\x12\x18.duetto.v1.StatusRequest\x1a\x16.duetto.v1.StatusReply\x12:\n\x06Reload\x12\x18.duetto.v1.ReloadRequest\x1a\x16.duetto.v1.ReloadReplyb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,35 +36,35 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_JOBTEXT']._serialized_start=53
   _globals['_JOBTEXT']._serialized_end=76
   _globals['_ESTIMATEREQUEST']._serialized_start=78
-  _globals['_ESTIMATEREQUEST']._serialized_end=153
-  _globals['_LISTREQUEST']._serialized_start=155
-  _globals['_LISTREQUEST']._serialized_end=215
-  _globals['_JOBNAME']._serialized_start=217
-  _globals['_JOBNAME']._serialized_end=242
-  _globals['_DECISION']._serialized_start=244
-  _globals['_DECISION']._serialized_end=329
-  _globals['_FAILURE']._serialized_start=331
-  _globals['_FAILURE']._serialized_end=382
-  _globals['_JOB']._serialized_start=385
-  _globals['_JOB']._serialized_end=841
-  _globals['_PIECE']._serialized_start=843
-  _globals['_PIECE']._serialized_end=864
-  _globals['_REPORT']._serialized_start=866
-  _globals['_REPORT']._serialized_end=888
-  _globals['_PRUNEREQUEST']._serialized_start=890
-  _globals['_PRUNEREQUEST']._serialized_end=929
-  _globals['_PRUNEREPLY']._serialized_start=931
-  _globals['_PRUNEREPLY']._serialized_end=960
-  _globals['_STATUSREQUEST']._serialized_start=962
-  _globals['_STATUSREQUEST']._serialized_end=977
-  _globals['_RELOADREQUEST']._serialized_start=979
-  _globals['_RELOADREQUEST']._serialized_end=994
-  _globals['_RELOADREPLY']._serialized_start=996
-  _globals['_RELOADREPLY']._serialized_end=1088
-  _globals['_STATUSREPLY']._serialized_start=1091
-  _globals['_STATUSREPLY']._serialized_end=1273
-  _globals['_STATUSREPLY_JOBSENTRY']._serialized_start=1230
-  _globals['_STATUSREPLY_JOBSENTRY']._serialized_end=1273
-  _globals['_CONTROL']._serialized_start=1276
-  _globals['_CONTROL']._serialized_end=2046
+  _globals['_ESTIMATEREQUEST']._serialized_end=172
+  _globals['_LISTREQUEST']._serialized_start=174
+  _globals['_LISTREQUEST']._serialized_end=234
+  _globals['_JOBNAME']._serialized_start=236
+  _globals['_JOBNAME']._serialized_end=261
+  _globals['_DECISION']._serialized_start=263
+  _globals['_DECISION']._serialized_end=348
+  _globals['_FAILURE']._serialized_start=350
+  _globals['_FAILURE']._serialized_end=401
+  _globals['_JOB']._serialized_start=404
+  _globals['_JOB']._serialized_end=860
+  _globals['_PIECE']._serialized_start=862
+  _globals['_PIECE']._serialized_end=883
+  _globals['_REPORT']._serialized_start=885
+  _globals['_REPORT']._serialized_end=907
+  _globals['_PRUNEREQUEST']._serialized_start=909
+  _globals['_PRUNEREQUEST']._serialized_end=948
+  _globals['_PRUNEREPLY']._serialized_start=950
+  _globals['_PRUNEREPLY']._serialized_end=979
+  _globals['_STATUSREQUEST']._serialized_start=981
+  _globals['_STATUSREQUEST']._serialized_end=996
+  _globals['_RELOADREQUEST']._serialized_start=998
+  _globals['_RELOADREQUEST']._serialized_end=1013
+  _globals['_RELOADREPLY']._serialized_start=1015
+  _globals['_RELOADREPLY']._serialized_end=1107
+  _globals['_STATUSREPLY']._serialized_start=1110
+  _globals['_STATUSREPLY']._serialized_end=1292
+  _globals['_STATUSREPLY_JOBSENTRY']._serialized_start=1249
+  _globals['_STATUSREPLY_JOBSENTRY']._serialized_end=1292
+  _globals['_CONTROL']._serialized_start=1295
+  _globals['_CONTROL']._serialized_end=2065
 # @@protoc_insertion_point(module_scope)

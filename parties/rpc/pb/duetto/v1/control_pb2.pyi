@@ -13,16 +13,18 @@ class JobText(_message.Message):
     def __init__(self, toml: _Optional[str] = ...) -> None: ...
 
 class EstimateRequest(_message.Message):
-    __slots__ = ("toml", "rows", "rtt_ms", "mbit")
+    __slots__ = ("toml", "rows", "rtt_ms", "mbit", "peer_rows")
     TOML_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
     RTT_MS_FIELD_NUMBER: _ClassVar[int]
     MBIT_FIELD_NUMBER: _ClassVar[int]
+    PEER_ROWS_FIELD_NUMBER: _ClassVar[int]
     toml: str
     rows: int
     rtt_ms: float
     mbit: float
-    def __init__(self, toml: _Optional[str] = ..., rows: _Optional[int] = ..., rtt_ms: _Optional[float] = ..., mbit: _Optional[float] = ...) -> None: ...
+    peer_rows: int
+    def __init__(self, toml: _Optional[str] = ..., rows: _Optional[int] = ..., rtt_ms: _Optional[float] = ..., mbit: _Optional[float] = ..., peer_rows: _Optional[int] = ...) -> None: ...
 
 class ListRequest(_message.Message):
     __slots__ = ("limit", "before", "states")
