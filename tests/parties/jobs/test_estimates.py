@@ -35,6 +35,21 @@ def test_estimates_hold_under_limits(institutions, name):
         }
 
 
+@pytest.mark.parametrize("name", ["clusters", next(iter(MATCHINGS))])
+def test_estimates_hold_for_a_peer_with_more_rows(institutions, name):
+    people(institutions, range(30), range(8, 61))
+    for side, rows, others in (("north", 30, 53), ("south", 53, 30)):
+        text = job_text(institutions.file(JOBS[name]))
+        daemon = getattr(institutions, side)
+        said = daemon.estimate(text, 0, 0, 0, others)
+        assert said == {**daemon.estimate(text, rows, 0, 0, others), "preview": said["preview"]}
+        if side == "north":
+            expected = {figure: said[figure] for figure in FIGURES}
+    found = institutions.run(JOBS[name])
+    facts = found.results["north"]["facts"]
+    assert {figure: facts[figure] for figure in FIGURES} == expected
+
+
 def test_loss_and_half_widths_are_known_before_anything_is_spent(institutions):
     people(institutions, range(30), range(8, 38))
     said = institutions.north.estimate(job_text(institutions.file(JOBS["noisy table"])), 0, 0, 0)

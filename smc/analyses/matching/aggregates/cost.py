@@ -31,6 +31,7 @@ from smc.secret.bounds import Bounds
 
 _ROUTE: Final = "rows aligned in secret by their keys; sums over the intersection"
 _SECONDS_PER_BYTE: Final = 1.2e-8
+_SECONDS_PER_KEY: Final = 1.5e-6
 _DIGIT_MEMORY: Final = 72
 _UNKNOWN: Final = Bounds(-(1 << 31), 1 << 31)
 
@@ -56,7 +57,9 @@ def estimate(
     more = _DIGIT_MEMORY * digits(parameters, schemas, limits)
     return estimated(
         total,
-        KEYING_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
+        KEYING_SECONDS
+        + _SECONDS_PER_KEY * max(counts)
+        + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
         _ROUTE,
         Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + more).at(max(counts)),
     )

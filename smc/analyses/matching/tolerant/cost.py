@@ -22,7 +22,7 @@ from smc.protocols.transfer_costs import SETUP_COST, cost_of
 from smc.secret import common_ones, msb, mux, opening, pairing, row_state
 from smc.secret.bounds import Bounds
 
-_SECONDS_PER_BYTE: Final = 1.2e-8
+_SECONDS_PER_BYTE: Final = 9e-9
 _SETUP_SECONDS: Final = 0.1
 _JOIN_SECONDS: Final = 0.9
 _SECONDS_PER_JOINED: Final = 2.4e-8
