@@ -84,16 +84,16 @@ def run_cost(
             if first:
                 start, made = cost_start(parameters, shape)
                 total += start
-            total += lloyd.cost_assign(shape, k, first=first and not made, valid=valid, later=ordered)
-        with ordered.priced():
+            total += lloyd.cost_assign(shape, k, first=first and not made, valid=valid)
             total += cost_sums(shape, k)
+        total += ordered.cost()
+        with ordered.priced():
             total += lloyd.cost_update(shape, k) if noisy is None else noisy.cost(n)
             total += cost_stops(parameters, shape)
     if noisy is not None:
         return total + opening.cost(k, recipients) + opening.cost(k * scaled.dimensions, recipients)
     with later.priced():
-        total += lloyd.cost_assign(shape, k, first=False, valid=valid)
-    total += cost_sums(shape, k)
+        total += lloyd.cost_assign(shape, k, first=False, valid=valid) + cost_sums(shape, k)
     total += _cost_inertia(shape, k)
     if limits.counts_clusters:
         total += cost_counted(shape, k) + cost_summed(shape, k)

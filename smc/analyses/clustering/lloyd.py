@@ -41,7 +41,7 @@ def assign(
         table: the rows.
         centres: in units of 2**-fraction, shape (k, d).
         own: what was delivered for this.
-        later: what is ordered and delivered for the next assignment.
+        later: what is ordered for the next iteration, to be delivered after this.
 
     Returns:
         Shape (count, k): one bit of each row is 1, of a row that is not valid none.
@@ -59,7 +59,6 @@ def assign(
         later.order(session)
     if table.valid is not None:
         bits = bits & table.valid.reshape(-1, 1)
-    later.deliver(session)
     return bits
 
 
@@ -114,9 +113,7 @@ def cost_half_norms(scaled: FixedPointColumns, clusters: int) -> Cost:
     return squares + truncation.cost_shift(clusters, scaled.fraction + 1)
 
 
-def cost_assign(
-    shape: Shape, clusters: int, *, first: bool, valid: bool = False, later: Ahead = NOTHING
-) -> Cost:
+def cost_assign(shape: Shape, clusters: int, *, first: bool, valid: bool = False) -> Cost:
     """The exact cost of `assign`, within `Ahead.priced` of what was delivered for it."""
     scaled, k = shape.scaled, clusters
     return (
@@ -124,7 +121,6 @@ def cost_assign(
         + cost_products(shape, k - 1, scaled.width, first=first)
         + argmin_one_hot.cost(shape.count, k, scaled.differences)
         + (cost_and(shape.count * k) if valid else Cost())
-        + later.cost()
     )
 
 

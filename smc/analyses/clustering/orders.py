@@ -18,19 +18,20 @@ from smc.secret.bits import BOTH
 def orders(
     network: Network | None, parameters: ClusteringParameters, shape: Shape, noisy: NoisyMeans | None
 ) -> tuple[Ahead, Ahead]:
-    """What is made ahead: for the start with the first assignment, and for an iteration to the next one."""
+    """What is made ahead: for the start to the first sums of clusters, and from sums to the next ones."""
     k, valid = parameters.clusters, shape.owner is not None
     assigned = lloyd.comparisons(shape, k)
 
     def first() -> Cost:
         start, made = cost_start(parameters, shape)
-        return start + lloyd.cost_assign(shape, k, first=not made, valid=valid)
+        start += lloyd.cost_assign(shape, k, first=not made, valid=valid)
+        return start + cost_sums(shape, k)
 
     def later() -> Cost:
-        step = cost_sums(shape, k)
-        step += lloyd.cost_update(shape, k) if noisy is None else noisy.cost(shape.count)
+        step = lloyd.cost_update(shape, k) if noisy is None else noisy.cost(shape.count)
         step += cost_stops(parameters, shape)
-        return step + lloyd.cost_assign(shape, k, first=False, valid=valid)
+        step += lloyd.cost_assign(shape, k, first=False, valid=valid)
+        return step + cost_sums(shape, k)
 
     begun = Ahead.of(network, [*comparisons(parameters, shape), *assigned], first)
     return begun, Ahead.of(network, assigned, later)

@@ -78,8 +78,11 @@ class Program:
         while done < given.iterations:
             session.report("clustering", done, given.iterations)
             last = done + 1 == given.iterations and self.noisy is not None
-            bits = lloyd.assign(self.table, centres, later if done else first, NOTHING if last else later)
+            own, following = later if done else first, NOTHING if last else later
+            bits = lloyd.assign(self.table, centres, own, following)
             sums = self.table.sums(bits)
+            # Another thread works on it from here on, as this one mostly waits in the steps that follow.
+            following.deliver(session)
             averaged = (bits, sums)
             if self.noisy is None:
                 after = lloyd.update(self.table.shape.scaled, sums, centres)
