@@ -31,7 +31,7 @@ def sides(rows: int) -> tuple[int, int]:
     return max(1, alice), max(1, bob)
 
 
-_SECONDS_PER_ROW: Final = 9e-8
+_SECONDS_PER_ROW: Final = 6e-8
 
 
 def estimated(cost: Cost, seconds: float, route: str, memory: int | None) -> Estimate:
