@@ -255,15 +255,12 @@ def _lattice_products(session: Session) -> object:
 
 
 def _ahead(session: Session) -> None:
-    """A comparison, an exchange, a conversion and an AND out of what was ordered and prepared."""
+    """A comparison, an exchange and an AND out of what was ordered and prepared."""
     engine, alice = session.oblivious, session.role is Role.ALICE
     engine.order_silent(200)
-    engine.deliver(2 * len(X), 1)
-    compare = engine.greater_equal_x if alice else engine.greater_equal_y
-    bits = compare(X if alice else Y, BITS, silent=True)
-    engine.exchange(np.array(X, dtype=np.uint64), bits)
-    engine.bits_to_arithmetic(bits)
-    engine.and_bits(bits, bits)
+    engine.deliver(len(X), 1)
+    bits = (engine.greater_equal_x if alice else engine.greater_equal_y)(X, BITS, silent=True)
+    engine.and_bits(engine.exchange(np.array(X, dtype=np.uint64), bits)[0].astype(np.uint8) & 1, bits)
 
 
 def _silent_blocks(session: Session) -> object:

@@ -199,8 +199,8 @@ class ControlService(control_pb2_grpc.ControlServicer):
                 "The number of rows, the round trip or the rate is negative or not a number.",
                 "Give numbers of 0 or more.",
             )
-        link = request.rtt_ms, request.mbit
-        report = self._manager.estimate(request.toml, request.rows, *link, request.peer_rows)
+        given = {"rows": request.rows, "rtt_ms": request.rtt_ms, "mbit": request.mbit}
+        report = self._manager.estimate(request.toml, **given, peer_rows=request.peer_rows)
         return pb.Report(json=json.dumps(report))
 
     @_guarded_stream(Kind.QUICK)

@@ -168,15 +168,11 @@ class JobManager:
         except DuettoError:
             return {}
 
-    def estimate(
-        self, toml: str, rows: int, rtt_ms: float, mbit: float, peer_rows: int = 0
-    ) -> dict[str, Any]:
-        """What a run would cost; see `parties.jobs.reports.estimate_report`."""
+    def estimate(self, toml: str, **given: Any) -> dict[str, Any]:
+        """What a run would cost; see `parties.jobs.reports.estimate_report`, which takes what is given."""
         from parties.jobs.reports import estimate_report
 
-        bits = self._identity.paillier.public.bits
-        link = {"rtt_ms": rtt_ms, "mbit": mbit}
-        return estimate_report(self._admission, toml, rows=rows, key_bits=bits, **link, peer_rows=peer_rows)
+        return estimate_report(self._admission, toml, key_bits=self._identity.paillier.public.bits, **given)
 
     def approve(self, job_id: str, person: Person, shown: str) -> Summary:
         """A person at home allows a job; see `Negotiation.approve`."""

@@ -48,7 +48,7 @@ class Triples:
 
 
 @dataclass(slots=True)
-class Prepared:
+class PreparedTransfers:
     """As many transfers in each direction; what is taken is gone.
 
     Attributes:
@@ -66,17 +66,17 @@ class Prepared:
     triples: Triples = field(repr=False)
 
     @classmethod
-    def none(cls) -> Prepared:
+    def none(cls) -> PreparedTransfers:
         """Nothing."""
         words, pairs = np.empty(0, dtype=np.uint64), np.empty((2, 0), dtype=np.uint64)
         return cls(words, words, np.empty(0, dtype=np.uint8), words, Triples(words, pairs, pairs))
 
-    def taken(self, count: int) -> Prepared | None:
+    def taken(self, count: int) -> PreparedTransfers | None:
         """The next transfers of each direction; None where fewer are left."""
         if count > len(self.choices):
             return None
         first = slice(0, count)
-        made = Prepared(
+        made = PreparedTransfers(
             self.zero[first], self.one[first], self.choices[first], self.chosen[first], self.triples[:0]
         )
         self.zero, self.one = self.zero[count:], self.one[count:]

@@ -32,7 +32,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.bitmatrix import LANES, Bit, Word, pack_slots, unpack_slots, words_for
-from smc.oblivious.prepared import Prepared, Triples
+from smc.oblivious.prepared import PreparedTransfers, Triples
 from smc.oblivious.setup import Ends, set_up
 from smc.pieces import cut
 
@@ -96,7 +96,7 @@ class Transfers:
         self._channel = channel
         self._random = random
         self._made: Ends | None = None
-        self.prepared = Prepared.none()
+        self.prepared = PreparedTransfers.none()
 
     @property
     def _ends(self) -> Ends:
@@ -130,7 +130,7 @@ class Transfers:
         begun = self.begin_triples(words)
 
         def end() -> None:
-            self.prepared = Prepared(*self._pads(count), choices, chosen, self.end_triples(*begun))
+            self.prepared = PreparedTransfers(*self._pads(count), choices, chosen, self.end_triples(*begun))
 
         return end
 
@@ -287,7 +287,7 @@ class Transfers:
         sent = made.sent(deltas, self._flips(len(deltas)))
         return sent, made.received(self._corrections(len(choices)), own)
 
-    def _flipped(self, choices: Bit, made: Prepared) -> Bit:
+    def _flipped(self, choices: Bit, made: PreparedTransfers) -> Bit:
         """Send where the choices are not those of prepared transfers."""
         flips: Bit = choices ^ made.choices
         self._channel.send(TransferFlips(Words(pack_slots(flips))))

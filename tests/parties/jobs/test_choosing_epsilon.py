@@ -33,7 +33,7 @@ def estimate(institutions):
         shutil.copy(DOCS / "examples" / "patients.csv", home)
 
     def widths(text: str) -> dict[str, str]:
-        details = institutions.north.estimate(text, 0, 0, 0)["preview"]["details"]
+        details = institutions.north.estimate(text, rows=0, rtt_ms=0, mbit=0)["preview"]["details"]
         return {row["query"]: f"± {row['half_width']:.3g} {row['unit']}" for row in details["precision"]}
 
     return widths

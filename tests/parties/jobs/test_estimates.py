@@ -21,7 +21,7 @@ def test_estimates_hold_under_limits(institutions, name):
     people(institutions, range(30), range(8, 38))
     for side in ("north", "south"):
         institutions.allow(side, minimum_intersection=4, minimum_group=4)
-    said = institutions.north.estimate(job_text(institutions.file(JOBS[name])), 0, 0, 0)
+    said = institutions.north.estimate(job_text(institutions.file(JOBS[name])), rows=0, rtt_ms=0, mbit=0)
     assert (said["limits"]["minimum_group"], said["limits"]["minimum_intersection"]) == (4, 4)
     assert said["total_seconds"] == said["seconds"]
     assert said["memory"] > 10 << 20
@@ -41,8 +41,11 @@ def test_estimates_hold_for_a_peer_with_more_rows(institutions, name):
     for side, rows, others in (("north", 30, 53), ("south", 53, 30)):
         text = job_text(institutions.file(JOBS[name]))
         daemon = getattr(institutions, side)
-        said = daemon.estimate(text, 0, 0, 0, others)
-        assert said == {**daemon.estimate(text, rows, 0, 0, others), "preview": said["preview"]}
+        said = daemon.estimate(text, rows=0, rtt_ms=0, mbit=0, peer_rows=others)
+        assert said == {
+            **daemon.estimate(text, rows=rows, rtt_ms=0, mbit=0, peer_rows=others),
+            "preview": said["preview"],
+        }
         if side == "north":
             expected = {figure: said[figure] for figure in FIGURES}
     found = institutions.run(JOBS[name])
@@ -52,7 +55,9 @@ def test_estimates_hold_for_a_peer_with_more_rows(institutions, name):
 
 def test_loss_and_half_widths_are_known_before_anything_is_spent(institutions):
     people(institutions, range(30), range(8, 38))
-    said = institutions.north.estimate(job_text(institutions.file(JOBS["noisy table"])), 0, 0, 0)
+    said = institutions.north.estimate(
+        job_text(institutions.file(JOBS["noisy table"])), rows=0, rtt_ms=0, mbit=0
+    )
     assert (said["epsilon"], said["rho"]) == ("8", "0")
     rows = said["preview"]["details"]["precision"]
     found = institutions.run(JOBS["noisy table"])
@@ -66,7 +71,7 @@ def test_loss_and_half_widths_are_known_before_anything_is_spent(institutions):
 def test_a_run_counts_the_limits_of_both(institutions):
     people(institutions, range(30), range(8, 38))
     institutions.allow("south", minimum_intersection=4)
-    alone = institutions.north.estimate(job_text(institutions.file(JOBS["keys"])), 0, 0, 0)
+    alone = institutions.north.estimate(job_text(institutions.file(JOBS["keys"])), rows=0, rtt_ms=0, mbit=0)
     facts = institutions.run(JOBS["keys"]).results["north"]["facts"]
     assert facts["estimate"]["sent"] == facts["sent"] > alone["sent"]
 
@@ -74,4 +79,9 @@ def test_a_run_counts_the_limits_of_both(institutions):
 def test_what_the_policy_refuses_is_estimated_without_limits_and_says_so(institutions):
     people(institutions, range(30), range(8, 38))
     institutions.allow("north", analyses=["comparison"], minimum_intersection=4)
-    assert institutions.north.estimate(job_text(institutions.file(JOBS["keys"])), 0, 0, 0)["limits"] is None
+    assert (
+        institutions.north.estimate(job_text(institutions.file(JOBS["keys"])), rows=0, rtt_ms=0, mbit=0)[
+            "limits"
+        ]
+        is None
+    )

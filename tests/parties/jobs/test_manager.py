@@ -121,8 +121,8 @@ def test_check_and_estimate_change_nothing(pair):
     assert report["verdict"]["allowed"]
     assert (report["role"], report["rows"], report["epsilon"]) == ("alice", 2, "1/2")
     assert report["leakage"]["alice"] == ["the sum"]
-    assert pair.north.estimate(job_file("1/2"), 0, 0, 0)["rounds"] == 3
-    report = pair.north.estimate(job_file(), 1000, 20.0, 100.0)
+    assert pair.north.estimate(job_file("1/2"), rows=0, rtt_ms=0, mbit=0)["rounds"] == 3
+    report = pair.north.estimate(job_file(), rows=1000, rtt_ms=20.0, mbit=100.0)
     assert report["network_seconds"] == pytest.approx(0.03 + 8 * (8 + GATE_BYTES) / 1e8, abs=1e-6)
     assert report["total_seconds"] == pytest.approx(report["seconds"] + report["network_seconds"], abs=1e-6)
     assert pair.north.store.all() == []
@@ -139,13 +139,13 @@ def test_check_and_estimate_tell_what_the_analysis_finds_in_the_own_rows(pair):
         "details": {"rows": 2},
         "refusal": None,
     }
-    assert pair.north.estimate(job_file(), 0, 0, 0)["preview"]["details"] == {"rows": 2}
-    assert pair.north.estimate(job_file(), 1000, 0, 0)["preview"] is None
+    assert pair.north.estimate(job_file(), rows=0, rtt_ms=0, mbit=0)["preview"]["details"] == {"rows": 2}
+    assert pair.north.estimate(job_file(), rows=1000, rtt_ms=0, mbit=0)["preview"] is None
     pair.analysis["north"].refusal = DomainError("Too many rows.", "Take others.", code="overflow")
     report = pair.north.check(job_file())
     assert report["preview"]["refusal"] == REFUSED_ROWS
     assert report["verdict"]["allowed"]
-    assert pair.north.estimate(job_file(), 0, 0, 0)["preview"]["refusal"] == REFUSED_ROWS
+    assert pair.north.estimate(job_file(), rows=0, rtt_ms=0, mbit=0)["preview"]["refusal"] == REFUSED_ROWS
 
 
 def test_no_value_or_key_in_messages_between_the_parties(pair):

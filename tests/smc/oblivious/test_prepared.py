@@ -11,7 +11,7 @@ from smc.channel.channel import Channel
 from smc.errors import PeerError, ProtocolViolation
 from smc.forms import Role
 from smc.oblivious import cost
-from smc.oblivious.prepared import Prepared
+from smc.oblivious.prepared import PreparedTransfers
 from smc.oblivious.transfers import TransferCorrections, TransferFlips
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import PREPARED, PREPARED_TRIPLES, cost_delivery, cost_of
@@ -95,7 +95,9 @@ def test_where_too_few_are_left_others_are_made():
 
 def test_what_is_taken_is_gone():
     words = [RANDOM.words(10) for _ in range(3)]
-    made = Prepared(words[0], words[1], np.zeros(10, dtype=np.uint8), words[2], Prepared.none().triples)
+    made = PreparedTransfers(
+        words[0], words[1], np.zeros(10, dtype=np.uint8), words[2], PreparedTransfers.none().triples
+    )
     first, second = made.taken(4), made.taken(6)
     assert (np.concatenate([first.zero, second.zero]) == words[0]).all()
     assert made.taken(1) is None
