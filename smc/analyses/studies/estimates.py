@@ -12,6 +12,7 @@ from smc.network import network_priced
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import AHEAD_ROWS, SILENT_ROWS, cost_settled
 
+_SECONDS_PER_ROW: Final = 6e-8
 _SIZES: ContextVar[tuple[int, int] | None] = ContextVar("sizes", default=None)
 
 
@@ -25,13 +26,10 @@ def sized(alice: int, bob: int) -> Iterator[None]:
         _SIZES.reset(before)
 
 
-def sides(rows: int) -> tuple[int, int]:
-    """Alice's rows and Bob's, at least 1 each: those of `sized`, or else so many of each side."""
+def sides(rows: int, least: int = 0) -> tuple[int, int]:
+    """Alice's rows and Bob's: those of `sized`, or else so many of each side, and at least `least` each."""
     alice, bob = _SIZES.get() or (rows, rows)
-    return max(1, alice), max(1, bob)
-
-
-_SECONDS_PER_ROW: Final = 6e-8
+    return max(least, alice), max(least, bob)
 
 
 def estimated(cost: Cost, seconds: float, route: str, memory: int | None) -> Estimate:

@@ -36,7 +36,7 @@ def estimate(
     limits: Limits,
 ) -> Estimate:
     """Exact rounds and bytes of a run over `rows` rows of each side; the rest as of `run_cost`."""
-    counts = dict(zip(Role, sides(rows), strict=True))
+    counts = dict(zip(Role, sides(rows, least=1), strict=True))
     cost = run_cost(parameters, schemas, counts, recipients, limits)
     columns = sum(_columns(parameters, schemas, limits).values())
     pairing = memory(parameters.matching)

@@ -37,7 +37,7 @@ def estimate(
     parameters: TolerantParameters, recipients: frozenset[Role], rows: int, limits: Limits
 ) -> Estimate:
     """Exact rounds and bytes of a run over `rows` rows of each side; the rest as of `run_cost`."""
-    counts = dict(zip(Role, sides(rows), strict=True))
+    counts = dict(zip(Role, sides(rows, least=1), strict=True))
     cost = run_cost(parameters, counts, recipients, limits)
     most = memory(parameters).at(max(counts.values()))
     return estimated(cost, seconds(parameters, cost), route(parameters), most)

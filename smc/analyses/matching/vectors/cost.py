@@ -39,7 +39,7 @@ def estimate(
     Raises:
         DomainError: there are too many pairs.
     """
-    alice, bob = sides(rows)
+    alice, bob = sides(rows, least=1)
     check_counts(measure.parameters, alice, max(bob, nearest))
     cost = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, alice, bob)
     if limits.counts_matches:

@@ -43,5 +43,6 @@ def test_bytes_and_rounds_are_exact_for_unequal_sizes(name, alice, bob):
 def test_sizes_are_those_that_were_said_and_else_the_same():
     assert sides(7) == (7, 7)
     with sized(3, 0):
-        assert sides(7) == (3, 1)
-    assert sides(0) == (1, 1)
+        assert sides(7) == (3, 0)
+        assert sides(7, least=1) == (3, 1)
+    assert sides(0) == (0, 0)
