@@ -334,6 +334,8 @@ def _limits(table: StrictTable) -> Limits:
 
 def _compute(table: StrictTable, folder: Path) -> Compute:
     compute = Compute(dask=_dask(table, folder) if table.has("dask") else None)
+    for name in ("ca", "certificate", "key", "seconds"):  # whoever removes `dask` may leave the others there
+        table.has(f"dask_{name}")
     table.close()
     return compute
 
@@ -373,9 +375,7 @@ def _keepalive(table: StrictTable) -> Keepalive:
 
 
 def _peers(top: StrictTable, folder: Path) -> tuple[Peer, ...]:
-    entries = top.raw("peers")
-    if entries is None:
-        return ()
+    entries = top.raw("peers") if top.has("peers") else []
     if not isinstance(entries, list):
         raise top.fail("peers", "has to be a list of tables", "Write each peer below its own [[peers]].")
     peers = tuple(_peer(entry, number, folder, top.place) for number, entry in enumerate(entries, 1))

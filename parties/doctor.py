@@ -14,6 +14,7 @@ from typing import Final
 
 from parties.audit.files import read_log
 from parties.audit.verification import missing_decisions
+from parties.catalog.declaration import load_catalog
 from parties.client import ask_daemon
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
@@ -28,6 +29,7 @@ from parties.pki import Identity, PeerIdentity, certificate, pairing
 from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing, socket_path
 from parties.pki.lock import running_pid
 from parties.pki.offers import offered
+from parties.policy.rules import load_policy
 from parties.ports.terms import Terms
 from parties.rpc.client import Line, PeerClient
 from parties.rpc.greeting import make_greeting
@@ -230,6 +232,8 @@ def _attempt(subject: str, check: str, run: Callable[[], Finding]) -> Finding:
 
 def _configuration(config: Config) -> Finding:
     check_config_file(config)
+    load_policy(config.policy)
+    load_catalog(config.catalog)
     return Finding("self", "configuration", Status.OK, f"{config.path} and the files it names can be read")
 
 

@@ -81,7 +81,7 @@ class JobError(DuettoError):
     """A job file is wrong, or a job is in a state that does not allow what was asked."""
 
     code = "job"
-    advice = "See `duetto job show` for the state of the job, and submit it again if it should run."
+    advice = "See `duetto job show ID` for the state of the job, and submit it again if it should run."
 
 
 class StorageError(DuettoError):

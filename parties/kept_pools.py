@@ -90,7 +90,12 @@ def _kept(entry: Any, place: str, party: str, peers: Collection[str]) -> KeptPoo
     table = StrictTable(entry, place, ConfigError)
     peer = table.text("peer")
     if peer not in peers:
-        raise table.fail("peer", "is not paired", "Pair it with `duetto pair`, or remove the section.")
+        known = ", ".join(sorted(peers)) or "none"
+        raise table.fail(
+            "peer",
+            f"{peer!r} is not paired; there are: {known}",
+            "Correct the name, pair it with `duetto pair FILE`, or remove the section.",
+        )
     kept = KeptPools(
         peer=peer,
         x_at=table.choice("x_at", (party, peer)),

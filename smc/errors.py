@@ -108,7 +108,7 @@ class PeerLost(PeerError):  # noqa: N818
     """The peer is gone or silent past the deadline; submit the job again when it is back."""
 
     code = "peer-lost"
-    advice = "Submit the job again when the peer can be reached; `duetto doctor --peer` checks that."
+    advice = "Submit the job again when the peer can be reached; `duetto doctor` checks that."
 
 
 class Cancelled(DuettoError):  # noqa: N818

@@ -15,6 +15,7 @@ from parties.catalog.adding import Asked, drafted
 from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
 from parties.catalog.loading import load as read
 from parties.config import Config
+from parties.errors import StorageError
 from smc.analyses.matching.suggestion.roles import guessed
 from smc.analyses.matching.suggestion.suggest import Assumed, Quality, Suggestion, suggest
 from smc.analyses.records.normalization import KINDS
@@ -50,6 +51,7 @@ def recipe(
     Raises:
         UsageError: the roles or the job file cannot be as asked for.
         DomainError: the rows cannot be simulated with.
+        StorageError: the job file cannot be written.
         DataError: the data cannot be read.
     """
     dataset = _dataset(source, config)
@@ -58,14 +60,25 @@ def recipe(
         parties = _parties(config, peer, dataset, source)
         if output.exists():
             raise UsageError(f"{output} exists.", "Choose another name for the output, or remove the file.")
+        if not output.absolute().parent.is_dir():
+            raise UsageError(
+                f"There is no folder {output.absolute().parent} for the output.",
+                "Make it, or choose another name for the output.",
+            )
     names = [name for name, column in dataset.columns.items() if column.schema.kind in KINDS]
     columns = guessed(names, roles)
     say(f"Reading {', '.join(columns.values())} of {source}.")
     loaded = read(dataset, columns.values())
     found = suggest({role: loaded.columns[name] for role, name in columns.items()}, assumed, say)
     if output is not None and parties is not None:
-        with output.open("x", encoding="utf-8") as file:
-            file.write(job_file(found.parameters, columns, dataset.name, parties))
+        try:
+            with output.open("x", encoding="utf-8") as file:
+                file.write(job_file(found.parameters, columns, dataset.name, parties))
+        except OSError as error:
+            raise StorageError(
+                f"{output} cannot be written ({error.strerror or type(error).__name__}).",
+                "Make room or rights, or choose another name for the output.",
+            ) from None
     return {**_document(found, columns, assumed), "written": str(output) if output else None}
 
 

@@ -9,7 +9,7 @@ import click
 
 from parties.bench.case import Case, usual_modulus
 from parties.bench.measurement import measure
-from parties.cli.options import Listing
+from parties.cli.options import Finite, Listing
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.errors import INTERNAL
 from smc.ciphers.keys import parse_size
@@ -49,10 +49,8 @@ def bench() -> None:
     show_default=True,
     help="Of shared results: 2 (XOR shares), alice, bob, 2^64 or a number.",
 )
-@click.option("--rtt-ms", default=0.0, type=click.FloatRange(0, 10_000), help="Emulated round-trip time.")
-@click.option(
-    "--mbit", default=0.0, type=click.FloatRange(0), help="Emulated rate of each direction, Mbit/s."
-)
+@click.option("--rtt-ms", default=0.0, type=Finite(0, 10_000), help="Emulated round-trip time.")
+@click.option("--mbit", default=0.0, type=Finite(0), help="Emulated rate of each direction, Mbit/s.")
 @click.option(
     "--repeat", default=1, show_default=True, type=click.IntRange(1, 1000), help="Runs in one session."
 )

@@ -14,6 +14,7 @@ from parties.catalog.declaration import load_catalog
 from parties.catalog.described import dataset_document, dataset_documents
 from parties.catalog.survey import Fault
 from parties.cli.drafts import add, confirm
+from parties.cli.hints import with_config
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.config import load
@@ -103,7 +104,7 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
 
 def _show_counts(out: Screen, counted: Mapping[str, Mapping[str, Any]]) -> None:
     if not counted:
-        out.print("The catalog declares no data set. Draft one from a file with: duetto data add FILE")
+        out.print(with_config("The catalog declares no data set. Draft one with `duetto data add FILE`."))
         return
     heads = ("data set", "rows", "persons", "left_out", "dropped", "imputed")
     rows = [[one, *(_cell(counts[head]) for head in heads[1:])] for one, counts in counted.items()]
@@ -111,8 +112,10 @@ def _show_counts(out: Screen, counted: Mapping[str, Mapping[str, Any]]) -> None:
     for one, counts in counted.items():
         if counts["unconfirmed"]:
             out.print(
-                f"{one}: jobs cannot use {', '.join(counts['unconfirmed'])} before bounds and labels are "
-                f"confirmed: duetto data confirm {one}"
+                with_config(
+                    f"{one}: jobs cannot use {', '.join(counts['unconfirmed'])} before bounds and labels are "
+                    f"confirmed, with `duetto data confirm {one}`."
+                )
             )
 
 

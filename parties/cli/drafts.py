@@ -16,6 +16,7 @@ from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.confirming import entries, proposal
 from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
 from parties.catalog.drafting import Draft
+from parties.cli.hints import with_config
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.config import load
@@ -221,6 +222,8 @@ def _show_left(out: Screen, report: Mapping[str, Any]) -> None:
         out.print(f"To decide: {fault}")
     if report["unconfirmed"]:
         out.print(
-            f"To confirm, before jobs can use them: {', '.join(report['unconfirmed'])}. "
-            f"Run: duetto data confirm {toml_key(report['name'])}"
+            with_config(
+                f"To confirm, before jobs can use them: {', '.join(report['unconfirmed'])}. "
+                f"Run `duetto data confirm {toml_key(report['name'])}`."
+            )
         )

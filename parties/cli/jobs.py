@@ -10,8 +10,8 @@ import click
 
 from parties.cli import certificates, results, retention
 from parties.cli.following import follow, print_cheaper, who_decides
-from parties.cli.hints import given
-from parties.cli.options import Listing, config_option
+from parties.cli.hints import given, with_config
+from parties.cli.options import Finite, Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.cli.policy import limits_text, print_verdict
 from parties.cli.precision import print_precision
@@ -25,6 +25,7 @@ from parties.jobs.decisions import check_named
 from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
 from smc.analyses.studies.loss import Loss
+from smc.protocols.exchange.row_counts import MAX_ROWS
 
 _SECONDS = ("elapsed_seconds", "estimated_seconds")
 
@@ -85,18 +86,16 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
 
 @job.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--rows", type=click.IntRange(min=0), default=0, help="Rows a side; else those of the local data."
-)
-@click.option("--peer-rows", type=click.IntRange(min=0), default=0, help="Rows of the peer; else as many.")
-@click.option("--rtt-ms", type=click.FloatRange(min=0), default=0.0, help="Round trip of the network.")
-@click.option("--mbit", type=click.FloatRange(min=0), default=0.0, help="Rate of each direction, Mbit/s.")
+@click.option("--rows", type=click.IntRange(1, MAX_ROWS), help="Rows a side; else those of the local data.")
+@click.option("--peer-rows", type=click.IntRange(1, MAX_ROWS), help="Rows of the peer; else as many.")
+@click.option("--rtt-ms", type=Finite(min=0), default=0.0, help="Round trip of the network.")
+@click.option("--mbit", type=Finite(min=0), default=0.0, help="Rate of each direction, Mbit/s.")
 @config_option
 @json_option
 def estimate(
     file: Path,
-    rows: int,
-    peer_rows: int,
+    rows: int | None,
+    peer_rows: int | None,
     rtt_ms: float,
     mbit: float,
     config_path: Path | None,
@@ -109,8 +108,15 @@ def estimate(
     config = load(config_path)
     bits = own_pairing(config).identity.paillier.bits
     admission = local_admission(config)
-    link = {"rtt_ms": rtt_ms, "mbit": mbit}
-    report = estimate_report(admission, job_text(file), rows=rows, key_bits=bits, **link, peer_rows=peer_rows)
+    report = estimate_report(
+        admission,
+        job_text(file),
+        rows=rows or 0,
+        key_bits=bits,
+        rtt_ms=rtt_ms,
+        mbit=mbit,
+        peer_rows=peer_rows or 0,
+    )
     seconds = ("seconds", "network_seconds", "total_seconds")
     names = ("rows", "rounds", "sent", "received", *seconds, "memory", "key_bits", "route")
 
@@ -181,7 +187,7 @@ def list_jobs(
             if entry["waits_for"]:
                 out.print(f"{entry['job_id']} waits for {entry['waits_for']}.")
         if more:
-            out.print(f"There are older ones: duetto job list --before {jobs[-1]['job_id']}")
+            out.print(with_config(f"There are older ones: `duetto job list --before {jobs[-1]['job_id']}`"))
 
     emit({"jobs": jobs, "more": more}, human, as_json=as_json)
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 import click
 
 from parties.catalog.recipes import recipe
-from parties.cli.options import Listing, config_option
+from parties.cli.hints import with_config
+from parties.cli.options import Finite, Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client.pace import duration
 from parties.config import Config, load
 from parties.errors import ConfigError
 from smc.analyses.matching.suggestion import menu
 from smc.analyses.matching.suggestion.errors import MAX_FACTOR, ErrorModel
-from smc.analyses.matching.suggestion.suggest import MAX_SAMPLE, MIN_OVERLAP, MIN_ROWS, Assumed
+from smc.analyses.matching.suggestion.suggest import MAX_SAMPLE, MAX_SEED, MIN_OVERLAP, MIN_ROWS, Assumed
 from smc.errors import UsageError
+from smc.protocols.exchange.row_counts import MAX_ROWS
 
 _MEGABYTE: Final = 1_000_000
 
@@ -32,17 +35,17 @@ def matching() -> None:
 @click.option(
     "--role", "roles", multiple=True, metavar="ROLE=COLUMN", help="What a column is, if not guessed."
 )
-@click.option("--peer-rows", type=click.IntRange(min=0), default=0, help="Rows of the peer; else as many.")
+@click.option("--peer-rows", type=click.IntRange(1, MAX_ROWS), help="Rows of the peer; else as many.")
 @click.option(
     "--overlap",
-    type=click.FloatRange(MIN_OVERLAP, 1),
+    type=Finite(MIN_OVERLAP, 1),
     default=0.5,
     show_default=True,
     help="Share of the smaller side's persons whom both have.",
 )
 @click.option(
     "--errors",
-    type=click.FloatRange(0, MAX_FACTOR),
+    type=Finite(0, MAX_FACTOR),
     default=1.0,
     show_default=True,
     help="Multiplies the shares of the error model.",
@@ -60,7 +63,13 @@ def matching() -> None:
     show_default=True,
     help="Rows to link at most.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the simulation.")
+@click.option(
+    "--seed",
+    type=click.IntRange(-MAX_SEED, MAX_SEED),
+    default=1,
+    show_default=True,
+    help="Of the simulation.",
+)
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write the job file; never over another file."
 )
@@ -75,7 +84,7 @@ def suggest_recipe(
     The rows are linked in the clear, here, with a copy that has errors by a public model. Nothing is sent.
     """
     assumed = Assumed(
-        given["peer_rows"],
+        given["peer_rows"] or 0,
         given["overlap"],
         ErrorModel().times(given["errors"]),
         given["sample"],
@@ -144,8 +153,10 @@ def _show(out: Screen, report: Mapping[str, Any]) -> None:
         f"{duration(report['seconds'])} of computing, without the network."
     )
     out.print(
-        f"Written: {report['written']}. Put the peer's columns into it, then: "
-        f"duetto job check {report['written']}"
+        with_config(
+            f"Written: {report['written']}. Put the peer's columns into it, then run "
+            f"`duetto job check {quote(report['written'])}`."
+        )
         if report["written"]
         else "No job file was written; --output FILE writes one for a data set of the catalog."
     )

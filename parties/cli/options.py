@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
@@ -26,6 +27,17 @@ def config_option(function: Callable[P, R]) -> Callable[P, R]:
         envvar=CONFIG_VARIABLE,
         help="The party's duetto.toml; without it ./duetto.toml, then ~/.config/duetto/duetto.toml.",
     )(function)
+
+
+class Finite(click.FloatRange):
+    """A number in a range that is one: `nan` and `inf` lie in none, though `click.FloatRange` lets them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Take the number, or fail as for any other that is out of range."""
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f"{found} is not a finite number.", param, ctx)
+        return found
 
 
 class Listing(click.Group):

@@ -15,6 +15,7 @@ import click
 
 from parties import catalog, policy
 from parties.cli import service
+from parties.cli.hints import given, with_config
 from parties.cli.moving import pack, unpack
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
@@ -209,13 +210,17 @@ def status(config_path: Path | None, as_json: bool) -> None:
         out.print(f"{config.name} runs as process {pid}, listening on {config.listen}.")
         out.print(f"jobs: {jobs}")
         if waiting:
-            out.print(f"{waiting} of them wait for a decision of this party: duetto job list --waiting")
+            out.print(
+                with_config(
+                    f"{waiting} of them wait for a decision of this party: `duetto job list --waiting`"
+                )
+            )
         if days < certificate.WARN_DAYS:
-            out.print(f"The certificate ends in {days} days: run `duetto keys renew`.")
+            out.print(f"The certificate ends in {days} days: run `duetto keys renew{given(config_path)}`.")
         if not said["ledger_whole"]:
             out.print(f"The ledger is not whole: {said['ledger_problem']}")
         for doubt in doubts:
-            out.print(f"{doubt['what']} {doubt['hint']}")
+            out.print(f"{doubt['what']} {with_config(doubt['hint'])}")
 
     place = {"pid": pid, "socket": str(socket_path(config)), "listen": str(config.listen)}
     emit(
@@ -270,6 +275,7 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
     for peer in peers:
         talk(f"asking {peer.name} at {peer.address}")
         findings += examine_peer(config, peer)
+    findings = service.completed(findings)
     failed = [finding for finding in findings if finding.verdict is Status.FAIL]
     emit(
         {"healthy": not failed, "checks": [finding.document() for finding in findings]},

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Final
 
 import click
 
+from parties.cli.hints import with_config
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option
 from parties.config import Config, load
 from parties.daemon.service import unit, unit_name
-from parties.doctor import Status, examine_self
+from parties.doctor import Finding, Status, examine_self
 from parties.errors import ConfigError
 from parties.pki.files import PUBLIC, write_atomically
 from smc.errors import UsageError
@@ -31,7 +34,7 @@ def health(config_path: Path | None, as_json: bool) -> None:
     The daemon answers, its certificate is valid, ledger and audit log are whole, and there is room on the
     disk. Peers are not asked; `duetto doctor` does.
     """
-    findings = examine_self(load(config_path))
+    findings = completed(examine_self(load(config_path)))
     ill = [
         f
         for f in findings
@@ -47,6 +50,11 @@ def health(config_path: Path | None, as_json: bool) -> None:
     emit({"healthy": not ill, "checks": [f.document() for f in findings]}, human, as_json=as_json)
     if ill:
         raise SystemExit(_ILL)
+
+
+def completed(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, with the configuration in commands that their hints name; see `with_config`."""
+    return [replace(finding, hint=with_config(finding.hint)) for finding in findings]
 
 
 @click.command("install-service")

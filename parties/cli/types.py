@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from parties.cli.options import Finite
 from parties.cli.output import Screen, emit, json_option, table
 from smc.ciphers.keys import parse_size
 from smc.forms import NAMED, ComparisonType, Role, all_types
@@ -23,8 +24,20 @@ from smc.protocols.spec import Parameters, parse_modulus
 @click.option("--key", default="2048", show_default=True, help="Size of the Paillier keys.")
 @click.option("--engine", default=DEFAULT_ENGINE, show_default=True, type=click.Choice(ENGINES))
 @click.option("--modulus", default="alice", show_default=True, help="Of shared inputs: alice, bob or 2^64.")
-@click.option("--rtt-ms", default=LAN.rtt_ms, show_default=True, help="Round-trip time of the network.")
-@click.option("--mbit", default=LAN.mbit, show_default=True, help="Bandwidth of the network, Mbit/s.")
+@click.option(
+    "--rtt-ms",
+    default=LAN.rtt_ms,
+    show_default=True,
+    type=Finite(0),
+    help="Round-trip time of the network.",
+)
+@click.option(
+    "--mbit",
+    default=LAN.mbit,
+    show_default=True,
+    type=Finite(0, min_open=True),
+    help="Bandwidth of the network, Mbit/s.",
+)
 @json_option
 def types(
     names: tuple[str, ...],

@@ -212,7 +212,7 @@ def _network(top: StrictTable) -> Network | None:
     for key, minimum, maximum in (("rtt_ms", 0, MAX_RTT_MS), ("mbit", 1, MAX_MBIT)):
         values[key] = table.integer(key, minimum=minimum)
         if values[key] > maximum:
-            raise table.fail(key, f"is above {maximum}", "Write what `duetto doctor --peer` measures.")
+            raise table.fail(key, f"is above {maximum}", "Write what `duetto doctor` measures.")
     table.close()
     return Network(**values)
 

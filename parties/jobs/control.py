@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import math
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,7 @@ from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
 from parties.toml import near
 from smc.errors import DuettoError, UsageError
+from smc.protocols.exchange.row_counts import MAX_ROWS
 
 SERVICE = "duetto.v1.Control"
 """The name of the service, for the health service."""
@@ -194,10 +196,11 @@ class ControlService(control_pb2_grpc.ControlServicer):
         context: grpc.ServicerContext,  # noqa: ARG002
     ) -> pb.Report:
         """Estimate a job."""
-        if request.rtt_ms < 0 or request.mbit < 0 or max(request.rows, request.peer_rows) > 1 << 40:
+        link = (request.rtt_ms, request.mbit)
+        if not all(0 <= one < math.inf for one in link) or max(request.rows, request.peer_rows) > MAX_ROWS:
             raise UsageError(
-                "The number of rows, the round trip or the rate is negative or not a number.",
-                "Give numbers of 0 or more.",
+                "The number of rows, the round trip or the rate is negative, not finite or too large.",
+                f"Give numbers of 0 or more, and at most {MAX_ROWS} rows, which is what a run takes.",
             )
         given = {"rows": request.rows, "rtt_ms": request.rtt_ms, "mbit": request.mbit}
         report = self._manager.estimate(request.toml, **given, peer_rows=request.peer_rows)

@@ -96,6 +96,10 @@ def test_a_wrong_cluster_is_refused_with_its_place(tmp_path, old, new, words):
     assert raised.value.hint
 
 
+def test_removing_dask_is_enough_to_compute_here(tmp_path):
+    assert load(written(tmp_path, re.sub("\ndask = .*", "", CLUSTER))).compute.dask is None
+
+
 def test_a_good_file(tmp_path):
     config = load(written(tmp_path, GOOD))
     assert isinstance(config, Config)
@@ -216,7 +220,7 @@ def test_pools(tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "what"),
     [
-        ('"south"', '"west"', "pools 1: peer is not paired"),
+        ('"south"', '"west"', "pools 1: peer 'west' is not paired; there are: east, south"),
         ('x_at = "north"', 'x_at = "east"', "pools 1: x_at is 'east'"),
         ("bits = 12", "bits = 131", "bits is above 130"),
         ("bits = 12", "bits = 0", "bits is below 1"),

@@ -252,6 +252,29 @@ def test_doctor_with_an_open_key(homes, capsys):
         key.chmod(0o600)
 
 
+@pytest.mark.parametrize(
+    ("name", "what"), [("policy.toml", "rule 1: nmae"), ("catalog.toml", "'dataset' is not a known key")]
+)
+def test_doctor_and_health_read_policy_and_catalog_as_jobs_do(homes, capsys, name, what):
+    path = homes["north"] / name
+    text = path.read_text()
+    try:
+        path.write_text({"policy.toml": '[[rules]]\nnmae = "x"\n', "catalog.toml": "[dataset.x]\n"}[name])
+        for words, code in (("doctor",), CONFIG), (("party", "health"), 1):
+            done = called(capsys, *words, "--config", homes["north"], "--json")
+            assert done[0] == code
+            (found,) = [one for one in json.loads(done[1])["checks"] if one["check"] == "configuration"]
+            assert found["verdict"] == "fail"
+            assert name in found["what"]
+    finally:
+        path.write_text(text)
+
+
+def test_what_health_advises_names_the_configuration(homes, capsys):
+    printed = called(capsys, "party", "health", "--config", homes["north"])[1]
+    assert f"`duetto party start --config {homes['north']}`" in printed
+
+
 def test_a_wrong_pin_keeps_the_daemon_from_starting(homes):
     path = homes["north"] / "duetto.toml"
     text = path.read_text()

@@ -100,6 +100,24 @@ def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command):
 
 
 @pytest.mark.parametrize(
+    "asked",
+    [
+        ("--peer-rows", "1000000000000"),
+        ("--peer-rows", "0"),
+        ("--rows", "0"),
+        ("--rows", 1 << 28),
+        ("--rtt-ms", "nan"),
+        ("--mbit", "inf"),
+    ],
+)
+def test_estimates_are_of_numbers_that_a_run_can_have(served, command, asked):
+    path = served.folder / "statistics.toml"
+    path.write_text(STATISTICS)
+    said = command("job", "estimate", path, *asked, "--json", code=2).stderr
+    assert asked[0] in said
+
+
+@pytest.mark.parametrize(
     ("refusal", "status"),
     [
         (UsageError("It does not fit."), 2),

@@ -107,6 +107,21 @@ def test_the_threshold_can_be_left_to_the_run(home, command):
             party.suggest("people", {"born": "day"}, histogram="0")
 
 
+def test_what_cannot_be_written_is_said_before_rows_are_linked(home, command):
+    words = ("matching", "suggest", "people", "--role", "born=day")
+    nowhere = home / "nowhere" / "suggested.toml"
+    refused = command(*words, "--peer", "south", "--output", nowhere, code=2)
+    assert f"There is no folder {nowhere.parent}" in refused.stderr
+    assert "Linking" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "asked", [("--peer-rows", 10**14), ("--peer-rows", 0), ("--seed", 10**40), ("--errors", "nan")]
+)
+def test_numbers_out_of_range_are_refused(home, command, asked):
+    assert asked[0] in command("matching", "suggest", "people", *asked, code=2).stderr
+
+
 def test_people_read_what_it_rests_on(home, command):
     printed = command(
         "matching", "suggest", home / "people.csv", "--role", "born=day", "--overlap", "0.3"

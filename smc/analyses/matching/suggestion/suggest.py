@@ -31,10 +31,12 @@ from smc.analyses.studies.columns import Data
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
+from smc.protocols.exchange.row_counts import MAX_ROWS
 
 MIN_ROWS: Final = 200
 MAX_SAMPLE: Final = 200_000
 MIN_OVERLAP: Final = 0.01
+MAX_SEED: Final = (1 << 63) - 1
 _WORTH: Final = 0.003
 """What a second rank has to add to F: it doubles the costs."""
 _MOST_ODD: Final = 0.1
@@ -74,10 +76,13 @@ class Assumed:
             raise UsageError("The threshold is not on the menu.", f"Use one of {', '.join(menu.THRESHOLDS)}.")
         if self.histogram:
             loss_term(self.histogram, "The epsilon of the histogram")
-        if self.peer_rows < 0:
+        if not 0 <= self.peer_rows <= MAX_ROWS:
             raise UsageError(
-                "The peer's rows are out of range.", "Use 0 for as many as here, or a number of rows."
+                "The peer's rows are out of range.",
+                f"Use 0 for as many as here, or a number of rows up to {MAX_ROWS}; a run takes no more.",
             )
+        if abs(self.seed) > MAX_SEED:
+            raise UsageError("The seed is out of range.", f"Use a number up to {MAX_SEED}.")
 
 
 @dataclass(frozen=True, slots=True)
