@@ -21,17 +21,20 @@ _PLACES: Final = (POSTCODE, TOWN, STREET)
 """Of these one is compared, the first that there is: members of a household share all of them."""
 
 YEAR: Final = "year"
+YEAR_MONTH: Final = "year and month"
 MONTH_DAY: Final = "month and day"
+DAY: Final = "day"
 """Functions of birth dates that are written out by how these are."""
 
 FINER_FROM: Final = 30_000
-FINEST_FROM: Final = 300_000
+FINEST_FROM: Final = 150_000
 """Rows of the larger side from which on keys are finer."""
 
 Part = tuple[str, str]
+Key = tuple[Part, ...]
 _PLACE: Final = "place"
 
-_KEYS: Final[tuple[tuple[Part, ...], ...]] = (
+_KEYS: Final[tuple[Key, ...]] = (
     ((BORN, "value"), (GIVEN, "prefix1")),
     ((BORN, "value"), (SURNAME, "prefix1")),
     ((SURNAME, "soundex"), (BORN, YEAR)),
@@ -41,28 +44,48 @@ _KEYS: Final[tuple[tuple[Part, ...], ...]] = (
     ((GIVEN, "prefix3"), (BORN, MONTH_DAY)),
     ((SURNAME, "soundex"), (_PLACE, "value"), (GIVEN, "prefix1")),
 )
-_FINER_KEYS: Final[tuple[tuple[Part, ...], ...]] = (
-    ((BORN, "value"), (GIVEN, "prefix1")),
-    ((BORN, "value"), (SURNAME, "prefix1")),
-    ((SURNAME, "soundex"), (GIVEN, "prefix1"), (BORN, YEAR)),
-    ((SURNAME, "soundex"), (BORN, MONTH_DAY)),
-    ((SURNAME, "soundex"), (GIVEN, "soundex"), (BORN, "prefix3")),
-    ((GIVEN, "prefix3"), (_PLACE, "value")),
-    ((GIVEN, "prefix3"), (SURNAME, "prefix1"), (BORN, MONTH_DAY)),
-    ((SURNAME, "soundex"), (_PLACE, "value"), (GIVEN, "prefix1")),
-    ((SURNAME, "soundex"), (_PLACE, "value"), (BORN, YEAR)),
+_FINER_KEYS: Final[tuple[Key, ...]] = (
+    ((GIVEN, "soundex"), (BORN, "value")),
+    ((GIVEN, "soundex"), (SURNAME, "value"), (BORN, DAY)),
+    ((SURNAME, "prefix3"), (BORN, YEAR_MONTH)),
+    ((BORN, MONTH_DAY), (_PLACE, "value")),
+    ((GIVEN, "prefix2"), (SURNAME, "prefix1"), (_PLACE, "value")),
 )
-_FINEST_KEYS: Final[tuple[tuple[Part, ...], ...]] = (
-    ((BORN, "value"), (GIVEN, "soundex")),
-    ((BORN, "value"), (SURNAME, "soundex")),
-    ((SURNAME, "soundex"), (GIVEN, "prefix1"), (BORN, YEAR)),
-    ((SURNAME, "soundex"), (GIVEN, "prefix1"), (BORN, MONTH_DAY)),
-    ((SURNAME, "soundex"), (GIVEN, "soundex"), (BORN, "prefix3")),
-    ((GIVEN, "prefix3"), (_PLACE, "value"), (BORN, YEAR)),
-    ((GIVEN, "prefix3"), (_PLACE, "value"), (BORN, MONTH_DAY)),
-    ((SURNAME, "soundex"), (GIVEN, "prefix3"), (_PLACE, "value")),
-    ((SURNAME, "soundex"), (_PLACE, "value"), (BORN, YEAR)),
+_FINEST_KEYS: Final[tuple[Key, ...]] = (
+    ((SURNAME, "prefix3"), (BORN, "value")),
+    ((GIVEN, "prefix3"), (BORN, DAY), (_PLACE, "value")),
+    ((GIVEN, "soundex"), (SURNAME, "soundex"), (_PLACE, "value")),
+    ((GIVEN, "prefix3"), (SURNAME, "soundex"), (BORN, MONTH_DAY)),
+    ((BORN, "value"), (_PLACE, "value")),
+    ((GIVEN, "prefix3"), (SURNAME, "prefix3"), (BORN, YEAR)),
+    ((SURNAME, "prefix3"), (BORN, DAY), (_PLACE, "value")),
 )
+"""From `FINER_FROM` on two wrong fields leave a key that takes neither, or only a part of the birth date,
+which may be right; from `FINEST_FROM` on but for surname and place, as too many share name and date."""
+
+_PLACELESS_KEYS: Final = tuple(key for key in _KEYS if all(role != _PLACE for role, _ in key))
+_PLACELESS_FINER_KEYS: Final[tuple[Key, ...]] = (
+    ((GIVEN, "prefix3"), (SURNAME, "soundex"), (BORN, DAY)),
+    ((SURNAME, "value"), (BORN, MONTH_DAY)),
+    ((SURNAME, "prefix1"), (BORN, "value")),
+    ((GIVEN, "soundex"), (BORN, "value")),
+    ((GIVEN, "prefix1"), (SURNAME, "prefix3"), (BORN, YEAR)),
+)
+_PLACELESS_FINEST_KEYS: Final[tuple[Key, ...]] = (
+    ((SURNAME, "prefix3"), (BORN, "value")),
+    ((GIVEN, "soundex"), (SURNAME, "soundex"), (BORN, MONTH_DAY)),
+    ((GIVEN, "prefix3"), (BORN, "value")),
+    ((GIVEN, "soundex"), (SURNAME, "prefix3"), (BORN, YEAR)),
+    ((GIVEN, "value"), (SURNAME, "prefix3"), (BORN, DAY)),
+    ((GIVEN, "prefix1"), (SURNAME, "prefix1"), (BORN, "value")),
+)
+
+_PASSES: Final = (
+    (FINEST_FROM, _FINEST_KEYS, _PLACELESS_FINEST_KEYS),
+    (FINER_FROM, _FINER_KEYS, _PLACELESS_FINER_KEYS),
+    (0, _KEYS, _PLACELESS_KEYS),
+)
+"""From so many rows on: the keys, and those of files without any place."""
 
 
 def parameters(
@@ -79,12 +102,16 @@ def parameters(
     """
     place = next((role for role in _PLACES if role in roles), "")
     compared = [role for role in WEIGHTS if role in roles and (role not in _PLACES or role == place)]
-    dates = {YEAR: "prefix4", MONTH_DAY: "suffix5" if has_dashes else "suffix4"}
-    keys = _KEYS if rows < FINER_FROM else _FINER_KEYS if rows < FINEST_FROM else _FINEST_KEYS
+    dates = {
+        YEAR: "prefix4",
+        YEAR_MONTH: "prefix7" if has_dashes else "prefix6",
+        MONTH_DAY: "suffix5" if has_dashes else "suffix4",
+        DAY: "suffix2",
+    }
+    keys = next(placed if place else placeless for least, placed, placeless in _PASSES if rows >= least)
     blocking = [
         [f"{place if role == _PLACE else role}:{dates.get(function, function)}" for role, function in key]
         for key in keys
-        if place or all(role != _PLACE for role, _ in key)
     ]
     return {
         "method": "tolerant",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -107,7 +107,8 @@ class Suggestion:
 
     Attributes:
         parameters: as in a job file, whose columns are called by their roles.
-        expected: at the threshold of the recipe, which a histogram may change in the run.
+        expected: at the threshold of the recipe, which a histogram may change in the run; of the linked
+            sample, with as many false pairs as the whole file has.
         thresholds: the same at all thresholds of the menu, ascending.
         rows: of the file.
         registers: rows of the two simulated ones.
@@ -158,28 +159,26 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     for ranks in menu.RANKS:
         say(f"Linking {len(truth):,} rows with {len(bob[BORN]):,}, {ranks} of a key a side.")
         found[ranks] = _qualities(_parsed(recipe(ranks, menu.THRESHOLDS[0])), alice, bob, truth)
-    best = {
-        ranks: max(
-            (
-                quality
-                for quality in qualities
-                if quality.threshold == (assumed.threshold or quality.threshold)
-            ),
-            key=lambda quality: quality.f_measure,
-        )
-        for ranks, qualities in found.items()
-    }
+    best = {ranks: _best(qualities, assumed.threshold) for ranks, qualities in found.items()}
     one, two = (recipe(ranks, best[ranks].threshold) for ranks in menu.RANKS)
     gain = best[two["ranks"]].f_measure - best[one["ranks"]].f_measure
-    parameters = two if gain >= _WORTH or _coverage(one, texts).refusal else one
+    ranks = (two if gain >= _WORTH or _coverage(one, texts).refusal else one)["ranks"]
+    qualities = found[ranks]
+    if rows > assumed.sample:
+        say("Linking half as many, to see how false pairs grow with the file.")
+        fewer = _registers(texts, replace(assumed, sample=assumed.sample // 2), rows, random)
+        half = _qualities(_parsed(recipe(ranks, menu.THRESHOLDS[0])), *fewer)
+        qualities = grown(qualities, half, rows / assumed.sample)
+    chosen = _best(qualities, assumed.threshold)
+    parameters = recipe(ranks, chosen.threshold)
     if assumed.histogram:
         parameters |= {"histogram": {"epsilon": assumed.histogram}}
-    ranks, coverage = parameters["ranks"], _coverage(parameters, texts)
+    coverage = _coverage(parameters, texts)
     cost = TOLERANT.parse(_without_method(parameters)).cost({}, frozenset(Role), larger, _KEY_BITS, NO_LIMITS)
     return Suggestion(
         parameters,
-        best[ranks],
-        found[ranks],
+        chosen,
+        qualities,
         rows,
         (len(truth), len(bob[BORN])),
         int((truth >= 0).sum()),
@@ -187,6 +186,34 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         cost.alice_bytes + cost.bob_bytes,
         cost.seconds,
     )
+
+
+def grown(found: Sequence[Quality], half: Sequence[Quality], times: float) -> tuple[Quality, ...]:
+    """The qualities of a larger file, of whose rows only a sample was linked.
+
+    Right pairs stay in proportion, as keys take both rows of a person or not. False pairs are strangers who
+    resemble each other, of whom a row finds more in a larger file: their number for each person in common is
+    drawn out in a straight line through the sample and half of it.
+
+    Args:
+        found: of the sample, threshold by threshold.
+        half: of a sample half as large, for the same thresholds.
+        times: rows of the file for each of the sample, at least 1.
+    """
+    larger = []
+    for one, less in zip(found, half, strict=True):
+        rates = [of.recall * (1 / of.precision - 1) if of.precision else 0.0 for of in (one, less)]
+        rate = rates[0] + max(0.0, rates[0] - rates[1]) * 2 * (times - 1)
+        precision = one.recall / (one.recall + rate) if one.recall else one.precision
+        pairs = round(one.pairs * one.precision / precision) if precision else one.pairs
+        larger.append(Quality(one.threshold, pairs, precision, one.recall))
+    return tuple(larger)
+
+
+def _best(qualities: Sequence[Quality], threshold: str) -> Quality:
+    """Of a stated threshold, or else of the highest F-measure."""
+    able = [one for one in qualities if one.threshold == (threshold or one.threshold)]
+    return max(able, key=lambda one: one.f_measure)
 
 
 def _coverage(parameters: Mapping[str, Any], texts: Texts) -> Coverage:
