@@ -29,16 +29,20 @@ class Network:
 LAN: Final = Network()
 """What routes are planned for where nobody says more."""
 
-_PRICED: ContextVar[Network | None] = ContextVar("network", default=None)
+_PRICED: ContextVar[tuple[Network | None, int]] = ContextVar("priced", default=(None, 1))
 
 
 @contextmanager
-def priced_over(network: Network | None) -> Iterator[None]:
+def priced_over(network: Network | None, lanes: int = 1) -> Iterator[None]:
     """Within it costs are those of runs over that network, which may take other protocols; None is none.
 
-    A run follows `Session.network`; whoever prices it names the same one here.
+    A run follows `Session.network` and `Session.lanes`; whoever prices it names the same ones here.
+
+    Args:
+        network: the link.
+        lanes: into how many parts large batches are cut.
     """
-    before = _PRICED.set(network)
+    before = _PRICED.set((network, lanes))
     try:
         yield
     finally:
@@ -47,4 +51,9 @@ def priced_over(network: Network | None) -> Iterator[None]:
 
 def network_priced() -> Network | None:
     """The network over which costs are counted now; None where the link costs nothing, as on loopback."""
-    return _PRICED.get()
+    return _PRICED.get()[0]
+
+
+def lanes_priced() -> int:
+    """The lanes for which costs are counted now; 1 for a session without any but its own."""
+    return _PRICED.get()[1]

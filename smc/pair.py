@@ -29,6 +29,7 @@ def run_pair(
     workers: int = ...,
     randomness: tuple[Randomness, Randomness] | None = ...,
     network: Network | None = ...,
+    lanes: int = ...,
 ) -> tuple[A, A]: ...
 
 
@@ -42,6 +43,7 @@ def run_pair(
     workers: int = ...,
     randomness: tuple[Randomness, Randomness] | None = ...,
     network: Network | None = ...,
+    lanes: int = ...,
 ) -> tuple[A, B]: ...
 
 
@@ -54,6 +56,7 @@ def run_pair(
     workers: int = 2,
     randomness: tuple[Randomness, Randomness] | None = None,
     network: Network | None = None,
+    lanes: int = 1,
 ) -> tuple[Any, Any]:
     """Run two role functions against each other in threads of this process.
 
@@ -66,6 +69,7 @@ def run_pair(
         workers: threads for the arithmetic of both.
         randomness: other sources than the operating system, for tests.
         network: the link that both plan for, see `Session.network`.
+        lanes: threads of either into which large batches are cut, see `Session.lanes`.
 
     Returns:
         What both functions returned.
@@ -86,6 +90,7 @@ def run_pair(
                 other.public if other else None,
                 source,
                 network=network,
+                lanes=lanes,
             )
             for role, transport, own, other, source in zip(
                 Role, transports, (alice_key, bob_key), (bob_key, alice_key), sources, strict=True
@@ -106,6 +111,9 @@ def run_pair(
 
 
 def _finish(role: Callable[[Session], A], session: Session) -> A:
-    result = role(session)
-    session.channel.finish()
+    try:
+        result = role(session)
+        session.channel.finish()
+    finally:
+        session.close()
     return result

@@ -6,8 +6,8 @@ import sys
 import time
 
 from parties.rpc.codec import packet_bytes
-from smc.channel.channel import Transport
 from smc.channel.message import Frame
+from smc.channel.transport import Transport
 
 
 class Stretches:

@@ -36,8 +36,9 @@ from parties.rpc.emulation import EmulatedTransport
 from parties.rpc.greeting import make_greeting
 from parties.session.runner import SessionRunner
 from parties.session.server import PeerServer
-from smc.channel.channel import Channel, Transport
+from smc.channel.channel import Channel
 from smc.channel.message import Message
+from smc.channel.transport import Transport
 from smc.channel.vectors import Bits, ExpectedBits
 from smc.ciphers.keys import PublicKey
 from smc.ciphers.phe_format import read_private_key

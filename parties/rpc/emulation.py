@@ -6,8 +6,8 @@ import threading
 import time
 from collections import deque
 
-from smc.channel.channel import Transport
 from smc.channel.message import Frame
+from smc.channel.transport import Transport
 from smc.errors import DuettoError, UsageError
 
 _OVERHEAD_BYTES = 64

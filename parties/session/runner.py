@@ -25,7 +25,8 @@ from parties.session.handshake import Accept, Sides
 from parties.session.pools import PoolStore
 from parties.session.resuming import Redialler, Resumable
 from parties.session.shares import QUIET_SECONDS, Shares
-from smc.channel.channel import Channel, Transport
+from smc.channel.channel import Channel
+from smc.channel.transport import Transport
 from smc.ciphers.masks import MaskTables
 from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted
 from smc.numeric.random import Randomness

@@ -7,41 +7,17 @@ further use: nothing is repeated, because a repeated step with the same randomne
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, TypeVar, overload
 
+from smc.channel.lanes import Lanes
 from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Expected, Frame, Message
-from smc.errors import PeerAborted, ProtocolViolation
+from smc.channel.transport import Transport, abort_data, aborted
+from smc.errors import ProtocolViolation
 from smc.pieces import ask
 
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
-
-_CODE_BYTES = 64
-
-
-class Transport(Protocol):
-    """Moves frames to and from the peer, in order."""
-
-    def send(self, frame: Frame) -> None:
-        """Hand a frame over; may block while the peer is slow.
-
-        Raises:
-            PeerLost: the peer is gone, or did not read within the deadline.
-        """
-        ...
-
-    def receive(self) -> Frame:
-        """The next frame.
-
-        Raises:
-            PeerLost: the peer is gone, or nothing came within the deadline.
-        """
-        ...
-
-    def close(self) -> None:
-        """End both directions and wake whoever waits; may be called twice and from any thread."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +56,36 @@ class Traffic:
         )
 
 
-class Channel:
-    """One end of a two-party conversation."""
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Where a party stands in the order of messages, which are numbered by the chains that they end.
 
-    def __init__(self, transport: Transport) -> None:
+    Attributes:
+        heard: the longest chain that has come.
+        said: that of the newest message sent.
+        last: that of the newest frame that has come.
+    """
+
+    heard: int = 0
+    said: int = 0
+    last: int = 0
+
+    def latest(self, other: Clock) -> Clock:
+        """What comes after both."""
+        return Clock(max(self.heard, other.heard), max(self.said, other.said), max(self.last, other.last))
+
+
+class Channel:
+    """One end of a two-party conversation.
+
+    Args:
+        transport: moves its frames.
+        lane: that its frames belong to, see `smc.channel.lanes`; 0 for the session itself.
+    """
+
+    def __init__(self, transport: Transport, lane: int = 0) -> None:
         self._transport = transport
+        self._lane = lane
         self._sent_frames = 0
         self._received_frames = 0
         self._sent = self._received = self._messages = 0
@@ -96,6 +97,33 @@ class Channel:
     def traffic(self) -> Traffic:
         """The traffic so far."""
         return Traffic(self._sent, self._received, self._messages, max(self._clock, self._sent_depth))
+
+    @property
+    def clock(self) -> Clock:
+        """Where this party stands."""
+        return Clock(self._clock, self._sent_depth, self._last_depth)
+
+    def set_clock(self, clock: Clock) -> None:
+        """Stand where another conversation with this peer has come to."""
+        self._clock, self._sent_depth, self._last_depth = clock.heard, clock.said, clock.last
+
+    def open_lanes(self, count: int) -> Lanes:
+        """Let so many lanes have the transport together with this channel; the peer does the same."""
+        lanes = Lanes(self._transport, count)
+        self._transport = lanes.transport(0)
+        return lanes
+
+    def take_in(self, traffic: Traffic, clock: Clock) -> None:
+        """Count what went over a lane since this channel lent it the clock, which counts the rounds.
+
+        Args:
+            traffic: of the lane.
+            clock: where the lane has come to.
+        """
+        self._sent += traffic.sent
+        self._received += traffic.received
+        self._messages += traffic.messages
+        self.set_clock(self.clock.latest(clock))
 
     def send(self, message: Message) -> None:
         """Send a message, in frames of at most `FRAME_BYTES`.
@@ -155,12 +183,13 @@ class Channel:
     def abort(self, code: str) -> None:
         """Tell the peer a code, and no more than that, and close."""
         try:
-            self._put(ABORT, code.encode()[:_CODE_BYTES], len(code.encode()[:_CODE_BYTES]))
+            data = abort_data(code)
+            self._put(ABORT, data, len(data))
         finally:
             self._transport.close()
 
     def _put(self, kind: str, data: bytes | memoryview, total: int) -> None:
-        self._transport.send(Frame(self._sent_frames, kind, self._sent_depth, total, data))
+        self._transport.send(Frame(self._sent_frames, kind, self._sent_depth, total, data, self._lane))
         self._sent_frames += 1
 
     def _message(self, kind: str, size: int) -> bytes:
@@ -183,15 +212,17 @@ class Channel:
         """
         ask()
         frame = self._transport.receive()
+        if frame.lane != self._lane:
+            raise ProtocolViolation(
+                f"{kind}: a frame for lane {frame.lane} came where one for lane {self._lane} was expected."
+            )
         if frame.sequence != self._received_frames:
             raise ProtocolViolation(
                 f"{kind}: frame {self._received_frames} was expected, but frame {frame.sequence} came."
             )
         self._received_frames += 1
         if frame.kind == ABORT:
-            code = bytes(frame.data[:_CODE_BYTES]).decode("ascii", "replace")
-            code = "".join(c for c in code if c.isalnum() or c in "-_") or "unknown"
-            raise PeerAborted(f"The peer ended the session with code {code!r}.")
+            raise aborted(frame)
         if frame.kind != kind:
             raise ProtocolViolation(f"{kind} was expected, but another kind of message came.")
         if frame.total != size:

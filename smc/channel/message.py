@@ -20,6 +20,9 @@ MESSAGE_BYTES = 1 << 30
 """The largest message that a channel accepts; larger batches are cut by the protocol."""
 
 
+MAX_LANES = 16
+"""Lanes that a session may have besides its own."""
+
 END = "end"
 """Kind of the last frame of a direction: a stream that stops without it was cut."""
 
@@ -104,11 +107,12 @@ class Frame:
     """One piece of a message, as a transport carries it.
 
     Attributes:
-        sequence: number of the frame in its direction, from 0 without gaps.
+        sequence: number of the frame in its direction and lane, from 0 without gaps.
         kind: the message's kind, or one of `END` and `ABORT`.
         depth: the length of the longest chain of messages that this one depends on, itself included.
         total: bytes of the whole message.
         data: this piece; may be a view of the whole message, or of what came by a network.
+        lane: of which conversation it is part, see `smc.channel.lanes`; 0 for the session itself.
     """
 
     sequence: int
@@ -116,3 +120,4 @@ class Frame:
     depth: int
     total: int
     data: bytes | memoryview
+    lane: int = 0

@@ -6,12 +6,14 @@ transfers; in all else both do the same. A batch is padded to whole words of 64 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import pairwise, zip_longest
 from typing import Final
 
+from smc.network import lanes_priced
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.base_ot import NONCE_BYTES, POINT_BYTES, TRANSFERS
 from smc.oblivious.bitmatrix import LANES, words_for
@@ -20,6 +22,10 @@ from smc.pieces import cut
 
 SPAN_BYTES: Final = 16 << 20
 """Most bytes that a party sends before it reads: what a transport has to buffer in each direction."""
+
+LANE_BYTES: Final = 1 << 20
+"""Bytes of a batch's first flights, one way, from which on it is cut into lanes: it then takes about ten
+milliseconds, and handing its parts over takes one or two."""
 
 WORD_BITS: Final = 64
 
@@ -68,6 +74,61 @@ def spans(count: int, word_bytes: int) -> Iterator[slice]:
     """
     size = LANES * max(1, SPAN_BYTES // word_bytes)
     return cut(count, size)
+
+
+def takes_lanes(count: int, word_bytes: int, lanes: int) -> bool:
+    """Whether a batch is cut into lanes.
+
+    Args:
+        count: instances in the batch.
+        word_bytes: as of `spans`.
+        lanes: that the session has; 1 for none but its own.
+    """
+    return lanes > 1 and words_for(count) * word_bytes >= LANE_BYTES
+
+
+def lane_parts(count: int, lanes: int) -> list[slice]:
+    """The part of a batch that each lane takes: whole words, as equal as can be."""
+    words = words_for(count)
+    ends = [min(count, LANES * -(-words * lane // lanes)) for lane in range(lanes + 1)]
+    return [slice(start, stop) for start, stop in pairwise(ends)]
+
+
+_FROM_PREPARED: ContextVar[bool] = ContextVar("from_prepared", default=False)
+
+
+@contextmanager
+def from_prepared(*, taken: bool) -> Iterator[None]:
+    """Within it steps are priced as they run on prepared transfers, or as they run without."""
+    before = _FROM_PREPARED.set(taken)
+    try:
+        yield
+    finally:
+        _FROM_PREPARED.reset(before)
+
+
+OPENING: Final = FlightBytes(0, 0)
+"""Stands in a list of flights for making the lanes, if the session has not made them before."""
+
+
+def over_lanes(
+    count: int, word_bytes: int, steps: Callable[[int], tuple[FlightBytes, ...]]
+) -> tuple[FlightBytes, ...]:
+    """The flights of a batch over the lanes of `smc.network.priced_over`, which go side by side.
+
+    Args:
+        count: instances in the batch.
+        word_bytes: as of `spans`.
+        steps: the flights of a batch of so many instances in one lane.
+    """
+    lanes = lanes_priced()
+    if not takes_lanes(count, word_bytes, lanes):
+        return steps(count)
+    with from_prepared(taken=False):  # lanes have nothing that was made before
+        each = [steps(part.stop - part.start) for part in lane_parts(count, lanes)]
+    together = zip_longest(*each, fillvalue=FlightBytes(0, 0))
+    flights = (FlightBytes(sum(s.first for s in at), sum(s.second for s in at)) for at in together)
+    return (OPENING, *flights)
 
 
 def matrix_bytes(transfers: int) -> int:
@@ -138,6 +199,12 @@ def comparison_transfers(bits: int) -> tuple[int, int]:
 def comparison(count: int, bits: int) -> tuple[FlightBytes, ...]:
     """Comparing `count` pairs of which one party holds x and the other y."""
     digits = Digits.of(bits)
+    if bits > WORD_BITS:
+        return _compared(count, digits)
+    return over_lanes(count, digits.word_bytes, lambda part: _compared(part, digits))
+
+
+def _compared(count: int, digits: Digits) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in spans(count, digits.word_bytes):
         width = words_for(span.stop - span.start)
@@ -186,25 +253,16 @@ CORRELATED_WORD_BYTES: Final = _BIT_COLUMN_BYTES + LANES * _WORD
 
 def below(count: int) -> tuple[FlightBytes, ...]:
     """Comparing `count` XOR-shared words with public bounds."""
+    return over_lanes(count, BELOW_WORD_BYTES, _below)
+
+
+def _below(count: int) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in spans(count, BELOW_WORD_BYTES):
         width = words_for(span.stop - span.start)
         matrix = BELOW_WORD_BYTES * width
         steps += [FlightBytes(matrix, matrix), *_openings(width, WORD_BITS)]
     return tuple(steps)
-
-
-_FROM_PREPARED: ContextVar[bool] = ContextVar("from_prepared", default=False)
-
-
-@contextmanager
-def from_prepared(*, taken: bool) -> Iterator[None]:
-    """Within it steps are priced as they run on prepared transfers, or as they run without."""
-    before = _FROM_PREPARED.set(taken)
-    try:
-        yield
-    finally:
-        _FROM_PREPARED.reset(before)
 
 
 def prepared(count: int, words: int) -> FlightBytes:
@@ -215,6 +273,10 @@ def prepared(count: int, words: int) -> FlightBytes:
 
 def conjunction(count: int) -> tuple[FlightBytes, ...]:
     """AND of `count` pairs of XOR-shared bits."""
+    return over_lanes(count, CONJUNCTION_WORD_BYTES, _conjunction)
+
+
+def _conjunction(count: int) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     taken = _FROM_PREPARED.get()
     for span in spans(count, CONJUNCTION_WORD_BYTES):
@@ -227,6 +289,10 @@ def conjunction(count: int) -> tuple[FlightBytes, ...]:
 
 def bits_to_arithmetic(count: int) -> tuple[FlightBytes, ...]:
     """Converting `count` XOR-shared bits to shares modulo 2**64; also `count` correlated transfers."""
+    return over_lanes(count, CORRELATED_WORD_BYTES, _bits_to_arithmetic)
+
+
+def _bits_to_arithmetic(count: int) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in spans(count, CORRELATED_WORD_BYTES):
         size = span.stop - span.start
@@ -239,6 +305,10 @@ def bits_to_arithmetic(count: int) -> tuple[FlightBytes, ...]:
 
 def exchange(count: int) -> tuple[FlightBytes, ...]:
     """As many correlated transfers in both directions at once."""
+    return over_lanes(count, CORRELATED_WORD_BYTES, _exchange)
+
+
+def _exchange(count: int) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in spans(count, CORRELATED_WORD_BYTES):
         size = span.stop - span.start

@@ -28,9 +28,11 @@ import numpy as np
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
+from smc.network import lanes_priced
+from smc.oblivious import cost
 from smc.oblivious.bitmatrix import LANES, Word, words_for
 from smc.oblivious.circuits import Circuits, DigitShifts
-from smc.oblivious.cost import FlightBytes
+from smc.oblivious.cost import WORD_BITS, Digits, FlightBytes, over_lanes
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_transfers import CHOICES, SilentTransfers, refills, rows_of
 from smc.pieces import cut
@@ -96,7 +98,7 @@ class Stock:
 
     Attributes:
         words: of delivered transfers that are left, of each direction.
-        rows: that each party made beside them, of both directions together.
+        rows: that each party made beside them, of both directions together; of lanes, those of the first.
     """
 
     words: int = 0
@@ -116,6 +118,11 @@ def words_of_spans(count: int, bits: int) -> list[int]:
     return [layout.transfers * words_for(span.stop - span.start) for span in layout.spans(count)]
 
 
+def takes_lanes(count: int, bits: int, lanes: int) -> bool:
+    """Whether so many comparisons are cut into lanes, see `smc.oblivious.cost.takes_lanes`; extended ones alike."""
+    return bits <= WORD_BITS and cost.takes_lanes(count, Digits.of(bits).word_bytes, lanes)
+
+
 def comparison(
     count: int, bits: int, sizes: LpnSet = PRODUCTION, stock: Stock | None = None
 ) -> tuple[FlightBytes, ...]:
@@ -127,8 +134,17 @@ def comparison(
         sizes: of the problem.
         stock: what was made before; None for nothing.
     """
-    layout = SilentDigits.of(bits)
     stock = stock or Stock()
+    if not takes_lanes(count, bits, lanes_priced()):
+        return _compared(count, bits, sizes, stock)
+    made = Stock()  # lanes have nothing that was made before
+    steps = over_lanes(count, Digits.of(bits).word_bytes, lambda part: _compared(part, bits, sizes, made))
+    stock.rows += made.rows // lanes_priced()
+    return steps
+
+
+def _compared(count: int, bits: int, sizes: LpnSet, stock: Stock) -> tuple[FlightBytes, ...]:
+    layout = SilentDigits.of(bits)
     steps: list[FlightBytes] = []
     for span in layout.spans(count):
         width = words_for(span.stop - span.start)

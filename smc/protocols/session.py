@@ -16,6 +16,9 @@ from smc.forms import Role
 from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.oblivious.engine import ObliviousEngine
+from smc.oblivious.lane_engine import LaneEngine
+from smc.oblivious.laned_engine import LanedEngine
+from smc.oblivious.lanes import LaneOpener
 from smc.oblivious.pool import PeerPools
 from smc.protocols.cipher_context import KeyedCipherContext, Report, dgk_context, elgamal_context
 
@@ -45,6 +48,9 @@ class Session:
             one without limits.
         cluster: where work under public Paillier keys is done instead; None for `executor`. It is shown
             ciphertexts, the randomness of new ones and this party's factors, and no secret key.
+        lanes: into how many parts large batches of oblivious transfer are cut, as both parties have agreed;
+            1 for no cutting.
+        open_lane: where the parts are worked on; in threads of this process unless said.
     """
 
     role: Role
@@ -59,6 +65,8 @@ class Session:
     precomputed: PeerPools | None = field(default=None, repr=False)
     network: Network | None = None
     cluster: Executor | None = None
+    lanes: int = 1
+    open_lane: LaneOpener = LaneEngine
     _own: OwnPaillier | None = field(default=None, init=False, repr=False)
     _peer: Paillier | None = field(default=None, init=False, repr=False)
     _oblivious: ObliviousEngine | None = field(default=None, init=False, repr=False)
@@ -100,8 +108,17 @@ class Session:
     def oblivious(self) -> ObliviousEngine:
         """Oblivious transfer with this peer, set up when first used; both parties must use it alike."""
         if self._oblivious is None:
-            self._oblivious = ObliviousEngine(self.role, self.channel, self.random, self.executor)
+            if self.lanes > 1:
+                given = (self.role, self.channel, self.random, self.executor)
+                self._oblivious = LanedEngine(*given, self.lanes, self.open_lane)
+            else:
+                self._oblivious = ObliviousEngine(self.role, self.channel, self.random, self.executor)
         return self._oblivious
+
+    def close(self) -> None:
+        """Free what the session holds outside itself: its lanes."""
+        if isinstance(self._oblivious, LanedEngine):
+            self._oblivious.close()
 
     @property
     def elgamal(self) -> KeyedCipherContext[OwnElGamal, ElGamal]:

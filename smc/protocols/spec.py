@@ -22,18 +22,24 @@ class Flight(Enum):
     """Who sends a message: one party, or both without waiting for each other.
 
     `RESERVE` is a flight of both that takes place before the first use of silent transfers in a session, and
-    not before the others; `smc.protocols.transfer_costs.cost_settled` knows its bytes.
+    not before the others; `LANES` are the flights of both before the first batch that is cut into lanes.
+    `smc.protocols.transfer_costs.cost_settled` knows their bytes.
     """
 
     ALICE = "A"
     BOB = "B"
     BOTH = "AB"
     RESERVE = "R"
+    LANES = "L"
 
     @property
     def mirror(self) -> Flight:
         """The flight with Alice and Bob exchanged."""
         return {Flight.ALICE: Flight.BOB, Flight.BOB: Flight.ALICE}.get(self, self)
+
+
+ONCE: Mapping[Flight, int] = {Flight.RESERVE: 1, Flight.LANES: 5}
+"""Rounds of what a session does once: for lanes they agree on the number, and set each of them up."""
 
 
 def count_rounds(flights: Iterable[Flight]) -> int:
@@ -43,17 +49,18 @@ def count_rounds(flights: Iterable[Flight]) -> int:
     rounds in the same way, with a logical clock.
     """
     alice = bob = 0  # the longest chain that each has received
-    reserved = False
+    done = set()
     for flight in flights:
-        if flight is Flight.RESERVE:
-            if reserved:
-                continue
-            reserved = True
-        from_alice, from_bob = alice + 1, bob + 1
-        if flight is not Flight.BOB:
-            bob = max(bob, from_alice)
-        if flight is not Flight.ALICE:
-            alice = max(alice, from_bob)
+        if flight in done:
+            continue
+        if flight in ONCE:
+            done.add(flight)
+        for _ in range(ONCE.get(flight, 1)):
+            from_alice, from_bob = alice + 1, bob + 1
+            if flight is not Flight.BOB:
+                bob = max(bob, from_alice)
+            if flight is not Flight.ALICE:
+                alice = max(alice, from_bob)
     return max(alice, bob)
 
 

@@ -16,11 +16,12 @@ from typing import Final
 import numpy as np
 
 from smc.forms import Role
-from smc.network import Network, network_priced
+from smc.network import Network, lanes_priced, network_priced, priced_over
 from smc.oblivious import cost as oblivious
 from smc.oblivious import oprf, silent_circuits, silent_transfers
 from smc.oblivious.bitmatrix import words_for
-from smc.oblivious.cost import SETUP, FlightBytes, comparison, extended_blocks
+from smc.oblivious.cost import OPENING, SETUP, FlightBytes, comparison, extended_blocks
+from smc.oblivious.lanes import agreement
 from smc.oblivious.silent_circuits import Stock
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Setup
@@ -29,6 +30,7 @@ _FLIGHTS: Final = {
     (True, False): Flight.ALICE,
     (False, True): Flight.BOB,
     (True, True): Flight.BOTH,
+    (False, False): Flight.LANES,
 }
 
 
@@ -82,7 +84,8 @@ def takes_silent(network: Network | None, count: int, bits: int) -> bool:
     """
     if network is None or count == 0:
         return False
-    usual, silent = (_summed(steps(count, bits)) for steps in (comparison, silent_circuits.comparison))
+    with priced_over(network):  # of one lane, so that it is the same choice with any number of them
+        usual, silent = (_summed(steps(count, bits)) for steps in (comparison, silent_circuits.comparison))
     if max(usual[1:]) - max(silent[1:]) < _RESERVE.first:
         return False
     return network.seconds(*silent) + _SILENT_WORK * count * bits < network.seconds(*usual)
@@ -102,7 +105,9 @@ def cost_comparison(count: int, bits: int) -> Cost:
         return cost_of(comparison(count, bits))
     stock = _STOCK.get() or Stock()
     made = stock.rows
-    return _with_reserve(cost_of(silent_circuits.comparison(count, bits, stock=stock)), stock.rows - made)
+    steps = silent_circuits.comparison(count, bits, stock=stock)
+    sent = _with_work(cost_of(steps), stock.rows - made)
+    return sent if steps[0] == OPENING else _with_reserve(sent)  # lanes have reserves of their own
 
 
 @contextmanager
@@ -121,12 +126,17 @@ def cost_delivery(words: int, prepared: int, triples: int) -> Cost:
     if not sent:
         return Cost()
     total = cost_of([FlightBytes(sent, sent)])
-    return _with_reserve(total, 2 * silent_transfers.rows_of(words), AHEAD_ROWS) if words else total
+    rows = 2 * silent_transfers.rows_of(words)
+    return _with_reserve(_with_work(total, rows, AHEAD_ROWS)) if words else total
 
 
-def _with_reserve(sent: Cost, rows: int, name: str = SILENT_ROWS) -> Cost:
+def _with_work(sent: Cost, rows: int, name: str = SILENT_ROWS) -> Cost:
     work = {name: rows} if rows else {}
-    return Cost((Flight.RESERVE, *sent.flights), sent.alice_bytes, sent.bob_bytes, work, work)
+    return replace(sent, alice_operations=work, bob_operations=work)
+
+
+def _with_reserve(sent: Cost) -> Cost:
+    return replace(sent, flights=(Flight.RESERVE, *sent.flights))
 
 
 def takes_silent_blocks(network: Network | None, count: int) -> bool:
@@ -160,15 +170,20 @@ def cost_blocks(count: int, *, silent: bool | None = None) -> Cost:
     if not silent:
         return cost_of(extended_blocks(count))
     sent = cost_of(silent_transfers.blocks(count))
-    return _with_reserve(sent, silent_transfers.rows_of(words_for(count)))
+    return _with_reserve(_with_work(sent, silent_transfers.rows_of(words_for(count))))
 
 
 def cost_settled(cost: Cost) -> Cost:
-    """The cost of a whole session, with the bytes of the reserve of silent transfers if it makes one."""
-    if Flight.RESERVE not in cost.flights:
-        return cost
+    """The cost of a whole session, with the bytes of what it does once, see `Flight`."""
+    once: list[FlightBytes] = []
+    if Flight.RESERVE in cost.flights:
+        once.append(_RESERVE)
+    if Flight.LANES in cost.flights:
+        once += [agreement(), *(*SETUP, _RESERVE) * lanes_priced()]
     return replace(
-        cost, alice_bytes=cost.alice_bytes + _RESERVE.first, bob_bytes=cost.bob_bytes + _RESERVE.second
+        cost,
+        alice_bytes=cost.alice_bytes + sum(step.first for step in once),
+        bob_bytes=cost.bob_bytes + sum(step.second for step in once),
     )
 
 

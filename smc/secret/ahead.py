@@ -71,6 +71,7 @@ class Ahead:
     def of(
         cls,
         network: Network | None,
+        lanes: int,
         comparisons: Iterable[tuple[int, int]],
         cost: Callable[[], Cost] | None = None,
     ) -> Ahead:
@@ -79,13 +80,14 @@ class Ahead:
         Args:
             network: that of the session, or the one that costs are counted for; None for one without limits,
                 for which nothing is made ahead.
+            lanes: the same; for what they take nothing is made ahead.
             comparisons: of each large batch how many, and of how many bits.
             cost: the exact cost of all that happens from the delivery to the last of these steps.
         """
-        words, whole = _ordered(network, comparisons)
+        words, whole = _ordered(network, lanes, comparisons)
         if network is None or cost is None:
             return cls(words, whole)
-        with priced_over(network), from_prepared(taken=True):
+        with priced_over(network, lanes), from_prepared(taken=True):
             taken = cost().alice_operations
         prepared, triples = taken.get(PREPARED, 0), taken.get(PREPARED_TRIPLES, 0)
         if max(prepared, LANES * triples) > MOST_PREPARED:
@@ -122,10 +124,12 @@ class Ahead:
         return PAD_BYTES * self.words + _PREPARED_BYTES * self.prepared
 
 
-def _ordered(network: Network | None, comparisons: Iterable[tuple[int, int]]) -> tuple[int, bool]:
+def _ordered(
+    network: Network | None, lanes: int, comparisons: Iterable[tuple[int, int]]
+) -> tuple[int, bool]:
     total = 0
     for count, bits in comparisons:
-        if not takes_silent(network, count, bits):
+        if silent_circuits.takes_lanes(count, bits, lanes) or not takes_silent(network, count, bits):
             continue
         for words in silent_circuits.words_of_spans(count, bits):
             if total + words > silent_circuits.SPAN_WORDS:

@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final
 
-from smc.channel.channel import Channel, Transport
+from smc.channel.channel import Channel
 from smc.channel.message import FRAME_BYTES, Frame
+from smc.channel.transport import Transport
 from smc.errors import DuettoError, PeerAborted, PeerLost
 from smc.testing.demands import ConformanceError, demand
 

@@ -33,7 +33,8 @@ FLOORS = (
     ("smc.oblivious.oprf", "smc.oblivious.pool"),
     ("smc.oblivious.circuits", "smc.oblivious.silent_transfers"),
     ("smc.oblivious.silent_circuits",),
-    ("smc.oblivious.engine", "smc.oblivious"),
+    ("smc.oblivious.engine", "smc.oblivious.lanes"),
+    ("smc.oblivious.lane_engine", "smc.oblivious.laned_engine", "smc.oblivious"),
     ("smc.protocols.engines", "smc.protocols.cipher_context"),
     ("smc.protocols.session", "smc.protocols.spec"),
     (

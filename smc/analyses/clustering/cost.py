@@ -21,7 +21,7 @@ from smc.analyses.studies.estimates import estimated, sides
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
-from smc.network import network_priced
+from smc.network import lanes_priced, network_priced
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import mux, opening, products
@@ -74,7 +74,7 @@ def run_cost(
 ) -> Cost:
     """The exact cost of `Program.run` with all iterations, without the set-up of oblivious transfer."""
     scaled, k, n = shape.scaled, parameters.clusters, shape.count
-    own, later = orders(network_priced(), parameters, shape, noisy)
+    own, later = orders(network_priced(), lanes_priced(), parameters, shape, noisy)
     total = cost_prepare(shape) + own.cost()
     valid = shape.owner is not None
     for number in range(parameters.iterations):
@@ -123,7 +123,7 @@ def _memory(parameters: ClusteringParameters, shape: Shape, limits: Limits, rows
         each += _MARKED_COLUMN_MEMORY * shape.scaled.dimensions
     batches = min(_FULL_BATCHES, _BATCH_CELL_MEMORY * cells * rows)
     kept = _kept_memory(parameters, shape) + 2 * max(
-        each.memory for each in orders(network_priced(), parameters, shape, None)
+        each.memory for each in orders(network_priced(), lanes_priced(), parameters, shape, None)
     )
     return Memory(_FIXED_MEMORY + batches + kept, each).at(rows)
 

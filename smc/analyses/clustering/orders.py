@@ -16,7 +16,11 @@ from smc.secret.bits import BOTH
 
 
 def orders(
-    network: Network | None, parameters: ClusteringParameters, shape: Shape, noisy: NoisyMeans | None
+    network: Network | None,
+    lanes: int,
+    parameters: ClusteringParameters,
+    shape: Shape,
+    noisy: NoisyMeans | None,
 ) -> tuple[Ahead, Ahead]:
     """What is made ahead: for the start to the first sums of clusters, and from sums to the next ones."""
     k, valid = parameters.clusters, shape.owner is not None
@@ -33,8 +37,8 @@ def orders(
         step += lloyd.cost_assign(shape, k, first=False, valid=valid)
         return step + cost_sums(shape, k)
 
-    begun = Ahead.of(network, [*comparisons(parameters, shape), *assigned], first)
-    return begun, Ahead.of(network, assigned, later)
+    begun = Ahead.of(network, lanes, [*comparisons(parameters, shape), *assigned], first)
+    return begun, Ahead.of(network, lanes, assigned, later)
 
 
 def cost_stops(parameters: ClusteringParameters, shape: Shape) -> Cost:

@@ -66,7 +66,7 @@ class Program:
         """Start, iterate and open."""
         session, given = self.table.session, self.parameters
         session.report("start", 0, 1)
-        first, later = orders(session.network, given, self.table.shape, self.noisy)
+        first, later = orders(session.network, session.lanes, given, self.table.shape, self.noisy)
         first.order(session)
         self.table.prepare()
         first.deliver(session)
@@ -125,7 +125,8 @@ class Program:
             iterations: made.
         """
         table, scaled = self.table, self.table.shape.scaled
-        later = orders(table.session.network, self.parameters, table.shape, None)[1]
+        session = table.session
+        later = orders(session.network, session.lanes, self.parameters, table.shape, None)[1]
         bits = lloyd.assign(table, centres, later)
         sums = table.sums(bits)
         inertia = self._inertia(sums, centres)

@@ -13,9 +13,10 @@ import pytest
 from parties.config import Limits
 from parties.rpc.emulation import EmulatedTransport
 from parties.rpc.transport import GrpcTransport
-from smc.channel.channel import Channel, Transport
+from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.channel.message import FRAME_BYTES, Frame, Message
+from smc.channel.transport import Transport
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import PeerLost
 from smc.testing import ConformanceError, check_transport

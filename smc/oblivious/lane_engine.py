@@ -1,0 +1,78 @@
+"""A lane's engine: does parts of batches by name, in whatever thread or process the lane lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from numpy.typing import NDArray
+
+from smc.channel.channel import Channel, Clock
+from smc.channel.transport import Transport
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.oblivious.engine import ObliviousEngine
+from smc.oblivious.lanes import LaneAnswer, LaneCall
+
+Arrays = tuple[NDArray[Any], ...]
+
+
+def _nothing(engine: ObliviousEngine) -> Arrays:
+    engine.setup_silent()
+    return ()
+
+
+def _one(method: Callable[..., NDArray[Any]]) -> Callable[..., Arrays]:
+    return lambda engine, *arrays, **options: (method(engine, *arrays, **options),)
+
+
+METHODS: Final[dict[str, Callable[..., Arrays]]] = {
+    "setup_silent": _nothing,
+    **{
+        method.__name__: _one(method)
+        for method in (
+            ObliviousEngine.greater_equal_x,
+            ObliviousEngine.greater_equal_y,
+            ObliviousEngine.equal,
+            ObliviousEngine.below,
+            ObliviousEngine.and_bits,
+            ObliviousEngine.bits_to_arithmetic,
+            ObliviousEngine.correlate,
+            ObliviousEngine.receive,
+        )
+    },
+    "exchange": ObliviousEngine.exchange,
+}
+"""What a lane can be asked for."""
+
+
+class LaneEngine:
+    """The engine of one end of a lane, in the thread that calls it; a `smc.oblivious.lanes.Lane`.
+
+    Args:
+        role: this side's role.
+        number: the lane's number, from 1.
+        transport: of the lane.
+    """
+
+    def __init__(self, role: Role, number: int, transport: Transport) -> None:
+        self._channel = Channel(transport, number)
+        self._engine = ObliviousEngine(role, self._channel, Randomness())
+
+    def run(self, call: LaneCall, clock: Clock) -> LaneAnswer:
+        """Do a part of a batch.
+
+        Raises:
+            UsageError: there is no such method.
+            DuettoError: what the engine raised.
+        """
+        if call.method not in METHODS:
+            raise UsageError("A lane was asked for what it cannot do.", "This is a defect of the program.")
+        self._channel.set_clock(clock)
+        before = self._channel.traffic
+        arrays = METHODS[call.method](self._engine, *call.arrays, **call.options)
+        return LaneAnswer(arrays, self._channel.traffic.since(before), self._channel.clock)
+
+    def close(self) -> None:
+        """Nothing is left to do: the thread ends with its transport."""

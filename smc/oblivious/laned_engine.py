@@ -1,0 +1,181 @@
+"""The oblivious engine of a session with lanes: cuts large batches, and lets the lanes work side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.channel.channel import Channel
+from smc.channel.lanes import Lanes
+from smc.errors import DuettoError
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.oblivious.batches import check_bits, same_length
+from smc.oblivious.bitmatrix import Bit, Integers, Word
+from smc.oblivious.cost import (
+    BELOW_WORD_BYTES,
+    CONJUNCTION_WORD_BYTES,
+    CORRELATED_WORD_BYTES,
+    WORD_BITS,
+    Digits,
+    lane_parts,
+    takes_lanes,
+)
+from smc.oblivious.engine import ObliviousEngine
+from smc.oblivious.lanes import Lane, LaneAnswer, LaneCall, LaneLost, LaneOpener, agree_on
+
+_ENDED: Final = "The work of another lane failed."
+
+
+class LanedEngine(ObliviousEngine):
+    """An `ObliviousEngine` that does large batches in lanes; both parties have one with as many lanes.
+
+    The lanes are made at the first such batch. Small batches, those out of a pool and all else is done by the
+    engine itself. A lane that fails ends the use of the engine.
+
+    Args:
+        role: this side's role.
+        channel: the conversation with the peer.
+        random: the source of the engine's own randomness; lanes have theirs from the operating system.
+        executor: as of `ObliviousEngine`.
+        count: lanes, at least 2.
+        open_lane: makes this party's end of a lane.
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        channel: Channel,
+        random: Randomness,
+        executor: Executor | None,
+        count: int,
+        open_lane: LaneOpener,
+    ) -> None:
+        super().__init__(role, channel, random, executor)
+        self._count = count
+        self._open_lane = open_lane
+        self._shared: Lanes | None = None
+        self._lanes: list[Lane] = []
+        self._threads: ThreadPoolExecutor | None = None
+
+    def below(self, words: Word, bounds: Word) -> Bit:
+        """See `ObliviousEngine.below`."""
+        same_length(words, bounds)
+        if not self._takes(len(words), BELOW_WORD_BYTES):
+            return super().below(words, bounds)
+        return self._cut("below", words, bounds)[0]
+
+    def and_bits(self, left: Bit, right: Bit) -> Bit:
+        """See `ObliviousEngine.and_bits`."""
+        same_length(left, right)
+        if not self._takes(len(left), CONJUNCTION_WORD_BYTES):
+            return super().and_bits(left, right)
+        return self._cut("and_bits", left, right)[0]
+
+    def bits_to_arithmetic(self, bits: Bit, sends: bool | None = None) -> Word:
+        """See `ObliviousEngine.bits_to_arithmetic`."""
+        if not self._takes(len(bits), CORRELATED_WORD_BYTES):
+            return super().bits_to_arithmetic(bits, sends)
+        return self._cut("bits_to_arithmetic", bits, sends=sends)[0]
+
+    def correlate(self, deltas: Word) -> Word:
+        """See `ObliviousEngine.correlate`."""
+        if not self._takes(len(deltas), CORRELATED_WORD_BYTES):
+            return super().correlate(deltas)
+        return self._cut("correlate", deltas)[0]
+
+    def receive(self, choices: Bit) -> Word:
+        """See `ObliviousEngine.receive`."""
+        if not self._takes(len(choices), CORRELATED_WORD_BYTES):
+            return super().receive(choices)
+        return self._cut("receive", choices)[0]
+
+    def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
+        """See `ObliviousEngine.exchange`."""
+        check_bits(choices)
+        same_length(deltas, choices)
+        if not self._takes(len(deltas), CORRELATED_WORD_BYTES):
+            return super().exchange(deltas, choices)
+        sent, received = self._cut("exchange", deltas, choices)
+        return sent, received
+
+    def close(self, error: DuettoError | None = None) -> None:
+        """End the lanes; those that work raise `error`. The engine is of no further use."""
+        self._failed = True
+        if self._shared is not None:
+            self._shared.fail(error or LaneLost(_ENDED))
+        for lane in self._lanes:
+            lane.close()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _compare(
+        self, values: Integers, bits: int, *, holds_x: bool, silent: bool, equal: bool = False
+    ) -> Bit:
+        words, pool = self._words(values, bits), self._pool
+        pooled = not (equal or silent) and pool is not None and pool.fits(len(values), bits, holds_x)
+        if words is None or pooled:
+            return super()._compare(values, bits, holds_x=holds_x, silent=silent, equal=equal)
+        if equal:
+            return self._cut("equal", words, bits=bits, holds_x=holds_x, silent=silent)[0]
+        method = "greater_equal_x" if holds_x else "greater_equal_y"
+        return self._cut(method, words, bits=bits, silent=silent)[0]
+
+    def _takes(self, count: int, word_bytes: int) -> bool:
+        return takes_lanes(count, word_bytes, self._count)
+
+    def _words(self, values: Integers, bits: int) -> NDArray[Any] | None:
+        """The numbers as an array, if the batch goes over lanes; they are checked there."""
+        if not 1 <= bits <= WORD_BITS or not self._takes(len(values), Digits.of(bits).word_bytes):
+            return None
+        if isinstance(values, np.ndarray) and values.dtype.kind == "u":
+            return values
+        try:
+            return np.array(values, dtype=np.uint64)
+        except (OverflowError, TypeError, ValueError):
+            return None  # is refused in one piece, before anything is sent
+
+    def _cut(self, method: str, *arrays: NDArray[Any], **options: int | bool | None) -> list[NDArray[Any]]:
+        """Do a batch in lanes: both parties call it for the two sides of the same one."""
+        with self._guarded():
+            if self._shared is None:
+                self._open()
+            parts = lane_parts(len(arrays[0]), self._count)
+            answers = self._together(
+                [LaneCall(method, tuple(array[part] for array in arrays), options) for part in parts]
+            )
+            return [np.concatenate(of) for of in zip(*(each.arrays for each in answers), strict=True)]
+
+    def _open(self) -> None:
+        agree_on(self._channel, self._count)
+        self._shared = self._channel.open_lanes(self._count)
+        self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="lane")
+        numbers = range(1, self._count + 1)
+        for number in numbers:
+            self._lanes.append(self._open_lane(self._role, number, self._shared.transport(number)))
+        self._together([LaneCall("setup_silent") for _ in numbers])
+
+    def _together(self, calls: Sequence[LaneCall]) -> list[LaneAnswer]:
+        """What all lanes answer; as soon as one fails, its error."""
+        if self._threads is None:
+            raise LaneLost(_ENDED)
+        clock = self._channel.clock
+        futures: list[Future[LaneAnswer]] = [
+            self._threads.submit(copy_context().run, lane.run, call, clock)
+            for lane, call in zip(self._lanes, calls, strict=True)
+        ]
+        wait(futures, return_when=FIRST_EXCEPTION)
+        errors = [error for each in futures if each.done() and (error := each.exception()) is not None]
+        if errors:
+            error = min(errors, key=lambda found: isinstance(found, LaneLost))
+            self.close(error if isinstance(error, DuettoError) else None)
+            raise error
+        answers = [each.result() for each in futures]
+        for answer in answers:
+            self._channel.take_in(answer.traffic, answer.clock)
+        return answers
