@@ -48,7 +48,7 @@ METHODS: Final[dict[str, Callable[..., Arrays]]] = {
 
 
 class LaneEngine:
-    """The engine of one end of a lane, in the thread that calls it; a `smc.oblivious.lanes.Lane`.
+    """The engine of one end of a lane, in the thread that calls it; a `smc.oblivious.lanes.LaneEnd`.
 
     Args:
         role: this side's role.

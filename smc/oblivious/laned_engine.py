@@ -27,7 +27,7 @@ from smc.oblivious.cost import (
     takes_lanes,
 )
 from smc.oblivious.engine import ObliviousEngine
-from smc.oblivious.lanes import Lane, LaneAnswer, LaneCall, LaneLost, LaneOpener, agree_on
+from smc.oblivious.lanes import LaneEnd, LaneAnswer, LaneCall, LaneLost, LaneOpener, agree_on
 
 _ENDED: Final = "The work of another lane failed."
 
@@ -60,7 +60,7 @@ class LanedEngine(ObliviousEngine):
         self._count = count
         self._open_lane = open_lane
         self._shared: Lanes | None = None
-        self._lanes: list[Lane] = []
+        self._lanes: list[LaneEnd] = []
         self._threads: ThreadPoolExecutor | None = None
 
     def below(self, words: Word, bounds: Word) -> Bit:

@@ -80,7 +80,7 @@ class LaneAnswer:
     clock: Clock
 
 
-class Lane(Protocol):
+class LaneEnd(Protocol):
     """One party's end of a lane. Calls come one after the other, closing at any time."""
 
     def run(self, call: LaneCall, clock: Clock) -> LaneAnswer:
@@ -101,7 +101,7 @@ class Lane(Protocol):
         ...
 
 
-LaneOpener = Callable[[Role, int, Transport], Lane]
+LaneOpener = Callable[[Role, int, Transport], LaneEnd]
 """Makes this party's end of a lane: its role, the lane's number, and its transport."""
 
 

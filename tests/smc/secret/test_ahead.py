@@ -48,7 +48,7 @@ def batches(*counts):
 @pytest.mark.parametrize("counts", [COUNTS, COUNTS[:1], (), (2, 3)])
 def test_comparisons_cost_what_is_stated_after_an_order(counts):
     with priced_over(SLOW):
-        own = Ahead.of(SLOW, batches(*counts))
+        own = Ahead.of(SLOW, 1, batches(*counts))
         total = SETUP_COST + own.cost()
         with own.priced():
             for count in COUNTS:
@@ -60,7 +60,7 @@ def test_comparisons_cost_what_is_stated_after_an_order(counts):
 
 
 def test_only_silent_comparisons_are_ordered_and_they_save_their_rounds():
-    own = Ahead.of(SLOW, batches(*COUNTS))
+    own = Ahead.of(SLOW, 1, batches(*COUNTS))
     layout = silent_circuits.SilentDigits.of(BOUNDS.sign_bits)
     # 50 comparisons take extended transfers.
     assert own.words == layout.transfers * (-(-30_000 // 64) + -(-12_000 // 64))
@@ -71,13 +71,13 @@ def test_only_silent_comparisons_are_ordered_and_they_save_their_rounds():
         usual = [msb.cost_nonnegative(count, BOUNDS) for count in COUNTS]
     assert [each.rounds - less.rounds for each, less in zip(usual, ordered, strict=True)] == [1, 0, 1]
     assert ordered[0].alice_operations == {}
-    assert Ahead.of(None, batches(*COUNTS)) == Ahead(0, True)
+    assert Ahead.of(None, 1, batches(*COUNTS)) == Ahead(0, True)
     assert NOTHING.cost().rounds == 0
 
 
 def test_no_more_is_ordered_than_is_made_at_once(monkeypatch):
     monkeypatch.setattr(silent_circuits, "SPAN_WORDS", 12_000)
-    own = Ahead.of(SLOW, batches(*COUNTS))
+    own = Ahead.of(SLOW, 1, batches(*COUNTS))
     assert not own.whole
     assert 0 < own.words <= 12_000
     with priced_over(SLOW):
