@@ -81,6 +81,7 @@ class SessionTask:
         ended: called once when the session is over on this side, with the error or None. Only then is it
             certain that the peer, too, got to the end.
         network: the link by which both sides choose protocols, as the contract says.
+        lanes: into how many parts both sides cut large batches, likewise; 1 for no cutting.
         idle: whether it is no job's: it takes no place, begins only while no job runs, and is ended with the
             code `gave-way` as soon as one comes.
     """
@@ -93,6 +94,7 @@ class SessionTask:
     deadline_seconds: float = 3600.0
     ended: Callable[[DuettoError | None], None] = field(default=_unheard, repr=False)
     network: Network | None = None
+    lanes: int = 1
     idle: bool = False
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parties.rpc.codec import Packet
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame, is_kind
+from smc.channel.message import ABORT, END, FRAME_BYTES, MAX_LANES, MESSAGE_BYTES, Frame, is_kind
 from smc.errors import ProtocolViolation
 
 PACKET_BYTES = 512
@@ -21,11 +21,11 @@ class Arrivals:
     """Looks at packets of one direction as they come, on whatever call, before anything is kept of them.
 
     What is refused here never waits in memory for a session that computes: packets without content, words of
-    the handshake out of their place, and frames that are not the next one.
+    the handshake out of their place, and frames that are not the next one of their lane.
     """
 
     def __init__(self) -> None:
-        self._frames = 0
+        self._frames = [0] * (MAX_LANES + 1)
         self._words = 0
 
     def check(self, packet: Packet) -> None:
@@ -35,20 +35,22 @@ class Arrivals:
             ProtocolViolation: it is empty, or its place is not here.
         """
         if isinstance(packet, Frame):
-            kind, sequence = packet.kind, packet.sequence
+            kind, sequence, lane = packet.kind, packet.sequence, packet.lane
             if not is_kind(kind):
                 raise ProtocolViolation("The kind of a frame from the peer is not the name of a message.")
-            if sequence != self._frames:
+            if lane > MAX_LANES or (lane and kind in (END, ABORT)):
+                raise ProtocolViolation(f"{kind}: a frame came for lane {lane}, where there can be none.")
+            if sequence != self._frames[lane]:
                 raise ProtocolViolation(
-                    f"{kind}: frame {self._frames} was expected, but frame {sequence} came."
+                    f"{kind}: frame {self._frames[lane]} was expected, but frame {sequence} came."
                 )
-            self._frames += 1
+            self._frames[lane] += 1
             return
         word = packet.WhichOneof("content")
         if word is None:
             raise ProtocolViolation("The peer sent an empty packet.")
         self._words += 1
-        if word != "refusal" and (self._frames or self._words > _MAX_WORDS):
+        if word != "refusal" and (any(self._frames) or self._words > _MAX_WORDS):
             raise ProtocolViolation(f"A frame was expected, but the peer sent {word}.")
 
 
@@ -105,6 +107,8 @@ def to_frame(packet: Packet) -> Frame:
         raise ProtocolViolation(
             f"{packet.kind}: a frame carries {len(packet.data)} bytes, more than is allowed."
         )
+    if packet.lane > MAX_LANES:
+        raise ProtocolViolation(f"{packet.kind}: the peer sent a frame for lane {packet.lane}.")
     limit = {END: 0, ABORT: _CODE_BYTES}.get(packet.kind)
     if limit is not None and (packet.total > limit or packet.total != len(packet.data)):
         raise ProtocolViolation(f"{packet.kind}: the frame does not have the size that it should.")

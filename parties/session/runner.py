@@ -7,7 +7,14 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from typing import TYPE_CHECKING, Final
 
 from parties.config import Limits
@@ -33,6 +40,7 @@ from smc.numeric.random import Randomness
 from smc.pieces import asked
 
 if TYPE_CHECKING:
+    from parties.lanes.process import LaneWorkers
     from smc.protocols.session import Session
 
 LINGER_SECONDS = 5.0
@@ -250,9 +258,14 @@ class SessionRunner:
         transport = self._wrap(GrpcTransport(stream))
         channel = Channel(transport)
         try:
-            with self._registered(stream, task.job_id), asked(stream.check):
+            with (
+                self._registered(stream, task.job_id),
+                asked(stream.check),
+                closing(_workers(task.lanes)) as workers,
+            ):
                 timer.start()
-                task.run(self._session(channel, stream.peer, task))
+                with closing(self._session(channel, stream.peer, task, workers)) as session:
+                    task.run(session)
                 channel.finish()
         except PeerAborted:
             raise
@@ -274,7 +287,7 @@ class SessionRunner:
             timer.cancel()
             transport.close()
 
-    def _session(self, channel: Channel, peer: str, task: SessionTask) -> Session:
+    def _session(self, channel: Channel, peer: str, task: SessionTask, workers: LaneWorkers) -> Session:
         from smc.protocols.session import Session  # with all engines: no port waits for them
 
         return Session(
@@ -288,6 +301,8 @@ class SessionRunner:
             network=task.network,
             cluster=self._cluster,
             precomputed=self._pools.with_peer(peer) if self._pools is not None else None,
+            lanes=task.lanes,
+            open_lane=workers.open,
         )
 
     @contextmanager
@@ -303,6 +318,12 @@ class SessionRunner:
         finally:
             with self._lock:
                 del self._streams[job_id]
+
+
+def _workers(lanes: int) -> LaneWorkers:
+    from parties.lanes.process import LaneWorkers  # with all engines, like a session
+
+    return LaneWorkers(lanes)
 
 
 def _abort(channel: Channel, code: str) -> None:

@@ -27,7 +27,7 @@ from smc.oblivious.cost import (
     takes_lanes,
 )
 from smc.oblivious.engine import ObliviousEngine
-from smc.oblivious.lanes import LaneEnd, LaneAnswer, LaneCall, LaneLost, LaneOpener, agree_on
+from smc.oblivious.lanes import LaneAnswer, LaneCall, LaneEnd, LaneLost, LaneOpener, agree_on
 
 _ENDED: Final = "The work of another lane failed."
 

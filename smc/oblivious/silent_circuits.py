@@ -119,7 +119,7 @@ def words_of_spans(count: int, bits: int) -> list[int]:
 
 
 def takes_lanes(count: int, bits: int, lanes: int) -> bool:
-    """Whether so many comparisons are cut into lanes, see `smc.oblivious.cost.takes_lanes`; extended ones alike."""
+    """Whether so many comparisons are cut into lanes, extended ones alike; see `smc.oblivious.cost`."""
     return bits <= WORD_BITS and cost.takes_lanes(count, Digits.of(bits).word_bytes, lanes)
 
 

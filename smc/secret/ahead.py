@@ -124,9 +124,7 @@ class Ahead:
         return PAD_BYTES * self.words + _PREPARED_BYTES * self.prepared
 
 
-def _ordered(
-    network: Network | None, lanes: int, comparisons: Iterable[tuple[int, int]]
-) -> tuple[int, bool]:
+def _ordered(network: Network | None, lanes: int, comparisons: Iterable[tuple[int, int]]) -> tuple[int, bool]:
     total = 0
     for count, bits in comparisons:
         if silent_circuits.takes_lanes(count, bits, lanes) or not takes_silent(network, count, bits):

@@ -94,7 +94,7 @@ FLOORS = (
     ("parties.kept_pools",),
     ("parties.config", "parties.plugins"),
     ("parties.pki",),
-    ("parties.catalog", "parties.cluster"),
+    ("parties.catalog", "parties.cluster", "parties.lanes"),
     ("parties.ledger",),
     ("parties.audit",),
     ("parties.policy", "parties.disclosure"),

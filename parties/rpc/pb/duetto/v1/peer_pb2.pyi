@@ -136,18 +136,20 @@ class Refusal(_message.Message):
     def __init__(self, code: _Optional[str] = ...) -> None: ...
 
 class Frame(_message.Message):
-    __slots__ = ("sequence", "kind", "depth", "total", "data")
+    __slots__ = ("sequence", "kind", "depth", "total", "data", "lane")
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     DEPTH_FIELD_NUMBER: _ClassVar[int]
     TOTAL_FIELD_NUMBER: _ClassVar[int]
     DATA_FIELD_NUMBER: _ClassVar[int]
+    LANE_FIELD_NUMBER: _ClassVar[int]
     sequence: int
     kind: str
     depth: int
     total: int
     data: bytes
-    def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., depth: _Optional[int] = ..., total: _Optional[int] = ..., data: _Optional[bytes] = ...) -> None: ...
+    lane: int
+    def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., depth: _Optional[int] = ..., total: _Optional[int] = ..., data: _Optional[bytes] = ..., lane: _Optional[int] = ...) -> None: ...
 
 class Blob(_message.Message):
     __slots__ = ("sequence", "want", "data")
