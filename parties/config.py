@@ -17,6 +17,7 @@ from parties.errors import ConfigError
 from parties.kept_pools import KeptPools, parse_pools
 from parties.memory import present_memory
 from parties.toml import StrictTable, read
+from smc.channel.message import MAX_LANES
 
 CONFIG_NAME: Final = "duetto.toml"
 CONFIG_VARIABLE: Final = "DUETTO_CONFIG"
@@ -126,9 +127,11 @@ class Compute:
 
     Attributes:
         dask: its Dask cluster, or None for this machine alone.
+        lanes: most lanes that a job may have here, each a process of its own while the job runs.
     """
 
     dask: Dask | None = None
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +336,10 @@ def _limits(table: StrictTable) -> Limits:
 
 
 def _compute(table: StrictTable, folder: Path) -> Compute:
-    compute = Compute(dask=_dask(table, folder) if table.has("dask") else None)
+    compute = Compute(
+        dask=_dask(table, folder) if table.has("dask") else None,
+        lanes=_between(table, "lanes", 1, 1, MAX_LANES),
+    )
     for name in ("ca", "certificate", "key", "seconds"):  # whoever removes `dask` may leave the others there
         table.has(f"dask_{name}")
     table.close()

@@ -48,6 +48,7 @@ class AnalysisCase:
         emulated: whether messages take as long as over that link; else they go over loopback.
         bob_rows: rows of Bob's side, the first ones of his data; 0 for as many as Alice has.
         minimum_group: the limit of that name in both policies, with a dominance of 9/10; 0 for no limits.
+        lanes: into how many parts large batches are cut.
     """
 
     name: str
@@ -60,6 +61,7 @@ class AnalysisCase:
     emulated: bool = True
     bob_rows: int = 0
     minimum_group: int = 0
+    lanes: int = 1
 
     @property
     def limits(self) -> Limits:
@@ -87,7 +89,7 @@ class AnalysisCase:
         study = ANALYSES[self.workload.analysis].parse(self.workload.parameters)
         schemas = {name: column.schema for data in self.data().values() for name, column in data.items()}
         recipients = frozenset(Role(name) for name in self.workload.recipients)
-        with priced_over(self.network), sized(self.rows, self.bob_rows or self.rows):
+        with priced_over(self.network, self.lanes), sized(self.rows, self.bob_rows or self.rows):
             return study.cost(schemas, recipients, self.rows, KEY_BITS, self.limits)
 
     @property
@@ -101,7 +103,7 @@ class AnalysisCase:
     def setting(self) -> Setting:
         """The link, repetitions and timeout."""
         link = (self.rtt_ms, self.mbit) if self.emulated else (0.0, 0.0)
-        return Setting(*link, self.repeat, self.timeout)
+        return Setting(*link, self.repeat, self.timeout, self.lanes)
 
     @property
     def workload(self) -> Workload:

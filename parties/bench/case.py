@@ -27,12 +27,14 @@ class Setting:
         mbit: emulated rate of each direction in 10**6 bits per second; 0 is that of loopback.
         repeat: runs in the same session.
         timeout: seconds after which connecting and running are given up.
+        lanes: into how many parts large batches are cut.
     """
 
     rtt_ms: float = 0.0
     mbit: float = 0.0
     repeat: int = 1
     timeout: float = 600.0
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Case:
         repeat: runs in the same session.
         timeout: seconds after which connecting and running are given up.
         pool: whether all runs compare out of a pool that was filled before, as in idle time.
+        lanes: into how many parts large batches are cut.
     """
 
     type: ComparisonType
@@ -66,6 +69,7 @@ class Case:
     repeat: int = 1
     timeout: float = 600.0
     pool: bool = False
+    lanes: int = 1
 
     @property
     def parameters(self) -> Parameters:
@@ -75,7 +79,7 @@ class Case:
     @property
     def setting(self) -> Setting:
         """The link, repetitions and timeout."""
-        return Setting(self.rtt_ms, self.mbit, self.repeat, self.timeout)
+        return Setting(self.rtt_ms, self.mbit, self.repeat, self.timeout, self.lanes)
 
     @property
     def network(self) -> Network:
@@ -114,6 +118,7 @@ class Case:
             "repeat": self.repeat,
             "timeout": self.timeout,
             "pool": self.pool,
+            "lanes": self.lanes,
         }
 
     @classmethod

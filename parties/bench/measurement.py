@@ -25,6 +25,7 @@ from smc.ciphers.keys import PrivateKey, generate
 from smc.ciphers.phe_format import write_private_key
 from smc.errors import DuettoError, PeerAborted, PeerLost, UsageError
 from smc.forms import Role
+from smc.network import priced_over
 from smc.numeric.random import Randomness
 from smc.planning.cost import estimate_seconds
 from smc.planning.pools import need_of
@@ -228,7 +229,9 @@ def _count_wrong(
 
 
 def _describe(case: Case) -> dict[str, Any]:
-    plan, cost = case.plan(), case.plan().cost(case.parameters)
+    plan = case.plan()
+    with priced_over(None, case.lanes):
+        cost = plan.cost(case.parameters)
     return {
         "type": str(case.type),
         "bits": case.bits,
@@ -242,6 +245,7 @@ def _describe(case: Case) -> dict[str, Any]:
         "mbit": case.mbit,
         "repeat": case.repeat,
         "pool": case.pool,
+        "lanes": case.lanes,
         "route": plan.route,
         "predicted_rounds": cost.rounds,
         "predicted_payload_alice_to_bob": cost.alice_bytes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 
 from parties.rpc.codec import packet_bytes
@@ -51,12 +52,14 @@ class MeteredTransport:
 
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
+        self._lock = threading.Lock()  # lanes send at the same time
         self.sent = 0
         self.stretches = Stretches()
 
     def send(self, frame: Frame) -> None:
         """Count a frame and send it. Raises as the inner transport does."""
-        self.sent += packet_bytes(frame)
+        with self._lock:
+            self.sent += packet_bytes(frame)
         self._inner.send(frame)
 
     def receive(self) -> Frame:

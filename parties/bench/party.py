@@ -110,6 +110,8 @@ class Comparisons:
         """What the plan's steps set up; of that a pool saves the base transfers."""
         if self._pool:
             session.oblivious.use_pool(Pool.load(self._pool))
+        elif self.setting.lanes > 1:
+            session.oblivious.setup_lanes()
         self._prepared = prepare(self._plan, session)
 
     def run(self, session: Session) -> Value:
@@ -157,6 +159,7 @@ class Bench:
             role=self._role,
             run=self._run,
             deadline_seconds=self._program.setting.timeout,
+            lanes=self._program.setting.lanes,
             ended=self._end,
         )
 

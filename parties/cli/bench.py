@@ -12,6 +12,7 @@ from parties.bench.measurement import measure
 from parties.cli.options import Finite, Listing
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.errors import INTERNAL
+from smc.channel.message import MAX_LANES
 from smc.ciphers.keys import parse_size
 from smc.forms import ComparisonType
 from smc.planning.registry import DEFAULT_ENGINE, ENGINES
@@ -61,6 +62,13 @@ def bench() -> None:
     type=click.FloatRange(1),
     help="Seconds for connecting and running.",
 )
+@click.option(
+    "--lanes",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, MAX_LANES),
+    help="Parts of a large batch, each worked on by a process of its own on either side.",
+)
 @click.option("--pool", is_flag=True, help="Compare out of a pool that was filled before.")
 @json_option
 def comparison(
@@ -75,6 +83,7 @@ def comparison(
     mbit: float,
     repeat: int,
     timeout: float,
+    lanes: int,
     pool: bool,
     as_json: bool,
 ) -> None:
@@ -101,6 +110,7 @@ def comparison(
         repeat=repeat,
         timeout=timeout,
         pool=pool,
+        lanes=lanes,
     )
     found = measure(case, talk)
     emit(found, lambda out: _print(out, found), as_json=as_json)

@@ -11,6 +11,7 @@ from parties.contracts import canonical
 from parties.errors import JobError, why_unreadable
 from parties.texts import BLANKS, NAME, unfit
 from parties.toml import StrictTable, parse
+from smc.channel.message import MAX_LANES
 from smc.forms import Role
 from smc.network import Network
 
@@ -20,6 +21,9 @@ SECONDS = 3600
 MAX_RTT_MS = 10_000
 MAX_MBIT = 1_000_000
 """The slowest answers and the fastest link for which jobs are planned."""
+
+USUAL_LANES = 1
+"""Of a job that names none: its batches are not cut."""
 
 SPEC_BYTES = 64 << 10
 """The longest job file."""
@@ -53,6 +57,7 @@ class JobSpec:
         title: for people.
         seconds: deadline of the run.
         network: the link that both sides plan for; None where the job names none.
+        lanes: into how many parts both sides cut large batches, to work on them at once.
     """
 
     analysis: str
@@ -63,6 +68,7 @@ class JobSpec:
     title: str = ""
     seconds: int = SECONDS
     network: Network | None = None
+    lanes: int = USUAL_LANES
 
     def side(self, role: Role) -> Side:
         """The part of a role."""
@@ -84,6 +90,9 @@ class JobSpec:
 
     def document(self) -> dict[str, Any]:
         """The job as the document of a job file, complete and in one order."""
+        more: dict[str, Any] = {} if self.network is None else {"network": asdict(self.network)}
+        if self.lanes != USUAL_LANES:
+            more["compute"] = {"lanes": self.lanes}
         return {
             "job": {
                 "analysis": self.analysis,
@@ -96,7 +105,7 @@ class JobSpec:
             "bob": _side_document(self.bob),
             "parameters": dict(self.parameters),
             "limits": {"seconds": self.seconds},
-        } | ({} if self.network is None else {"network": asdict(self.network)})
+        } | more
 
 
 def _side_document(side: Side) -> dict[str, Any]:
@@ -153,6 +162,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
         title=_title(job),
         seconds=limits.integer("seconds", SECONDS, minimum=1),
         network=_network(top),
+        lanes=_lanes(top),
     )
     for table in (job, limits, top):
         table.close()
@@ -215,6 +225,15 @@ def _network(top: StrictTable) -> Network | None:
             raise table.fail(key, f"is above {maximum}", "Write what `duetto doctor` measures.")
     table.close()
     return Network(**values)
+
+
+def _lanes(top: StrictTable) -> int:
+    table = top.table("compute", required=False)
+    lanes = table.integer("lanes", USUAL_LANES, minimum=1)
+    if lanes > MAX_LANES:
+        raise table.fail("lanes", f"is above {MAX_LANES}", "Write as many as the smaller machine has cores.")
+    table.close()
+    return lanes
 
 
 def _side(top: StrictTable, job: StrictTable, role: str) -> Side:

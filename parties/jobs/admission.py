@@ -11,7 +11,7 @@ from typing import Final
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.loading import load
 from parties.contracts.contract import Contract, Schemas
-from parties.contracts.spec import JobSpec, Side
+from parties.contracts.spec import USUAL_LANES, JobSpec, Side
 from parties.disclosure.history import History
 from parties.disclosure.log import OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
@@ -29,6 +29,7 @@ from parties.jobs.local_data import (
     with_persons,
     with_reading,
 )
+from parties.lanes import LANE_MEMORY
 from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
@@ -81,8 +82,12 @@ class Task:
 
     def estimate(self, schemas: Schemas, rows: int, key_bits: int, limits: Limits) -> Estimate:
         """What a run over `rows` rows a side costs, by the local schemas and under known limits."""
-        with priced_over(self.spec.network):
-            return self.study.cost(schemas, self.spec.recipients, rows, key_bits, limits)
+        lanes = self.spec.lanes
+        with priced_over(self.spec.network, lanes):
+            found = self.study.cost(schemas, self.spec.recipients, rows, key_bits, limits)
+        if lanes == USUAL_LANES or found.memory is None:
+            return found
+        return replace(found, memory=found.memory + lanes * LANE_MEMORY)
 
     def columns(self, role: Role) -> frozenset[str]:
         """The names in the job of the columns that a party brings.
@@ -117,6 +122,7 @@ class Admission:
         history: the local exact jobs.
         analyses: all analyses by name.
         maximum_seconds: the longest deadline that the daemon grants.
+        maximum_lanes: the most lanes that it grants.
         maximum_memory: bytes that a job may take by the model of its analysis.
     """
 
@@ -130,6 +136,7 @@ class Admission:
         history: History,
         analyses: Mapping[str, Analysis],
         maximum_seconds: int,
+        maximum_lanes: int,
         maximum_memory: int,
     ) -> None:
         self._name = name
@@ -139,6 +146,7 @@ class Admission:
         self.history: Final = history
         self._analyses = analyses
         self._maximum_seconds = maximum_seconds
+        self._maximum_lanes = maximum_lanes
         self._maximum_memory = maximum_memory
 
     def understand(self, spec: JobSpec) -> Task:
@@ -157,6 +165,12 @@ class Admission:
             raise JobError(
                 f"The job asks for {spec.seconds} seconds; this daemon grants {self._maximum_seconds}.",
                 "Lower seconds below [limits], or raise job_seconds in duetto.toml.",
+            )
+        if spec.lanes > self._maximum_lanes:
+            raise JobError(
+                f"The job asks for {spec.lanes} lanes; this daemon grants {self._maximum_lanes}.",
+                f"Write lanes = {self._maximum_lanes} below [compute] in the job, or raise lanes below "
+                "[compute] in duetto.toml.",
             )
         task = Task(spec, role, study_of(self._analyses[spec.analysis], spec.parameters))
         for party in Role:

@@ -33,6 +33,7 @@ def open_admission(
         history=History(config.home),
         analyses=with_plugins(load_plugins(config.plugins)) if analyses is None else analyses,
         maximum_seconds=config.limits.job_seconds,
+        maximum_lanes=config.compute.lanes,
         maximum_memory=config.limits.job_memory,
     )
 

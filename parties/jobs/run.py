@@ -94,6 +94,7 @@ class Run:
             deadline_seconds=float(record.contract.spec.seconds),
             ended=self._ended,
             network=record.contract.spec.network,
+            lanes=record.contract.spec.lanes,
         )
 
     def _counted(self, session: Session) -> None:

@@ -9,3 +9,8 @@
 
 A worker has no keys, files or connections. It is started for one session and ends with it.
 """
+
+from typing import Final
+
+LANE_MEMORY: Final = 250 << 20
+"""Bytes that a lane takes at most: its process, and a part of a batch with what is made for it."""

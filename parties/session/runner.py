@@ -266,7 +266,7 @@ class SessionRunner:
                 timer.start()
                 with closing(self._session(channel, stream.peer, task, workers)) as session:
                     task.run(session)
-                channel.finish()
+                    channel.finish()
         except PeerAborted:
             raise
         except DuettoError as error:

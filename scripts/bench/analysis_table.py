@@ -35,6 +35,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--loopback", action="store_true", help="planned for the link, but without emulating it"
     )
+    parser.add_argument("--lanes", type=int, default=1, help="processes of either side for large batches")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for each case")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser.parse_args(arguments)
@@ -74,6 +75,7 @@ def main() -> int:
                 not options.loopback,
                 options.bob_rows,
                 options.minimum_group,
+                options.lanes,
             )
             results.append(measure_analysis(case))
             tell(f"{name}, {rows} rows: {results[-1]['seconds']:.4g} s")

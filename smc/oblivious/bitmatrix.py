@@ -105,7 +105,7 @@ def planes(values: Integers, bits: int) -> Word:
     """
     width = words_for(len(values))
     result = np.zeros((bits, width), dtype=np.uint64)
-    for start, limb in enumerate(_limbs(values, bits)):
+    for start, limb in enumerate(limbs(values, bits)):
         square = np.zeros((LANES, width), dtype=np.uint64)
         # Row r, column k is slot r * w + k; transposed, row i holds bit i of all slots.
         square.reshape(-1)[: len(limb)] = limb
@@ -118,8 +118,12 @@ def planes(values: Integers, bits: int) -> Word:
     return result
 
 
-def _limbs(values: Integers, bits: int) -> list[Word]:
-    """The 64-bit digits of integers, the least significant first, shape (n,) each."""
+def limbs(values: Integers, bits: int) -> list[Word]:
+    """The 64-bit digits of integers, the least significant first, shape (n,) each.
+
+    Raises:
+        DomainError: an integer is negative or does not fit as many digits as `bits` takes.
+    """
     count = (bits + LANES - 1) // LANES
     if isinstance(values, np.ndarray):
         if values.dtype.kind != "u":

@@ -196,10 +196,15 @@ def comparison_transfers(bits: int) -> tuple[int, int]:
     return digits.sent_by_y + digits.joins, digits.sent_by_x + digits.joins
 
 
+def compares_in_lanes(count: int, bits: int, lanes: int) -> bool:
+    """Whether so many comparisons are cut into lanes, silent ones as well as others; as of `takes_lanes`."""
+    return bits <= WORD_BITS and takes_lanes(count, Digits.of(bits).word_bytes, lanes)
+
+
 def comparison(count: int, bits: int) -> tuple[FlightBytes, ...]:
     """Comparing `count` pairs of which one party holds x and the other y."""
     digits = Digits.of(bits)
-    if bits > WORD_BITS:
+    if not compares_in_lanes(count, bits, lanes_priced()):
         return _compared(count, digits)
     return over_lanes(count, digits.word_bytes, lambda part: _compared(part, digits))
 

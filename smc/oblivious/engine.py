@@ -76,6 +76,9 @@ class ObliviousEngine:
             if self._pool is None:
                 self._ready()
 
+    def setup_lanes(self) -> None:
+        """Open the lanes of a `LanedEngine`, if that has not happened."""
+
     def setup_silent(self) -> None:
         """Run `setup` and make the first reserve of silent transfers, if that has not happened: a round more.
 
@@ -255,8 +258,8 @@ class ObliviousEngine:
     def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
         """Send and receive as many correlated transfers modulo 2**64 at once; the peer calls it too.
 
-        From deltas and choices, shape (n,) each, to local shares of the peer's choices times the deltas, and
-        of the choices times the peer's deltas.
+        From deltas and choices, shape (n,) each, to local shares of the peer's choices times the deltas,
+        and of the choices times the peer's deltas.
         """
         with self._guarded():
             check_bits(choices)
@@ -298,7 +301,7 @@ class ObliviousEngine:
             return self._ready()[0].receive_rows(choices)
 
     def send_blocks(self, count: int, *, silent: bool = False) -> tuple[Word, Word]:
-        """Send random transfers of 128 bits: the pads of choice 0 and of choice 1, shape (count, 2) each."""
+        """Send random transfers of 128 bits: pads of choice 0 and of choice 1, shape (count, 2) each."""
         return self.begin_blocks(count, silent=silent)()
 
     def begin_blocks(self, count: int, *, silent: bool = False) -> Callable[[], tuple[Word, Word]]:
@@ -323,8 +326,8 @@ class ObliviousEngine:
         """
         with self._guarded():
             check_bits(choices)
-            transfers = self._ready_silent()[0] if silent else self._ready()[0]
-            return transfers.receive_blocks(choices)
+            source = self._ready_silent()[0] if silent else self._ready()[0]
+            return source.receive_blocks(choices)
 
     def prf_receive(self, inputs: Word, width: int = WIDTH) -> Bit:
         """Evaluate fresh pseudorandom functions, each at one point, shape (n, 2) to (n, width) bytes.

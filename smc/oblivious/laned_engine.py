@@ -16,13 +16,12 @@ from smc.errors import DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.batches import check_bits, same_length
-from smc.oblivious.bitmatrix import Bit, Integers, Word
+from smc.oblivious.bitmatrix import Bit, Integers, Word, limbs
 from smc.oblivious.cost import (
     BELOW_WORD_BYTES,
     CONJUNCTION_WORD_BYTES,
     CORRELATED_WORD_BYTES,
-    WORD_BITS,
-    Digits,
+    compares_in_lanes,
     lane_parts,
     takes_lanes,
 )
@@ -62,6 +61,17 @@ class LanedEngine(ObliviousEngine):
         self._shared: Lanes | None = None
         self._lanes: list[LaneEnd] = []
         self._threads: ThreadPoolExecutor | None = None
+
+    def setup_lanes(self) -> None:
+        """Agree on their number with the peer, and set them up: five rounds.
+
+        Raises:
+            ProtocolViolation: the peer has another number.
+            LaneLost: a lane cannot be opened.
+        """
+        with self._guarded():
+            if self._shared is None:
+                self._open()
 
     def below(self, words: Word, bounds: Word) -> Bit:
         """See `ObliviousEngine.below`."""
@@ -129,22 +139,16 @@ class LanedEngine(ObliviousEngine):
     def _takes(self, count: int, word_bytes: int) -> bool:
         return takes_lanes(count, word_bytes, self._count)
 
-    def _words(self, values: Integers, bits: int) -> NDArray[Any] | None:
-        """The numbers as an array, if the batch goes over lanes; they are checked there."""
-        if not 1 <= bits <= WORD_BITS or not self._takes(len(values), Digits.of(bits).word_bytes):
+    def _words(self, values: Integers, bits: int) -> Word | None:
+        """The numbers as words, if the batch goes over lanes, where their bits are checked."""
+        if bits < 1 or not compares_in_lanes(len(values), bits, self._count):
             return None
-        if isinstance(values, np.ndarray) and values.dtype.kind == "u":
-            return values
-        try:
-            return np.array(values, dtype=np.uint64)
-        except (OverflowError, TypeError, ValueError):
-            return None  # is refused in one piece, before anything is sent
+        return limbs(values, bits)[0]
 
     def _cut(self, method: str, *arrays: NDArray[Any], **options: int | bool | None) -> list[NDArray[Any]]:
         """Do a batch in lanes: both parties call it for the two sides of the same one."""
+        self.setup_lanes()
         with self._guarded():
-            if self._shared is None:
-                self._open()
             parts = lane_parts(len(arrays[0]), self._count)
             answers = self._together(
                 [LaneCall(method, tuple(array[part] for array in arrays), options) for part in parts]

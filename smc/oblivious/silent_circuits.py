@@ -29,10 +29,9 @@ from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.network import lanes_priced
-from smc.oblivious import cost
 from smc.oblivious.bitmatrix import LANES, Word, words_for
 from smc.oblivious.circuits import Circuits, DigitShifts
-from smc.oblivious.cost import WORD_BITS, Digits, FlightBytes, over_lanes
+from smc.oblivious.cost import Digits, FlightBytes, compares_in_lanes, over_lanes
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_transfers import CHOICES, SilentTransfers, refills, rows_of
 from smc.pieces import cut
@@ -118,11 +117,6 @@ def words_of_spans(count: int, bits: int) -> list[int]:
     return [layout.transfers * words_for(span.stop - span.start) for span in layout.spans(count)]
 
 
-def takes_lanes(count: int, bits: int, lanes: int) -> bool:
-    """Whether so many comparisons are cut into lanes, extended ones alike; see `smc.oblivious.cost`."""
-    return bits <= WORD_BITS and cost.takes_lanes(count, Digits.of(bits).word_bytes, lanes)
-
-
 def comparison(
     count: int, bits: int, sizes: LpnSet = PRODUCTION, stock: Stock | None = None
 ) -> tuple[FlightBytes, ...]:
@@ -135,7 +129,7 @@ def comparison(
         stock: what was made before; None for nothing.
     """
     stock = stock or Stock()
-    if not takes_lanes(count, bits, lanes_priced()):
+    if not compares_in_lanes(count, bits, lanes_priced()):
         return _compared(count, bits, sizes, stock)
     made = Stock()  # lanes have nothing that was made before
     steps = over_lanes(count, Digits.of(bits).word_bytes, lambda part: _compared(part, bits, sizes, made))

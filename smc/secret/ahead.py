@@ -30,7 +30,7 @@ from typing import Final
 from smc.network import Network, priced_over
 from smc.oblivious import silent_circuits
 from smc.oblivious.bitmatrix import LANES
-from smc.oblivious.cost import from_prepared
+from smc.oblivious.cost import compares_in_lanes, from_prepared
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import (
@@ -127,7 +127,7 @@ class Ahead:
 def _ordered(network: Network | None, lanes: int, comparisons: Iterable[tuple[int, int]]) -> tuple[int, bool]:
     total = 0
     for count, bits in comparisons:
-        if silent_circuits.takes_lanes(count, bits, lanes) or not takes_silent(network, count, bits):
+        if compares_in_lanes(count, bits, lanes) or not takes_silent(network, count, bits):
             continue
         for words in silent_circuits.words_of_spans(count, bits):
             if total + words > silent_circuits.SPAN_WORDS:

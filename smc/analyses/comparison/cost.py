@@ -12,13 +12,14 @@ from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Cheaper, Estimate
 from smc.forms import Form, Role
-from smc.network import LAN, Network, network_priced
+from smc.network import LAN, Network, network_priced, priced_over
 from smc.planning.cost import computing_seconds, estimate_seconds
 from smc.planning.plan import Plan
 from smc.planning.registry import AUTO
 from smc.planning.route import plan_comparison
 from smc.protocols.exchange.row_counts import counts_cost
 from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
+from smc.protocols.transfer_costs import cost_settled
 
 _MEMORY: Final = Memory(12 * MEBI, 105)
 
@@ -39,15 +40,16 @@ def planned(
     """
     first = moduli[0] if moduli else Role.ALICE
     last = moduli[-1] if moduli else Role.ALICE
-    return plan_comparison(
-        parameters.type,
-        given,
-        engine=parameters.engine,
-        network=network or LAN,
-        x_modulus=first,
-        y_modulus=last,
-        delta_modulus=parameters.delta_modulus,
-    )
+    with priced_over(network):  # of one lane, so that it is the same route with any number of them
+        return plan_comparison(
+            parameters.type,
+            given,
+            engine=parameters.engine,
+            network=network or LAN,
+            x_modulus=first,
+            y_modulus=last,
+            delta_modulus=parameters.delta_modulus,
+        )
 
 
 def estimate(
@@ -78,7 +80,7 @@ def estimate(
 
 def _whole(parameters: ComparisonParameters, plan: Plan, given: Parameters) -> Cost:
     looking = agreement_cost(plan) if parameters.pool else Cost()
-    return counts_cost(2) + plan.setup + looking + plan.cost(given)
+    return cost_settled(counts_cost(2) + plan.setup + looking + plan.cost(given))
 
 
 def _cheaper(

@@ -23,7 +23,8 @@ from typing import Final
 
 from smc.errors import UsageError
 from smc.forms import Form
-from smc.oblivious.cost import comparison, comparison_transfers
+from smc.network import lanes_priced
+from smc.oblivious.cost import compares_in_lanes, comparison, comparison_transfers
 from smc.protocols.engines import OBLIVIOUS
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
@@ -62,8 +63,11 @@ def _check_count(parameters: Parameters, *lengths: int) -> None:
 
 
 def cost(parameters: Parameters) -> Cost:
-    """Exact cost without the set-up; operations count the transfers that a party takes part in."""
+    """Exact cost without the set-up; operations count the transfers that a party takes part in, in a lane."""
     transfers = parameters.count * sum(comparison_transfers(parameters.bits))
+    lanes = lanes_priced()
+    if compares_in_lanes(parameters.count, parameters.bits, lanes):
+        transfers //= lanes
     total = cost_of(comparison(parameters.count, parameters.bits))
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, {"ot": transfers}, {"ot": transfers})
 
