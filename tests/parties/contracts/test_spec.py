@@ -364,6 +364,26 @@ def test_a_network_is_part_of_the_contract_and_a_job_without_one_keeps_its_diges
     assert len(digests) == 3
 
 
+def test_lanes_are_part_of_the_contract_and_a_job_of_one_keeps_its_digest():
+    plain, one, two = (parse_spec(job_file() + more) for more in ("", LANES.format(1), LANES.format(2)))
+    assert plain == one
+    assert "compute" not in one.document()
+    assert two.lanes == 2
+    assert spec_from_document(two.document(), "contract") == two
+    digests = {replace(contract(), spec=spec).digest for spec in (plain, one, two, replace(two, lanes=3))}
+    assert len(digests) == 3
+
+
+LANES = "\n[compute]\nlanes = {}\n"
+
+
+@pytest.mark.parametrize("broken", ["0", "-1", "17", "1.0", "true", '"2"', "2\ndask = 1", "2\nlane = 1"])
+def test_impossible_lanes_are_refused_with_their_place(broken):
+    with pytest.raises(JobError, match="compute") as caught:
+        parse_spec(job_file() + LANES.format(broken))
+    assert caught.value.hint
+
+
 @pytest.mark.parametrize(
     "broken",
     [

@@ -15,7 +15,7 @@ from parties.rpc.codec import read, write
 from parties.rpc.packets import PACKET_BYTES, Arrivals, to_frame, to_word
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.stream import PacketStream
-from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame
+from smc.channel.message import ABORT, END, FRAME_BYTES, MAX_LANES, MESSAGE_BYTES, Frame
 from smc.errors import ProtocolViolation
 
 counters = st.integers(0, 2**64 - 1) | st.integers(0, 10)
@@ -30,18 +30,20 @@ def is_sound(frame: Frame) -> bool:
         and frame.depth < 2**48
         and len(frame.data) <= frame.total <= MESSAGE_BYTES
         and len(frame.data) <= FRAME_BYTES
+        and frame.lane <= MAX_LANES
         and (frame.kind != END or frame.total == 0)
         and (frame.kind != ABORT or frame.total == len(frame.data) <= 64)
     )
 
 
-@given(counters, kinds, counters, counters, st.binary(max_size=100))
-@example(0, "k", 0, MESSAGE_BYTES, b"")
-@example(0, "k", 0, MESSAGE_BYTES + 1, b"")
-@example(0, END, 0, 0, b"")
-@example(0, ABORT, 0, 65, bytes(65))
-def test_only_sound_frames_come_out(sequence, kind, depth, total, data):
-    frame = Frame(sequence, kind, depth, total, data)
+@given(counters, kinds, counters, counters, st.binary(max_size=100), st.integers(0, 20))
+@example(0, "k", 0, MESSAGE_BYTES, b"", MAX_LANES)
+@example(0, "k", 0, MESSAGE_BYTES, b"", MAX_LANES + 1)
+@example(0, "k", 0, MESSAGE_BYTES + 1, b"", 0)
+@example(0, END, 0, 0, b"", 0)
+@example(0, ABORT, 0, 65, bytes(65), 0)
+def test_only_sound_frames_come_out(sequence, kind, depth, total, data, lane):
+    frame = Frame(sequence, kind, depth, total, data, lane)
     try:
         wire = write(frame)
     except (ValueError, UnicodeEncodeError):
@@ -89,8 +91,8 @@ def test_frames_are_no_words_of_the_handshake():
     assert to_word(WORD) is WORD
 
 
-def frame(number: int, kind: str = "kind") -> Frame:
-    return Frame(number, kind, 1, 1, b"x")
+def frame(number: int, kind: str = "kind", lane: int = 0) -> Frame:
+    return Frame(number, kind, 1, 1, b"x", lane)
 
 
 WORD = pb.Packet(confirm=pb.Confirm())
@@ -109,6 +111,13 @@ WORD = pb.Packet(confirm=pb.Confirm())
         [frame(0), WORD],
         [WORD, WORD, WORD],
         [WORD, WORD, frame(0), WORD],
+        [frame(0), frame(1, lane=1)],
+        [frame(0), frame(0, lane=1), frame(2, lane=1)],
+        [frame(0, lane=1), WORD],
+        [frame(0, lane=MAX_LANES + 1)],
+        [frame(0, lane=2**32 - 1)],
+        [frame(0, END, lane=1)],
+        [frame(0, ABORT, lane=MAX_LANES)],
     ],
 )
 def test_packets_out_of_their_place_are_refused_as_they_come(packets):
@@ -121,7 +130,8 @@ def test_packets_out_of_their_place_are_refused_as_they_come(packets):
 
 def test_packets_in_their_place_pass():
     arrivals = Arrivals()
-    for packet in (WORD, WORD, frame(0), frame(1), pb.Packet(refusal=pb.Refusal())):
+    lanes = [frame(number, lane=lane) for number in (0, 1) for lane in (MAX_LANES, 1)]
+    for packet in (WORD, WORD, frame(0), frame(1), *lanes, frame(2), pb.Packet(refusal=pb.Refusal())):
         arrivals.check(packet)
 
 

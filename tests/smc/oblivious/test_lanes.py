@@ -209,7 +209,9 @@ def test_values_out_of_their_bound_are_refused_in_lanes_too():
         run_pair(side, lanes=2, timeout=20)
 
 
-@pytest.mark.parametrize("values", [[-1] * COUNT, np.full(COUNT, 1.5), np.full(COUNT, -1), ["x"] * COUNT, [1 << 70] * COUNT])
+@pytest.mark.parametrize(
+    "values", [[-1] * COUNT, np.full(COUNT, 1.5), np.full(COUNT, -1), ["x"] * COUNT, [1 << 70] * COUNT]
+)
 def test_what_is_no_number_of_64_bits_is_refused_as_without_lanes(values):
     def side(session):
         return session.oblivious.equal(values, 64, holds_x=session.role is Role.ALICE)
