@@ -24,6 +24,9 @@ CONFIG_VARIABLE: Final = "DUETTO_CONFIG"
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
+LANE_INBOX_BYTES: Final = 16 << 20
+"""So much may come for a lane before its worker reads: with less room both sides could wait for each other."""
+
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
 _KEEPALIVE_SECONDS = (2, 300)
@@ -277,6 +280,13 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
     )
     for table in (party, listen, jobs, plugins, metrics, log, top):
         table.close()
+    if config.compute.lanes > 1 and config.limits.inbox_bytes < config.compute.lanes * LANE_INBOX_BYTES:
+        least = config.compute.lanes * LANE_INBOX_BYTES
+        raise ConfigError(
+            f"{path.name}: {config.compute.lanes} lanes need an inbox of {least} bytes; there is one of "
+            f"{config.limits.inbox_bytes}.",
+            f"Write inbox_bytes = {least} below [limits], or grant fewer lanes below [compute].",
+        )
     if any(peer.name == config.name for peer in config.peers):
         raise ConfigError(
             f"{path.name}: a peer has this party's name {config.name!r}.", "Correct its name, or remove it."

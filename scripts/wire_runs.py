@@ -116,10 +116,12 @@ class Run:
     Attributes:
         name: of the run, from which its randomness follows.
         side: called with each side's session.
+        lanes: of the session; what goes over its own is kept, and not what they say, which is random.
     """
 
     name: str
     side: Side
+    lanes: int = 1
 
     def transcripts(self, workers: int = 1) -> dict[str, Transcript]:
         """What each side sends, with so many threads for the arithmetic."""
@@ -130,7 +132,7 @@ class Run:
             return self.side(session)
 
         sources = tuple(Randomness.from_seed(self.name.encode(), role.value) for role in Role)
-        run_pair(tapped, tapped, keys=KEYS, randomness=(sources[0], sources[1]), workers=workers)
+        run_pair(tapped, tapped, keys=KEYS, randomness=(sources[0], sources[1]), workers=workers, lanes=self.lanes)
         return {role.value: found[role] for role in Role}
 
 
@@ -239,6 +241,7 @@ def programs() -> Iterator[Run]:
     yield Run("silent transfers of chosen bits", _silent_blocks)
     yield Run("pools that both parties keep", lambda session: compare_stock(session, 64))
     yield Run("transfers made ahead", _ahead)
+    yield Run("lanes", lambda session: session.oblivious.setup_lanes(), lanes=2)
 
 
 def _lattice_product(session: Session) -> object:

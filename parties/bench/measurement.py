@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -29,6 +30,7 @@ from smc.network import priced_over
 from smc.numeric.random import Randomness
 from smc.planning.cost import estimate_seconds
 from smc.planning.pools import need_of
+from smc.protocols.spec import Flight
 
 _PROGRAM: Final = (sys.executable, "-m", "parties.bench.party")
 _AFTERMATH_SECONDS: Final = 5.0
@@ -232,6 +234,8 @@ def _describe(case: Case) -> dict[str, Any]:
     plan = case.plan()
     with priced_over(None, case.lanes):
         cost = plan.cost(case.parameters)
+    # lanes are opened before the first run
+    cost = replace(cost, flights=tuple(each for each in cost.flights if each is not Flight.LANES))
     return {
         "type": str(case.type),
         "bits": case.bits,

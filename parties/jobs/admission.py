@@ -171,6 +171,7 @@ class Admission:
                 f"The job asks for {spec.lanes} lanes; this daemon grants {self._maximum_lanes}.",
                 f"Write lanes = {self._maximum_lanes} below [compute] in the job, or raise lanes below "
                 "[compute] in duetto.toml.",
+                code="lanes",
             )
         task = Task(spec, role, study_of(self._analyses[spec.analysis], spec.parameters))
         for party in Role:

@@ -41,10 +41,12 @@ _MEANINGS: Final = {
     "peer-ledger": "it has seen newer entries of this party's ledger than the ledger holds now",
     "pool-unstated": "its configuration does not want the same pools",
     "pool-losses": "too many of the pools made with this party were lost",
+    "lanes": "its configuration grants fewer lanes",
     "history": "its record of earlier jobs cannot be trusted",
 }
 
 _HINTS: Final = {
+    "lanes": "Write fewer lanes below [compute] in the job, or ask the other institution to grant more.",
     "too-many-open": "Wait until some have ended, or cancel some: `duetto job list`, `duetto job cancel`.",
 }
 

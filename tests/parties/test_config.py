@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from parties.config import Address, Config, Dask, check_name, find, load
+from parties.config import LANE_INBOX_BYTES, Address, Config, Dask, check_name, find, load
 from parties.errors import CONFIG, ConfigError, exit_code
+from smc.oblivious.cost import SPAN_BYTES
 
 GOOD = """
 [party]
@@ -65,6 +66,24 @@ def test_a_cluster(tmp_path):
         Path("/abs/duetto.key"),
     )
     assert (dask.url, dask.seconds) == ("tls://scheduler.example:8786", 60)
+
+
+def test_lanes(tmp_path):
+    assert LANE_INBOX_BYTES == SPAN_BYTES
+    assert load(written(tmp_path, GOOD)).compute.lanes == 1
+    most = GOOD + "[compute]\nlanes = 16\n"
+    assert load(written(tmp_path, most)).compute.lanes == 16
+    less = most.replace("sessions = 3", "sessions = 3\ninbox_bytes = 100000000")
+    with pytest.raises(ConfigError, match="16 lanes need an inbox of 268435456 bytes") as caught:
+        load(written(tmp_path, less))
+    fixed = less.replace("inbox_bytes = 100000000", re.findall(r"inbox_bytes = \d+", caught.value.hint)[0])
+    assert load(written(tmp_path, fixed)).limits.inbox_bytes == 268435456
+
+
+@pytest.mark.parametrize("lanes", ["0", "17", "true", '"2"', "1.5"])
+def test_impossible_lanes(tmp_path, lanes):
+    with pytest.raises(ConfigError, match="lanes"):
+        load(written(tmp_path, f"{GOOD}[compute]\nlanes = {lanes}\n"))
 
 
 def test_the_cluster_of_the_documents(tmp_path):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from parties.config import Address, Config, Limits
+from parties.config import Address, Compute, Config, Limits
 from parties.errors import ConfigError, PeerUnreachable
 from parties.jobs.decisions import Person
 from parties.jobs.manager import JobManager, Patience
@@ -335,6 +335,7 @@ class Pair:
         self.folder = folder
         self.network = Network()
         self.analysis = {name: Addition() for name in ROLES}
+        self.lanes = dict.fromkeys(ROLES, 1)
         self._identities: dict[str, Identity] = {}
         for number, name in enumerate(ROLES):
             home = folder / name
@@ -369,6 +370,7 @@ class Pair:
             policy=home / "policy.toml",
             catalog=home / "catalog.toml",
             limits=Limits(sessions=2),
+            compute=Compute(lanes=self.lanes[name]),
         )
 
     def start(self, name: str, *, resume: bool = True) -> JobManager:

@@ -100,6 +100,24 @@ def test_the_peer_refuses_with_a_code_only(pair, spoil, code, state):
     assert {entry.event for entry in pair.north.ledger.entries()} == {"approved"}
 
 
+def test_more_lanes_than_either_daemon_grants(pair):
+    with pytest.raises(JobError, match="asks for 3 lanes; this daemon grants 1") as caught:
+        pair.north.submit(job_file() + LANES)
+    assert "lanes = 1" in caught.value.hint
+    assert pair.network.said == []
+    pair.lanes["north"] = 3
+    pair.stop("north")
+    pair.start("north")
+    with pytest.raises(PeerRefused, match="grants fewer lanes") as refused:
+        pair.north.submit(job_file() + LANES)
+    assert refused.value.stable_code == "lanes"
+    assert "[compute]" in refused.value.hint
+    assert pair.south.store.all() == []
+
+
+LANES = "\n[compute]\nlanes = 3\n"
+
+
 def test_a_broken_ledger_stops_all_jobs(pair):
     (pair.folder / "north" / "ledger.jsonl").write_text("broken\n")
     with pytest.raises(LedgerError):
