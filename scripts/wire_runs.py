@@ -132,7 +132,9 @@ class Run:
             return self.side(session)
 
         sources = tuple(Randomness.from_seed(self.name.encode(), role.value) for role in Role)
-        run_pair(tapped, tapped, keys=KEYS, randomness=(sources[0], sources[1]), workers=workers, lanes=self.lanes)
+        run_pair(
+            tapped, tapped, keys=KEYS, randomness=(sources[0], sources[1]), workers=workers, lanes=self.lanes
+        )
         return {role.value: found[role] for role in Role}
 
 

@@ -1,4 +1,4 @@
-"""Analyses in sessions with lanes send exactly what is stated; `smc.oblivious` tests that results are the same."""
+"""Analyses in sessions with lanes send exactly what is stated; that results are the same, engines test."""
 
 from __future__ import annotations
 
