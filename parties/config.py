@@ -6,7 +6,6 @@ stand in the configuration. There is no switch for TLS.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,16 +15,14 @@ from typing import Any, Final
 from parties.errors import ConfigError
 from parties.kept_pools import KeptPools, parse_pools
 from parties.memory import present_memory
+from parties.places import find
 from parties.toml import StrictTable, read
 from smc.channel.message import MAX_LANES
-
-CONFIG_NAME: Final = "duetto.toml"
-CONFIG_VARIABLE: Final = "DUETTO_CONFIG"
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
 LANE_INBOX_BYTES: Final = 16 << 20
-"""So much may come for a lane before its worker reads: with less room both sides could wait for each other."""
+"""Room for what comes for a lane before its worker reads; with less, both sides could wait forever."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
@@ -219,24 +216,6 @@ def check_name(name: str) -> str:
     return name
 
 
-def find(path: Path | None, environment: Mapping[str, str] = os.environ) -> Path:
-    """The configuration file to use: `path`, or the variable `DUETTO_CONFIG`, or a default place.
-
-    Raises:
-        ConfigError: there is none.
-    """
-    named = path or (Path(environment[CONFIG_VARIABLE]) if environment.get(CONFIG_VARIABLE) else None)
-    places = [named] if named else [Path(CONFIG_NAME), user_folder(environment) / CONFIG_NAME]
-    for place in places:
-        file = place / CONFIG_NAME if place.is_dir() else place
-        if file.is_file():
-            return file.resolve()
-    raise ConfigError(
-        f"No configuration at {' or '.join(str(place) for place in places)}.",
-        f"Make a party with `duetto init`, or name its file with --config or {CONFIG_VARIABLE}.",
-    )
-
-
 def load(path: Path | None = None) -> Config:
     """Read and check the configuration.
 
@@ -292,12 +271,6 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
             f"{path.name}: a peer has this party's name {config.name!r}.", "Correct its name, or remove it."
         )
     return config
-
-
-def user_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder of the user's own party: `~/.config/duetto`, or below `XDG_CONFIG_HOME`."""
-    base = environment.get("XDG_CONFIG_HOME")
-    return (Path(base) if base else Path("~/.config").expanduser()) / "duetto"
 
 
 def _checked(table: StrictTable, key: str, check: Any) -> Any:

@@ -6,29 +6,24 @@ every machine, whatever the threads do.
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from wire_transcripts import KEYS, Run, Side
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.columns import DAYS, Column, Data, Schema
 from smc.analyses.studies.runner import run_study
-from smc.channel.channel import Channel
-from smc.channel.message import Message
 from smc.ciphers.paillier import Ciphertexts, Paillier
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding, Role
 from smc.numeric.random import Randomness
 from smc.oblivious.pool import PoolInfo
-from smc.pair import run_pair
 from smc.planning.registry import BASELINES, COMPARISONS, CONVERSIONS
 from smc.planning.route import plan_comparison
 from smc.planning.run import run_plan
@@ -41,101 +36,11 @@ from smc.secret.ints import SecretInts, select
 from smc.secret.lattice_columns import HeldColumns, PeerInner, columns_layout
 from smc.secret.lattice_products import HeldMatrix, PeerMatrix, layout_of
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
-from tests.support.keys import toy
 
-KEYS = toy(Role.ALICE), toy(Role.BOB)
 BITS = 8
 X, Y = [3, 200, 77, 0, 255], [200, 3, 77, 255, 0]
 EVERYONE = frozenset(Role)
 JOBS = Path(__file__).with_name("wire_jobs.toml")
-LISTED = 24
-"""So many steps of each direction are written out; the hash covers all of them."""
-
-
-@dataclass
-class Transcript:
-    """What one side sent in a run."""
-
-    steps: list[tuple[str, int]] = field(default_factory=list)
-    hashed: Any = field(default_factory=hashlib.sha256)
-
-    def add(self, kind: str, body: bytes) -> None:
-        """Take one message in."""
-        self.steps.append((kind, len(body)))
-        self.hashed.update(len(kind).to_bytes(1, "big") + kind.encode() + len(body).to_bytes(8, "big") + body)
-
-    def described(self) -> dict[str, Any]:
-        """The first messages in their order, messages and bytes of each kind, and the hash of all bytes."""
-        steps = [(kind, size, len(list(run))) for (kind, size), run in groupby(self.steps)]
-        lines = [f"{kind} {size}" + (f" x {times}" if times > 1 else "") for kind, size, times in steps]
-        if len(lines) > LISTED:
-            lines = [*lines[:LISTED], f"and {sum(times for *_, times in steps[LISTED:])} more"]
-        kinds = {
-            kind: [len(sizes := [size for each, size in self.steps if each == kind]), sum(sizes)]
-            for kind in sorted({kind for kind, _ in self.steps})
-        }
-        return {"messages": lines, "kinds": kinds, "sha256": self.hashed.hexdigest()}
-
-
-class Tap:
-    """A channel whose messages are written down on their way out."""
-
-    def __init__(self, channel: Channel, transcript: Transcript) -> None:
-        self._channel = channel
-        self._transcript = transcript
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._channel, name)
-
-    def send(self, message: Message) -> None:
-        """Send a message, encoded once, as a ciphertext can leave only once."""
-        body, kind = message.encode(), message.kind()
-        self._transcript.add(kind, body)
-        self._channel.send(_Encoded(kind, body))  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class _Encoded:
-    name: str
-    body: bytes
-
-    def kind(self) -> str:
-        return self.name
-
-    def encode(self) -> bytes:
-        return self.body
-
-
-Side = Callable[[Session], object]
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run of both sides.
-
-    Attributes:
-        name: of the run, from which its randomness follows.
-        side: called with each side's session.
-        lanes: of the session; what goes over its own is kept, and not what they say, which is random.
-    """
-
-    name: str
-    side: Side
-    lanes: int = 1
-
-    def transcripts(self, workers: int = 1) -> dict[str, Transcript]:
-        """What each side sends, with so many threads for the arithmetic."""
-        found = {role: Transcript() for role in Role}
-
-        def tapped(session: Session) -> object:
-            session.channel = Tap(session.channel, found[session.role])  # type: ignore[assignment]
-            return self.side(session)
-
-        sources = tuple(Randomness.from_seed(self.name.encode(), role.value) for role in Role)
-        run_pair(
-            tapped, tapped, keys=KEYS, randomness=(sources[0], sources[1]), workers=workers, lanes=self.lanes
-        )
-        return {role.value: found[role] for role in Role}
 
 
 def every_run() -> Iterator[Run]:
@@ -243,7 +148,7 @@ def programs() -> Iterator[Run]:
     yield Run("silent transfers of chosen bits", _silent_blocks)
     yield Run("pools that both parties keep", lambda session: compare_stock(session, 64))
     yield Run("transfers made ahead", _ahead)
-    yield Run("lanes", lambda session: session.oblivious.setup_lanes(), lanes=2)
+    yield Run("lanes", _lanes)
 
 
 def _lattice_product(session: Session) -> object:
@@ -266,6 +171,12 @@ def _ahead(session: Session) -> None:
     engine.deliver(len(X), 1)
     bits = (engine.greater_equal_x if alice else engine.greater_equal_y)(X, BITS, silent=True)
     engine.and_bits(engine.exchange(np.array(X, dtype=np.uint64), bits)[0].astype(np.uint8) & 1, bits)
+
+
+def _lanes(session: Session) -> None:
+    """What is said before lanes; in them all is random, and as without."""
+    session.lanes = 2
+    session.oblivious.setup_lanes()
 
 
 def _silent_blocks(session: Session) -> object:

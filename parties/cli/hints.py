@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from parties.config import CONFIG_VARIABLE
+from parties.places import CONFIG_VARIABLE
 
 _NAMED: Final = re.compile(r"`duetto ([a-z][a-z-]*(?: [a-z][a-z-]*)*)([^`]*)`")
 _OF_EITHER_SIDE: Final = frozenset({"keys", "pair"})

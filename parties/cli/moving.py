@@ -8,11 +8,12 @@ import click
 
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option
-from parties.config import CONFIG_NAME, Config, load, user_folder
+from parties.config import Config, load
 from parties.ledger.book import open_ledger
 from parties.ledger.heads import ledger_doubts
 from parties.pki import moving
 from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing
+from parties.places import CONFIG_NAME, user_folder
 
 
 @click.command()

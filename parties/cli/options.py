@@ -9,7 +9,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
-from parties.config import CONFIG_VARIABLE
+from parties.places import CONFIG_VARIABLE
 
 _LONG: Final = 1000
 """Characters of a sentence in a list of commands."""

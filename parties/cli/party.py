@@ -20,7 +20,7 @@ from parties.cli.moving import pack, unpack
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import Party, ask_daemon
-from parties.config import LOG_LEVELS, Address, Config, load, user_folder
+from parties.config import LOG_LEVELS, Address, Config, load
 from parties.contracts.state import State
 from parties.daemon import logs
 from parties.daemon.service import say_ready
@@ -39,6 +39,7 @@ from parties.pki.home import (
     socket_path,
 )
 from parties.pki.lock import only_one, running_pid
+from parties.places import user_folder
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
 from smc.errors import DuettoError, UsageError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.loading import load
 from parties.contracts.contract import Contract, Schemas
-from parties.contracts.spec import USUAL_LANES, JobSpec, Side
+from parties.contracts.spec import JobSpec
 from parties.disclosure.history import History
 from parties.disclosure.log import OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
@@ -29,7 +29,7 @@ from parties.jobs.local_data import (
     with_persons,
     with_reading,
 )
-from parties.lanes import LANE_MEMORY
+from parties.jobs.task import Task
 from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
@@ -40,75 +40,9 @@ from parties.toml import near
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.registry import study_of
 from smc.analyses.studies.columns import PERSONS, Data
-from smc.analyses.studies.study import Analysis, Estimate, Facts, Leakage, Preview, Study
+from smc.analyses.studies.study import Analysis, Preview
 from smc.errors import OutOfMemory
 from smc.forms import Role
-from smc.network import priced_over
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A job as its analysis understands it.
-
-    Attributes:
-        spec: the job.
-        role: this side's role.
-        study: what the analysis made of its parameters.
-    """
-
-    spec: JobSpec
-    role: Role
-    study: Study
-
-    @property
-    def side(self) -> Side:
-        """The local part."""
-        return self.spec.side(self.role)
-
-    @property
-    def peer(self) -> str:
-        """The other party."""
-        return self.spec.side(self.role.other).party
-
-    @property
-    def facts(self) -> Facts:
-        """What data and policies have to know of it."""
-        return self.study.facts(self.spec.recipients)
-
-    @property
-    def leakage(self) -> Leakage:
-        """Who learns what."""
-        return self.study.leakage(self.spec.recipients)
-
-    def estimate(self, schemas: Schemas, rows: int, key_bits: int, limits: Limits) -> Estimate:
-        """What a run over `rows` rows a side costs, by the local schemas and under known limits."""
-        lanes = self.spec.lanes
-        with priced_over(self.spec.network, lanes):
-            found = self.study.cost(schemas, self.spec.recipients, rows, key_bits, limits)
-        if lanes == USUAL_LANES or found.memory is None:
-            return found
-        return replace(found, memory=found.memory + lanes * LANE_MEMORY)
-
-    def columns(self, role: Role) -> frozenset[str]:
-        """The names in the job of the columns that a party brings.
-
-        Raises:
-            JobError: the job file names too few or too many.
-        """
-        given = set(self.spec.side(role).columns)
-        wanted = set(self.study.columns[role])
-        if missing := sorted(wanted - given):
-            raise JobError(
-                f"The job names no column {missing[0]!r} for {role.value}.",
-                f"Add it to columns below [{role.value}]. {near(missing[0], sorted(given))}",
-            )
-        if wanted and given - wanted:
-            extra = sorted(given - wanted)[0]
-            raise JobError(
-                f"The job names a column {extra!r} for {role.value} that nothing uses.",
-                f"Remove it. {near(extra, sorted(wanted))}",
-            )
-        return frozenset(given)
 
 
 class Admission:

@@ -28,7 +28,8 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 
 if TYPE_CHECKING:
-    from parties.jobs.admission import Admission, Task
+    from parties.jobs.admission import Admission
+    from parties.jobs.task import Task
 
 OPEN_JOBS = 200
 """Jobs that a peer may have open here at once."""
@@ -395,6 +396,5 @@ class Negotiation:
         return self._store.get(found.job_id)
 
     def _decided(self, job_id: str) -> Summary:
-        job = self._store.summary(job_id)
-        self._changed(job)
+        self._changed(job := self._store.summary(job_id))
         return job

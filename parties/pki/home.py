@@ -30,7 +30,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from parties.config import CONFIG_NAME, Address, Config, Peer, check_name, parse
+from parties.config import Address, Config, Peer, check_name, parse
 from parties.errors import ConfigError, PairingError
 from parties.pki import certificate, pairing
 from parties.pki.files import (
@@ -43,6 +43,7 @@ from parties.pki.files import (
 )
 from parties.pki.identity import Identity, PeerIdentity
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS, Pairing
+from parties.places import CONFIG_NAME
 from parties.toml import read
 from smc.ciphers import keys, phe_format
 from smc.errors import KeyMaterialError

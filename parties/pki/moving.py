@@ -25,10 +25,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
-from parties.config import CONFIG_NAME, Config
+from parties.config import Config
 from parties.errors import ConfigError
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 from parties.pki.lock import MOVED, only_one
+from parties.places import CONFIG_NAME
 
 MANIFEST: Final = "duetto-home.json"
 VERSION: Final = 1

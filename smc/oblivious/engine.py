@@ -268,9 +268,8 @@ class ObliviousEngine:
                 self._ready()[0].exchange(deltas[part], choices[part])
                 for part in spans(len(deltas), CORRELATED_WORD_BYTES)
             ]
-            return joined([sent for sent, _ in parts], np.uint64), joined(
-                [got for _, got in parts], np.uint64
-            )
+            sent, got = zip(*parts, strict=True) if parts else ((), ())
+            return joined(sent, np.uint64), joined(got, np.uint64)
 
     def send_rows(self, count: int) -> tuple[Word, Word]:
         """Send transfers of 128 bits before the hash; the peer calls `receive_rows`.
