@@ -11,6 +11,7 @@ import pytest
 from parties.contracts.state import State
 from parties.errors import PolicyError
 from parties.jobs.manager import JobManager, Patience
+from parties.lanes.process import LaneWorkers
 from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
 from smc.analyses.registry import ANALYSES
@@ -198,11 +199,15 @@ def test_a_daemons_sessions_have_the_shelf_of_their_peer(tmp_path):
     without = SessionRunner(NORTH, {"south": public(SOUTH)}, QUICK)
     ends = memory_pair(1.0)
     task = type(
-        "Task", (), {"role": Role.ALICE, "report": staticmethod(lambda *said: None), "network": None}
+        "Task",
+        (),
+        {"role": Role.ALICE, "report": staticmethod(lambda *said: None), "network": None, "lanes": 1},
     )()
     try:
-        assert with_pools._session(Channel(ends[0]), "south", task).precomputed == store.with_peer("south")
-        assert without._session(Channel(ends[1]), "south", task).precomputed is None
+        assert with_pools._session(
+            Channel(ends[0]), "south", task, LaneWorkers(1)
+        ).precomputed == store.with_peer("south")
+        assert without._session(Channel(ends[1]), "south", task, LaneWorkers(1)).precomputed is None
     finally:
         with_pools.close()
         without.close()

@@ -31,18 +31,19 @@ PARTIES = {"north": Role.ALICE, "south": Role.BOB}
 
 
 @cache
-def runs():
+def scripts():
     sys.path.insert(0, str(ROOT / "scripts"))
     try:
         import wire_runs
+        import wire_transcripts
     finally:
         sys.path.pop(0)
-    return wire_runs
+    return wire_runs, wire_transcripts
 
 
 @cache
 def found(name: str):
-    return next(run for run in runs().every_run() if run.name == name)
+    return next(run for run in scripts()[0].every_run() if run.name == name)
 
 
 def sources(name: str) -> dict[Role, Randomness]:
@@ -53,13 +54,15 @@ def sources(name: str) -> dict[Role, Randomness]:
 def uncut(name: str) -> str:
     """The results of both sides without a network."""
     side, drawn = found(name).side, sources(name)
-    both = run_pair(side, side, keys=runs().KEYS, randomness=(drawn[Role.ALICE], drawn[Role.BOB]), workers=1)
+    both = run_pair(
+        side, side, keys=scripts()[1].KEYS, randomness=(drawn[Role.ALICE], drawn[Role.BOB]), workers=1
+    )
     return repr(both)
 
 
 def with_cut(name: str, party: str, part: float) -> None:
     """Run, cut when a party has sent a part of its messages, and compare."""
-    script, run = runs(), Run(PATIENT)
+    script, run = scripts()[1], Run(PATIENT)
     transcripts = {role: script.Transcript() for role in Role}
     results, drawn = {}, sources(name)
     messages = sum(count for count, _ in BASELINE[name][PARTIES[party].value]["kinds"].values())
