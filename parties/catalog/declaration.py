@@ -207,8 +207,8 @@ class Catalog:
             raise DataError(
                 f"The {what} of column {column!r} of data set {dataset!r} come from the data, and nobody has "
                 "confirmed them: the peer would see them, and noise would be scaled by them.",
-                f"Run duetto data confirm {dataset} {column} with what is known without the data, such as "
-                f"--{_CONFIRMING[what].format(column)}.",
+                f"Run `duetto data confirm {toml_key(dataset)} {quote(column)} "
+                f"--{_CONFIRMING[what].format(quote(column))}` with what is known without the data.",
             )
         return declared[column].schema
 

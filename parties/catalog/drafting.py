@@ -151,7 +151,8 @@ def draft(
         reasons = "; ".join(f"{name!r}: {reason}" for name, reason in [*found.left_out.items()][:5])
         raise DataError(
             f"{dataset.place} has no column that could be declared ({reasons}).",
-            "Put rows below a row that names each column once, or choose types with --type COLUMN=text.",
+            "Put rows below a row that names each column once, or choose types with "
+            "`duetto data add FILE --type COLUMN=text`.",
         )
     _name(found)
     return found

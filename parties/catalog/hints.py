@@ -6,6 +6,7 @@ cells or a form of numbers or dates.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -66,7 +67,9 @@ def hint(place: str, column: ColumnDeclaration, cell: Any) -> str:
 
 
 def _number(column: ColumnDeclaration, cell: Any, text: str) -> str:
-    if isinstance(cell, float | Decimal) and not isinstance(cell, bool):
+    if isinstance(cell, bool) or (isinstance(cell, float | Decimal) and not math.isfinite(cell)):
+        return ""
+    if isinstance(cell, float | Decimal):
         text = format(Decimal(repr(cell)) if isinstance(cell, float) else cell, "f")
         plain: str | None = text
     else:

@@ -15,7 +15,8 @@ from parties.catalog.adding import Asked, drafted
 from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
 from parties.catalog.loading import load as read
 from parties.config import Config
-from parties.errors import StorageError
+from parties.errors import DataError, StorageError
+from parties.toml import near
 from smc.analyses.matching.suggestion.roles import guessed
 from smc.analyses.matching.suggestion.suggest import Assumed, Quality, Suggestion, suggest
 from smc.analyses.records.normalization import KINDS
@@ -54,7 +55,7 @@ def recipe(
         StorageError: the job file cannot be written.
         DataError: the data cannot be read.
     """
-    dataset = _dataset(source, config)
+    dataset, left_out = _dataset(source, config)
     parties: tuple[str, str] | None = None
     if output is not None:
         parties = _parties(config, peer, dataset, source)
@@ -66,7 +67,11 @@ def recipe(
                 "Make it, or choose another name for the output.",
             )
     names = [name for name, column in dataset.columns.items() if column.schema.kind in KINDS]
-    columns = guessed(names, roles)
+    try:
+        columns = guessed(names, roles)
+    except UsageError as error:
+        unread = "".join(f" Column {name!r} is left out: {why}." for name, why in left_out.items())
+        raise UsageError(f"{error.what}{unread}", error.hint) from None
     say(f"Reading {', '.join(columns.values())} of {source}.")
     loaded = read(dataset, columns.values())
     found = suggest({role: loaded.columns[name] for role, name in columns.items()}, assumed, say)
@@ -131,16 +136,23 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _dataset(source: str, config: Config | None) -> DatasetDeclaration:
-    """The data set of the catalog that is called so, or else the file, with columns as they look."""
+def _dataset(source: str, config: Config | None) -> tuple[DatasetDeclaration, dict[str, str]]:
+    """The data set of the catalog that is called so, or else the file with columns as they look.
+
+    With it come the columns of the file that cannot be read, and why.
+    """
     path = Path(source)
-    if config is not None:
-        catalog = load_catalog(config.catalog)
-        if source in catalog.datasets or not path.is_file():
-            return catalog.dataset(source)
+    known = load_catalog(config.catalog).datasets if config is not None else {}
+    if source in known:
+        return known[source], {}
+    if not path.is_file():
+        raise DataError(
+            f"There is no file {source}, and the catalog has no data set of that name.",
+            near(source, list(known)),
+        )
     found = drafted(path.absolute().with_name(".no-catalog.toml"), Asked(source=source)).draft
     columns = {name: one.column for name, one in found.columns.items()}
-    return replace(found.dataset, columns=columns, key=(), person=())
+    return replace(found.dataset, columns=columns, key=(), person=()), dict(found.left_out)
 
 
 def _parties(

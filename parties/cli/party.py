@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from parties.daemon.daemon import Daemon
 
 _STOP_SECONDS: Final = 30.0
+_LEAVE_SECONDS: Final = 2.0
 _DEFAULT_PORT = "7443"
 
 
@@ -159,6 +160,18 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
         finally:
             talk("stopping")
             daemon.stop()
+            _leave_soon()
+
+
+def _leave_soon() -> None:
+    """End the process after a moment, also if a call is still at a source that does not end.
+
+    The interpreter would wait for the call's thread. What the call is about stands in the database as it was,
+    as after a crash.
+    """
+    leaving = threading.Timer(_LEAVE_SECONDS, os._exit, [0])
+    leaving.daemon = True
+    leaving.start()
 
 
 @party.command()

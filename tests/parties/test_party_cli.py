@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -229,6 +230,69 @@ def test_a_killed_daemon_starts_again(homes):
         process = started(homes["north"])
         os.kill(process.pid, signal.SIGKILL)
         ended(process)
+
+
+ENDLESS = """
+[datasets.endless]
+kind = "sql"
+url = "sqlite:///endless.db"
+query = "with recursive c(v) as (select 1 union all select v from c) select count(*) as v from c"
+[datasets.endless.columns.v]
+type = "integer"
+lower = 0
+upper = 9
+"""
+OVER_IT = """
+[job]
+analysis = "statistics"
+alice = "north"
+bob = "south"
+recipients = ["alice", "bob"]
+[alice]
+dataset = "endless"
+columns = { v = "v" }
+[bob]
+dataset = "endless"
+columns = { v = "v" }
+[parameters]
+epsilon = "1"
+[[parameters.queries]]
+kind = "sum"
+column = "v"
+"""
+ALLOWING = """
+[[rules]]
+analyses = ["statistics"]
+peers = ["south"]
+datasets = ["endless"]
+columns = ["v"]
+recipients = ["both"]
+epsilon_per_job = "1"
+epsilon_total = "1"
+approval = "auto"
+"""
+
+
+def test_a_stopped_daemon_does_not_wait_for_a_source_that_does_not_end(homes, tmp_path):
+    home, job = homes["north"], tmp_path / "job.toml"
+    sqlite3.connect(home / "endless.db").close()
+    job.write_text(OVER_IT)
+    before = {name: (home / name).read_text() for name in ("catalog.toml", "policy.toml")}
+    process = started(home)
+    try:
+        (home / "catalog.toml").write_text(ENDLESS)
+        (home / "policy.toml").write_text(ALLOWING)
+        asking = [*COMMAND, "job", "submit", str(job), "--config", str(home)]
+        with subprocess.Popen(asking, cwd=REPOSITORY, stderr=subprocess.PIPE, text=True) as client:
+            with pytest.raises(subprocess.TimeoutExpired):
+                client.wait(4)
+            assert duetto("party", "stop", "--config", home).returncode == 0
+            assert process.wait(20) == 0
+            client.kill()
+    finally:
+        process.kill()
+        for name, text in before.items():
+            (home / name).write_text(text)
 
 
 def test_doctor_without_the_peer(homes, capsys):

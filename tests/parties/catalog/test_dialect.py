@@ -14,7 +14,7 @@ from parties.catalog.cells import parser
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import load_catalog
 from parties.catalog.dialect import Writing
-from parties.catalog.hints import DATE_FORMATS, WRITINGS, date_formats, writings
+from parties.catalog.hints import DATE_FORMATS, WRITINGS, date_formats, hint, writings
 from parties.catalog.loading import load
 from parties.catalog.vectors import reader
 from parties.errors import ConfigError, DataError
@@ -158,6 +158,12 @@ def test_hints_name_the_key_and_never_the_cell(tmp_path, column, cell, hint):
     assert "[datasets.d.columns.c]" in caught.value.hint
     if len(cell) > 1:
         assert cell not in str(caught.value)
+
+
+@pytest.mark.parametrize("cell", [True, float("inf"), float("nan"), Decimal("Infinity")])
+def test_wider_bounds_are_no_advice_for_what_is_no_number(tmp_path, cell):
+    age = dataset(tmp_path, "c\n1\n", {"c": AGE}).columns["c"]
+    assert hint("datasets.d.columns.c", age, cell).startswith("Correct the cell, or its type")
 
 
 def test_a_column_may_differ_from_its_data_set(tmp_path):

@@ -135,6 +135,13 @@ def test_people_read_what_it_rests_on(home, command):
         assert said in printed
 
 
+def test_a_column_that_cannot_be_read_is_not_called_missing(home, command):
+    path = home / "twice.csv"
+    path.write_text("given_name,surname,born,given_name\n" + "anna,meier,1980-02-03,x\n" * 9)
+    refused = command("matching", "suggest", path, code=2).stderr
+    assert "Column 'given_name' is left out: its name is empty, comes twice or cannot be printed." in refused
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -142,6 +149,7 @@ def test_people_read_what_it_rests_on(home, command):
         (("people", "--role", "born"), 2, "--role surname=COLUMN"),
         (("peopel", "--role", "born=day"), None, "people"),
         (("FILE", "--role", "born=day", "--output", "x.toml"), 2, "duetto data add"),
+        (("nowhere.csv",), 65, "There is no file nowhere.csv"),
     ],
 )
 def test_errors_have_hints(home, command, words, code, said):

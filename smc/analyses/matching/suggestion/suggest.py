@@ -138,7 +138,8 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         say: takes notes on the progress.
 
     Raises:
-        DomainError: the file has too few rows, or its birth dates are not written in one of two ways.
+        DomainError: the file has too few rows, or its birth dates are not written in one of two ways, or
+            its persons cannot be told apart.
     """
     texts = {role: normalized(column, DEFAULT_STEPS, f"The column {role!r}") for role, column in data.items()}
     rows = len(texts[BORN])
@@ -170,6 +171,12 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         half = _qualities(_parsed(recipe(ranks, menu.THRESHOLDS[0])), *fewer)
         qualities = grown(qualities, half, rows / assumed.sample)
     chosen = _best(qualities, assumed.threshold)
+    if not chosen.f_measure:
+        raise DomainError(
+            "No recipe tells these persons apart: of those who are in both registers none was found.",
+            "Name columns that differ from person to person, by --role; or take the recipe of "
+            "docs/analyses.md.",
+        )
     parameters = recipe(ranks, chosen.threshold)
     if assumed.histogram:
         parameters |= {"histogram": {"epsilon": assumed.histogram}}

@@ -202,7 +202,16 @@ def test_files_that_cannot_be_simulated_are_refused():
         suggest(few, Assumed())
     with pytest.raises(DomainError, match="neither YYYY-MM-DD nor YYYYMMDD"):
         suggest(alice | {"born": Column(["3 May 80"] * ROWS, TEXT)}, Assumed())
-    for wrong in ({"overlap": 0.0}, {"sample": 10}, {"threshold": "0.71"}, {"peer_rows": -1}):
+    with pytest.raises(DomainError, match="tells these persons apart"):
+        suggest({role: Column(column.texts[:1] * ROWS, TEXT) for role, column in alice.items()}, Assumed())
+    for wrong in (
+        {"overlap": 0.0},
+        {"sample": 10},
+        {"threshold": "0.71"},
+        {"peer_rows": -1},
+        {"peer_rows": 1 << 40},
+        {"seed": 1 << 80},
+    ):
         with pytest.raises(UsageError):
             Assumed(**wrong)
     with pytest.raises(UsageError):
