@@ -147,7 +147,7 @@ def _dataset(source: str, config: Config | None) -> tuple[DatasetDeclaration, di
         return known[source], {}
     if not path.is_file():
         raise DataError(
-            f"There is no file {source}, and the catalog has no data set of that name.",
+            f"{source} does not exist as a file, and the catalog has no data set of that name.",
             near(source, list(known)),
         )
     found = drafted(path.absolute().with_name(".no-catalog.toml"), Asked(source=source)).draft

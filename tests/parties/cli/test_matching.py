@@ -149,7 +149,7 @@ def test_a_column_that_cannot_be_read_is_not_called_missing(home, command):
         (("people", "--role", "born"), 2, "--role surname=COLUMN"),
         (("peopel", "--role", "born=day"), None, "people"),
         (("FILE", "--role", "born=day", "--output", "x.toml"), 2, "duetto data add"),
-        (("nowhere.csv",), 65, "There is no file nowhere.csv"),
+        (("nowhere.csv",), 65, "nowhere.csv does not exist as a file"),
     ],
 )
 def test_errors_have_hints(home, command, words, code, said):

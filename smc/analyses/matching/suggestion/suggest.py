@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -150,7 +150,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         )
     has_dashes = _has_dashes(texts[BORN])
     random = Randomness.from_seed(assumed.seed.to_bytes(16, "big", signed=True), "duetto/matching/suggest/1")
-    alice, bob, truth = _registers(texts, assumed, rows, random)
+    alice, bob, truth = _registers(texts, assumed, assumed.sample, random)
     larger = max(rows, assumed.peer_rows or rows)
 
     def recipe(ranks: int, threshold: str) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     qualities = found[ranks]
     if rows > assumed.sample:
         say("Linking half as many, to see how false pairs grow with the file.")
-        fewer = _registers(texts, replace(assumed, sample=assumed.sample // 2), rows, random)
+        fewer = _registers(texts, assumed, assumed.sample // 2, random)
         half = _qualities(_parsed(recipe(ranks, menu.THRESHOLDS[0])), *fewer)
         qualities = grown(qualities, half, rows / assumed.sample)
     chosen = _best(qualities, assumed.threshold)
@@ -249,10 +249,11 @@ def _has_dashes(dates: Sequence[str]) -> bool:
 
 
 def _registers(
-    texts: Texts, assumed: Assumed, rows: int, random: Randomness
+    texts: Texts, assumed: Assumed, sample: int, random: Randomness
 ) -> tuple[dict[str, list[str]], dict[str, list[str]], NDArray[np.int64]]:
     """Two registers of the file's persons, and Bob's row of each of Alice's persons or -1."""
-    order = random.permutation(rows)[: assumed.sample]
+    rows = len(texts[BORN])
+    order = random.permutation(rows)[:sample]
     ratio = (assumed.peer_rows or rows) / rows
     shared = assumed.overlap * min(1.0, ratio)
     first = max(1, min(len(order), round(len(order) / (1 + ratio - shared))))

@@ -9,7 +9,7 @@ from parties.bench.people import people
 from smc.analyses.matching.suggestion import menu
 from smc.analyses.matching.suggestion.errors import ErrorModel, corrupted
 from smc.analyses.matching.suggestion.roles import guessed
-from smc.analyses.matching.suggestion.suggest import Assumed, Quality, grown, suggest
+from smc.analyses.matching.suggestion.suggest import MIN_ROWS, Assumed, Quality, grown, suggest
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.studies.columns import Column, Schema
 from smc.errors import DomainError, UsageError
@@ -153,6 +153,7 @@ def test_of_a_sample_of_a_file_the_expected_precision_is_no_better_than_of_the_s
     alice, _ = registers(9)
     said = []
     found = suggest(alice, Assumed(sample=500), said.append)
+    assert suggest(alice, Assumed(sample=MIN_ROWS)).rows == ROWS
     assert len(said) == 3
     assert found.registers == (333, 333)
     assert f_measure(found.parameters | {"overflow": "accept"}, *registers(9)) >= 0.94
