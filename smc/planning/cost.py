@@ -41,7 +41,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "inverse": Operation(0.03e-3),
     "square": Operation(4e-6),
     "ot": _fixed(0.035e-6),
-    "ot_silent": _fixed(0.05e-6),
+    "ot_silent": _fixed(0.03e-6),
     "ot_expand": _fixed(5e-6),
     "ec_mask": _fixed(0.05e-3),
     "ec_power": _fixed(0.08e-3),
