@@ -64,6 +64,8 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
             said = f"planned for a link of {network['rtt_ms']} ms and {network['mbit']} Mbit/s"
             took = f"; about {duration(report['estimate']['total_seconds'])}" if report["estimate"] else ""
             out.print(said + took)
+        if report["lanes"] > 1:
+            out.print(f"large batches in {report['lanes']} lanes, each a process of its own on either side")
         print_leakage(out, report["leakage"], "would learn")
         for lost in report["bisection"]:
             chosen = f"{lost['jobs']} such jobs with values that {report['peer']} chooses"

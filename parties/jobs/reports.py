@@ -69,6 +69,7 @@ def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLI
         "rho": str(task.facts.loss.rho),
         "seconds": task.spec.seconds,
         "network": task.spec.network and asdict(task.spec.network),
+        "lanes": task.spec.lanes,
         "exact": task.facts.exact,
         "row_results": task.facts.row_results,
         "verdict": verdict_document(verdict),

@@ -173,6 +173,14 @@ def cost_blocks(count: int, *, silent: bool | None = None) -> Cost:
     return _with_reserve(_with_work(sent, silent_transfers.rows_of(words_for(count))))
 
 
+_OPENING_SECONDS: Final = 0.7
+
+
+def opening_seconds(cost: Cost) -> float:
+    """What opening the lanes of a session takes, where a run needs them; most of it starts Python."""
+    return _OPENING_SECONDS if Flight.LANES in cost.flights else 0.0
+
+
 def cost_settled(cost: Cost) -> Cost:
     """The cost of a whole session, with the bytes of what it does once, see `Flight`."""
     once: list[FlightBytes] = []
