@@ -22,7 +22,7 @@ Integers = Sequence[int] | Word | Bit
 COLUMNS: Final = 128
 """Columns of an extension matrix: the security parameter in bits."""
 
-LANES: Final = 64
+SLOTS: Final = 64
 """Slots per word."""
 
 _STRIDES: Final = (32, 16, 8, 4, 2, 1)
@@ -33,7 +33,7 @@ _MASKS: Final = {
 
 def words_for(count: int) -> int:
     """Words per column that a batch of `count` slots takes."""
-    return (count + LANES - 1) // LANES
+    return (count + SLOTS - 1) // SLOTS
 
 
 def transpose_squares(square: Word, scratch: Word) -> None:
@@ -71,10 +71,10 @@ def pack_slots(bits: Bit) -> Word:
         Shape (ceil(n / 64),); missing slots are 0.
     """
     width = words_for(len(bits))
-    padded = np.zeros(LANES * width, dtype=np.uint8)
+    padded = np.zeros(SLOTS * width, dtype=np.uint8)
     padded[: len(bits)] = bits
     # Slot r * w + k is bit r of word k, hence row k of the turned grid holds the bits of word k.
-    packed = np.packbits(padded.reshape(LANES, width).T, axis=1, bitorder="little")
+    packed = np.packbits(padded.reshape(SLOTS, width).T, axis=1, bitorder="little")
     return np.ascontiguousarray(packed).view("<u8").reshape(width).astype(np.uint64, copy=False)
 
 
@@ -106,15 +106,15 @@ def planes(values: Integers, bits: int) -> Word:
     width = words_for(len(values))
     result = np.zeros((bits, width), dtype=np.uint64)
     for start, limb in enumerate(limbs(values, bits)):
-        square = np.zeros((LANES, width), dtype=np.uint64)
+        square = np.zeros((SLOTS, width), dtype=np.uint64)
         # Row r, column k is slot r * w + k; transposed, row i holds bit i of all slots.
         square.reshape(-1)[: len(limb)] = limb
-        transpose_squares(square, np.empty(LANES // 2 * width, dtype=np.uint64))
-        inside = min(bits - LANES * start, LANES)
+        transpose_squares(square, np.empty(SLOTS // 2 * width, dtype=np.uint64))
+        inside = min(bits - SLOTS * start, SLOTS)
         # Bits at or above the bound.
         if square[inside:].any():
             raise _too_wide(bits)
-        result[LANES * start : LANES * start + inside] = square[:inside]
+        result[SLOTS * start : SLOTS * start + inside] = square[:inside]
     return result
 
 
@@ -124,7 +124,7 @@ def limbs(values: Integers, bits: int) -> list[Word]:
     Raises:
         DomainError: an integer is negative or does not fit as many digits as `bits` takes.
     """
-    count = (bits + LANES - 1) // LANES
+    count = (bits + SLOTS - 1) // SLOTS
     if isinstance(values, np.ndarray):
         if values.dtype.kind != "u":
             raise _too_wide(bits)

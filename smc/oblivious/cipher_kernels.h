@@ -84,7 +84,7 @@ TARGET INLINE void NAME(hash_square)(
     VECTOR one[ACROSS], two[ACROSS];
     memset(one, 0, sizeof(one));
     memset(two, 0, sizeof(two));
-    for (size_t r = 0; r < LANES; r += LINES) {
+    for (size_t r = 0; r < SLOTS; r += LINES) {
         VECTOR plain[SERIES], hashed[SERIES];
         for (size_t i = 0; i < SERIES; i++) {
             plain[i] = XOR(LOAD(rows[r + i / ACROSS] + i % ACROSS * NAME(words)), added);
@@ -138,7 +138,7 @@ TARGET static void NAME(hash_columns)(
 }
 
 /*
- * Of the hashes of row + offset four bits are kept as by duetto_diagonals, for each of n offsets: rows has LANES
+ * Of the hashes of row + offset four bits are kept as by duetto_diagonals, for each of n offsets: rows has SLOTS
  * lines of w rows, planes n times four lines, `stride` words apart. Unless choices is NULL, bit r of its word k is
  * the lowest bit of row (r, k).
  */
@@ -152,7 +152,7 @@ TARGET static void NAME(hash_rows)(
         size_t size = w - start < COLUMNS_AT_ONCE ? w - start : COLUMNS_AT_ONCE;
         square m; /* lines of a whole page would fall on each other in the cache */
         word lowest[2 * COLUMNS_AT_ONCE] = {0};
-        for (size_t r = 0; r < LANES; r++) {
+        for (size_t r = 0; r < SLOTS; r++) {
             const word *line = rows + 2 * (r * w + start);
             if (size == COLUMNS_AT_ONCE) {
                 memcpy(m[r], line, sizeof(m[r]));
@@ -180,7 +180,7 @@ TARGET static void NAME(hash_rows)(
 }
 
 /*
- * duetto_add_drawn with a stream that is made here: for every `piece` rows, a multiple of LANES, HALF_WEIGHT
+ * duetto_add_drawn with a stream that is made here: for every `piece` rows, a multiple of SLOTS, HALF_WEIGHT
  * lines of as many words, of AES in counter mode from block (number, 0) on.
  */
 TARGET static void NAME(add_code)(
@@ -188,18 +188,18 @@ TARGET static void NAME(add_code)(
 ) {
     __m128i schedule[ROUNDS + 1];
     expand(key, schedule);
-    for (size_t row = 0; row < n; row += LANES) {
-        word drawn[HALF_WEIGHT][LANES];
+    for (size_t row = 0; row < n; row += SLOTS) {
+        word drawn[HALF_WEIGHT][SLOTS];
         for (size_t j = 0; j < HALF_WEIGHT; j++) {
             word place = row / piece * piece * HALF_WEIGHT + j * piece + row % piece;
-            for (size_t at = 0; at < LANES; at += NAME(series)) {
+            for (size_t at = 0; at < SLOTS; at += NAME(series)) {
                 VECTOR stream[SERIES];
                 NAME(count)(number, (place + at) / 2, stream);
                 NAME(encrypt)(schedule, stream);
                 memcpy(drawn[j] + at, stream, sizeof(stream));
             }
         }
-        add_drawn(secret, drawn[0], LANES, mask, rows + 2 * row);
+        add_drawn(secret, drawn[0], SLOTS, mask, rows + 2 * row);
     }
 }
 

@@ -23,7 +23,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 
 from smc.forms import Role
-from smc.oblivious.bitmatrix import LANES, Word
+from smc.oblivious.bitmatrix import SLOTS, Word
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
 from smc.pieces import cut
@@ -93,7 +93,7 @@ class RowHash:
         width = columns.shape[1]
         for part in cut(width, HASH_WORDS):
             size = part.stop - part.start
-            rows = self._workspace.words("rows", LANES, size, 2)
+            rows = self._workspace.words("rows", SLOTS, size, 2)
             self._kernels.rows(columns[:, part], rows)
             self._cipher = self._next_cipher()
             yield part, rows
@@ -102,7 +102,7 @@ class RowHash:
         """E_k of all rows, shape (64, 2 v), valid until the next call."""
         output = self._workspace.output("hashed", rows.nbytes)
         self._cipher.update_into(rows.view(np.uint8).reshape(-1).data, output.data)
-        return output[: rows.nbytes].view(np.uint64).reshape(LANES, -1)
+        return output[: rows.nbytes].view(np.uint64).reshape(SLOTS, -1)
 
     def words(self, rows: Word) -> Word:
         """64 bits of the hash of each row.

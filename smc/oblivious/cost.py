@@ -16,7 +16,7 @@ from typing import Final
 from smc.network import lanes_priced
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.base_ot import NONCE_BYTES, POINT_BYTES, TRANSFERS
-from smc.oblivious.bitmatrix import LANES, words_for
+from smc.oblivious.bitmatrix import SLOTS, words_for
 from smc.oblivious.setup import SUM_BYTES
 from smc.pieces import cut
 
@@ -72,7 +72,7 @@ def spans(count: int, word_bytes: int) -> Iterator[slice]:
         count: instances in the batch.
         word_bytes: most bytes of one direction's first flight for 64 instances, at least 1.
     """
-    size = LANES * max(1, SPAN_BYTES // word_bytes)
+    size = SLOTS * max(1, SPAN_BYTES // word_bytes)
     return cut(count, size)
 
 
@@ -90,7 +90,7 @@ def takes_lanes(count: int, word_bytes: int, lanes: int) -> bool:
 def lane_parts(count: int, lanes: int) -> list[slice]:
     """The part of a batch that each lane takes: whole words, as equal as can be."""
     words = words_for(count)
-    ends = [min(count, LANES * -(-words * lane // lanes)) for lane in range(lanes + 1)]
+    ends = [min(count, SLOTS * -(-words * lane // lanes)) for lane in range(lanes + 1)]
     return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
@@ -253,7 +253,7 @@ def _digits_and_tree(digits: Digits, width: int) -> list[FlightBytes]:
 
 BELOW_WORD_BYTES: Final = _BIT_COLUMN_BYTES * (WORD_BITS - 1)
 CONJUNCTION_WORD_BYTES: Final = _BIT_COLUMN_BYTES
-CORRELATED_WORD_BYTES: Final = _BIT_COLUMN_BYTES + LANES * _WORD
+CORRELATED_WORD_BYTES: Final = _BIT_COLUMN_BYTES + SLOTS * _WORD
 
 
 def below(count: int) -> tuple[FlightBytes, ...]:

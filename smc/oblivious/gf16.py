@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.oblivious.bitmatrix import LANES, Word, transpose_squares
+from smc.oblivious.bitmatrix import SLOTS, Word, transpose_squares
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
 
@@ -20,7 +20,7 @@ DEPTH: Final = 4
 """Bits of a symbol, and of the missing leaf of a tree."""
 
 LEAVES: Final = 1 << DEPTH
-SYMBOLS: Final = LANES
+SYMBOLS: Final = SLOTS
 """Symbols of a vector; one tree for each."""
 
 _MODULUS: Final = 0b10011
@@ -74,8 +74,8 @@ class Weigher:
 def transposed(symbols: Word, workspace: Workspace) -> Word:
     """From planes to rows and back: shape (64, w, 4), in place."""
     width = symbols.shape[1]
-    scratch = workspace.words("swap", LANES // 2 * DEPTH * width)
-    transpose_squares(symbols.reshape(LANES, DEPTH * width), scratch)
+    scratch = workspace.words("swap", SLOTS // 2 * DEPTH * width)
+    transpose_squares(symbols.reshape(SLOTS, DEPTH * width), scratch)
     return symbols
 
 

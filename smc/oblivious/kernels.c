@@ -43,9 +43,9 @@ typedef word some_words __attribute__((vector_size(64), aligned(8), may_alias));
 typedef word some_words;
 #endif
 
-enum { LANES = 64, HALF_WEIGHT = 5, COLUMNS_AT_ONCE = 8, CHUNK = 128, MOST_DEPTH = 4, MOST_LEAVES = 16, MOST_TREES = 32 };
+enum { SLOTS = 64, HALF_WEIGHT = 5, COLUMNS_AT_ONCE = 8, CHUNK = 128, MOST_DEPTH = 4, MOST_LEAVES = 16, MOST_TREES = 32 };
 
-typedef word square[LANES][2 * COLUMNS_AT_ONCE];
+typedef word square[SLOTS][2 * COLUMNS_AT_ONCE];
 
 /* So that a library of another release is not taken for this one. */
 int duetto_kernels_version(void) { return 3; }
@@ -75,7 +75,7 @@ void duetto_add_drawn(const word *secret, const word *drawn, size_t n, word mask
 }
 
 /*
- * One or two bits of each half of every row: hashed and rows have LANES lines of w rows of two words, and row
+ * One or two bits of each half of every row: hashed and rows have SLOTS lines of w rows of two words, and row
  * (r, k) gives bit r of word k of planes 0 and 1, and with four planes its bits r ^ 32 to planes 2 and 3.
  *
  * rows may be NULL, which stands for zeros. Planes are `stride` words apart.
@@ -84,7 +84,7 @@ WIDE void duetto_diagonals(const word *hashed, const word *rows, size_t w, word 
     for (size_t start = 0; start < 2 * w; start += CHUNK) {
         size_t size = 2 * w - start < CHUNK ? 2 * w - start : CHUNK;
         word first[CHUNK] = {0}, second[CHUNK] = {0};
-        for (size_t r = 0; r < LANES; r++) {
+        for (size_t r = 0; r < SLOTS; r++) {
             const word *line = hashed + 2 * w * r + start;
             word bit = (word)1 << r, other = (word)1 << (r ^ 32);
             if (rows) {
@@ -112,12 +112,12 @@ WIDE void duetto_diagonals(const word *hashed, const word *rows, size_t w, word 
 }
 
 /*
- * Up to COLUMNS_AT_ONCE words of 2 LANES columns, `stride` words apart, as they lie in rows: both halves side by
+ * Up to COLUMNS_AT_ONCE words of 2 SLOTS columns, `stride` words apart, as they lie in rows: both halves side by
  * side, and zeros where there are no more.
  */
 INLINE void take_columns(const word *columns, size_t stride, size_t size, square s) {
-    for (size_t r = 0; r < LANES; r++) {
-        const word *low = columns + r * stride, *high = columns + (LANES + r) * stride;
+    for (size_t r = 0; r < SLOTS; r++) {
+        const word *low = columns + r * stride, *high = columns + (SLOTS + r) * stride;
         word some[2][COLUMNS_AT_ONCE] = {{0}};
         if (size < COLUMNS_AT_ONCE) {
             memcpy(some[0], low, size * sizeof(word));
@@ -137,7 +137,7 @@ INLINE void take_columns(const word *columns, size_t stride, size_t size, square
  * places. Eight lines that are s apart stay among themselves.
  */
 INLINE void turn_blocks(square m, size_t s) {
-    for (size_t r = 0; r < LANES; r++) {
+    for (size_t r = 0; r < SLOTS; r++) {
         if (r & 7 * s) {
             continue;
         }
@@ -170,8 +170,8 @@ INLINE void transpose(square m) {
 }
 
 /*
- * Columns to rows: columns has 2 LANES lines, `stride` words apart, of which w words count; row (r, k) of rows,
- * LANES lines of w rows of two words, gets bit r of word k of columns 0 to 63 and 64 to 127.
+ * Columns to rows: columns has 2 SLOTS lines, `stride` words apart, of which w words count; row (r, k) of rows,
+ * SLOTS lines of w rows of two words, gets bit r of word k of columns 0 to 63 and 64 to 127.
  */
 WIDE void duetto_rows(const word *columns, size_t stride, size_t w, word *rows) {
     for (size_t start = 0; start < w; start += COLUMNS_AT_ONCE) {
@@ -179,7 +179,7 @@ WIDE void duetto_rows(const word *columns, size_t stride, size_t w, word *rows) 
         square m;
         take_columns(columns + start, stride, size, m);
         transpose(m);
-        for (size_t r = 0; r < LANES; r++) {
+        for (size_t r = 0; r < SLOTS; r++) {
             memcpy(rows + 2 * (r * w + start), m[r], 2 * size * sizeof(word));
         }
     }

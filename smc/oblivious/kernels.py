@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from smc.errors import UsageError
-from smc.oblivious.bitmatrix import COLUMNS, LANES, Bit, Word
+from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Bit, Word
 from smc.oblivious.native_kernels import Native, NativeCiphers, library
 from smc.oblivious.numpy_kernels import Reference
 from smc.oblivious.prg import LeafStreams
@@ -190,16 +190,16 @@ def _trial(kernels: Kernels) -> list[Word]:
     offsets, key = words(2, 2), words(2)
     offsets[0] = 0
     for width in _WIDTHS:
-        rows, columns = words(LANES, width, 2), words(COLUMNS, width + 1)[:, 1:]
+        rows, columns = words(SLOTS, width, 2), words(COLUMNS, width + 1)[:, 1:]
         weighed, total, hashed = words(2, 4, width), words(2, width), words(2, 2, width)
-        planes, choices, code = words(2, 4, width + 1), words(width), words(LANES * 2, 2)
+        planes, choices, code = words(2, 4, width + 1), words(width), words(SLOTS * 2, 2)
         streams = kernels.streams(words(2, 16, 2))
         for _ in range(2):  # the second time from within a block
             streams.weigh(slice(0, 2), weighed, total)
             found += [weighed.copy(), total.copy()]
         kernels.hash_columns(columns, words(-(-width // 64), 2), 64, offsets, hashed)
-        kernels.hash_rows(words(LANES * width, 2), key, offsets, planes[:, :, 1:], choices)
-        kernels.add_code(words(32, 2), key, width, LANES, code)
+        kernels.hash_rows(words(SLOTS * width, 2), key, offsets, planes[:, :, 1:], choices)
+        kernels.add_code(words(32, 2), key, width, SLOTS, code)
         kernels.rows(columns, rows)
         found += [hashed, planes, choices, code, rows]
         for depth in (1, 6):

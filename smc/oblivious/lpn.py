@@ -25,7 +25,7 @@ from typing import Final
 import numpy as np
 
 from smc.forms import Role
-from smc.oblivious.bitmatrix import LANES, Word
+from smc.oblivious.bitmatrix import SLOTS, Word
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
 from smc.pieces import ask
@@ -67,7 +67,7 @@ class LpnSet:
     @property
     def block_words(self) -> int:
         """Words of 64 slots of a block."""
-        return self.block_rows // LANES
+        return self.block_rows // SLOTS
 
     @property
     def reserve_rows(self) -> int:

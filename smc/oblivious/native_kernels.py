@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from smc.errors import UsageError
-from smc.oblivious.bitmatrix import COLUMNS, LANES, Bit, Word
+from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Bit, Word
 from smc.oblivious.numpy_kernels import Reference
 from smc.oblivious.prg import LeafStreams, out_of_step
 from smc.oblivious.workspace import Workspace
@@ -90,7 +90,7 @@ class Native(Reference):
     def diagonals(self, hashed: Word, rows: Word | None, planes: Word) -> None:
         """As the reference."""
         width = planes.shape[1]
-        _check(hashed, (LANES, 2 * width))
+        _check(hashed, (SLOTS, 2 * width))
         if rows is not None:
             _check(rows, hashed.shape)
         stride = _stride(planes)
@@ -102,7 +102,7 @@ class Native(Reference):
     def rows(self, columns: Word, rows: Word) -> None:
         """As declared."""
         width = columns.shape[1]
-        _check_written(rows, (LANES, width, 2))
+        _check_written(rows, (SLOTS, width, 2))
         if len(columns) != COLUMNS:
             raise _unfit()
         self._library.duetto_rows(_at(columns), _stride(columns), width, _at(rows))
@@ -152,7 +152,7 @@ class NativeCiphers(Native):
     ) -> None:
         """As declared; the rows keep their content."""
         count, lines, width = planes.shape
-        _check(rows, (LANES * width, 2))
+        _check(rows, (SLOTS * width, 2))
         _check(key, (2,))
         _check(offsets, (count, 2))
         stride = _stride(planes[0])
@@ -170,7 +170,7 @@ class NativeCiphers(Native):
         _check_table(secret)
         _check(key, (2,))
         _check_written(rows, (count, 2))
-        if piece < LANES or piece % LANES or count % piece or not 0 <= number < 1 << 64:
+        if piece < SLOTS or piece % SLOTS or count % piece or not 0 <= number < 1 << 64:
             raise _unfit()
         mask = len(secret) - 1
         self._library.duetto_add_code(self._set, _at(secret), mask, _at(key), number, count, piece, _at(rows))

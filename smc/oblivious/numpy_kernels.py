@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 
-from smc.oblivious.bitmatrix import LANES, Bit, Word, transpose_squares
+from smc.oblivious.bitmatrix import SLOTS, Bit, Word, transpose_squares
 from smc.oblivious.prg import LeafStreams, Streams
 from smc.oblivious.workspace import Workspace
 from smc.pieces import cut
@@ -17,7 +17,7 @@ _HALF_WEIGHT: Final = 5
 _ONE: Final = np.uint64(1)
 _REST: Final = ~_ONE
 _HALF: Final = np.uint64(32)
-_LANES: Final = np.arange(LANES, dtype=np.uint64)[:, None]
+_LANES: Final = np.arange(SLOTS, dtype=np.uint64)[:, None]
 # Of row r one bit each in place r and in place r ^ 32 of both words: the OR over 64 rows is then a word with
 # one bit of each row, and nothing has to be transposed.
 _DIAGONALS: Final = (_ONE << _LANES, _ONE << (_LANES ^ _HALF))
@@ -43,7 +43,7 @@ class Reference:
     def hash_columns(self, columns: Word, keys: Word, span: int, offsets: Word, found: Word) -> None:
         """As declared."""
         for part, key in zip(cut(columns.shape[1], span), keys, strict=True):
-            rows = self._workspace.words("rows", LANES, part.stop - part.start, 2)
+            rows = self._workspace.words("rows", SLOTS, part.stop - part.start, 2)
             self.rows(columns[:, part], rows)
             if len(offsets) > 2:
                 self._hash_space(rows, _cipher(key), offsets, found[:, :, part])
@@ -52,7 +52,7 @@ class Reference:
 
     def _hash_shifted(self, rows: Word, cipher: CipherContext, offsets: Word, found: Word) -> None:
         """Bits of the hashes of every row, shape (64, v, 2), and of every row plus a second offset."""
-        flat = rows.reshape(LANES, -1)
+        flat = rows.reshape(SLOTS, -1)
         for number, planes in enumerate(found):
             if number:
                 np.bitwise_xor(flat, np.tile(offsets[number], rows.shape[1]), out=flat)
@@ -60,7 +60,7 @@ class Reference:
 
     def _hash_space(self, rows: Word, cipher: CipherContext, offsets: Word, found: Word) -> None:
         """As above for a linear space: in Gray order, one basis vector at a time."""
-        flat = rows.reshape(LANES, -1)
+        flat = rows.reshape(SLOTS, -1)
         plain = np.empty(found.shape[1:], dtype=np.uint64)
         self.diagonals(flat.copy(), None, plain)
         basis = {bit: np.tile(offsets[bit], rows.shape[1]) for bit in _POWERS if bit < len(offsets)}
@@ -84,7 +84,7 @@ class Reference:
         self, rows: Word, key: Word, offsets: Word, planes: Word, choices: Word | None = None
     ) -> None:
         """As declared."""
-        lines = rows.reshape(LANES, -1, 2)
+        lines = rows.reshape(SLOTS, -1, 2)
         if choices is not None:
             np.bitwise_or.reduce((lines[:, :, 0] & _ONE) << _LANES, axis=0, out=choices)
         self._hash_shifted(lines, _cipher(key), offsets, planes)
@@ -138,15 +138,15 @@ class Reference:
             np.bitwise_and(hashed, _DIAGONALS[pair], out=picked)
             planes[2 * pair : 2 * pair + 2] = np.bitwise_or.reduce(picked, axis=0).reshape(-1, 2).T
         # The second diagonal has put the bit of row r into place r ^ 32.
-        lanes = planes[2:]
-        np.bitwise_or(lanes >> _HALF, lanes << _HALF, out=lanes)
+        halves = planes[2:]
+        np.bitwise_or(halves >> _HALF, halves << _HALF, out=halves)
 
     def rows(self, columns: Word, rows: Word) -> None:
         """As declared."""
         width = columns.shape[1]
-        rows[:, :, 0] = columns[:LANES]
-        rows[:, :, 1] = columns[LANES:]
-        transpose_squares(rows.reshape(LANES, 2 * width), self._workspace.words("swap", LANES * width))
+        rows[:, :, 0] = columns[:SLOTS]
+        rows[:, :, 1] = columns[SLOTS:]
+        transpose_squares(rows.reshape(SLOTS, 2 * width), self._workspace.words("swap", SLOTS * width))
 
     def weigh(self, streams: Word, weighed: Word, total: Word) -> None:
         """The sums of x times stream x, bit by bit of x, and the sum of all.

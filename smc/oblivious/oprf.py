@@ -48,7 +48,7 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious.bitmatrix import LANES, Word, words_for
+from smc.oblivious.bitmatrix import SLOTS, Word, words_for
 from smc.oblivious.cost import FlightBytes, matrix_bytes
 from smc.oblivious.gf16 import DEPTH, LEAVES, SYMBOLS, Weigher, products, times_powers, transposed
 from smc.oblivious.ggm_trees import SeedTrees
@@ -112,13 +112,13 @@ def distance_failure(points: int) -> Fraction:
 def steps(count: int) -> tuple[FlightBytes, ...]:
     """One batch of so many instances; the sender is the first party."""
     return tuple(
-        FlightBytes(0, ROW_BYTES * LANES * words_for(part.stop - part.start)) for part in pieces(count)
+        FlightBytes(0, ROW_BYTES * SLOTS * words_for(part.stop - part.start)) for part in pieces(count)
     )
 
 
 def pieces(count: int) -> list[slice]:
     """The instances of each message."""
-    size = LANES * PIECE_WORDS
+    size = SLOTS * PIECE_WORDS
     return list(cut(count, size))
 
 
@@ -173,7 +173,7 @@ class PrfReceiver:
     def _extend(self, inputs: Word) -> tuple[NDArray[np.uint8], Word]:
         """The matrix for the sender, shape (256, 8 w) bytes, and the local rows t, shape (64 w, 4)."""
         width = words_for(len(inputs))
-        words = self._workspace.words("words", LANES, width, DEPTH)
+        words = self._workspace.words("words", SLOTS, width, DEPTH)
         flat = words.reshape(-1, DEPTH)
         # The last word is filled up; what stands for these instances is never evaluated.
         flat[len(inputs) :] = 0

@@ -40,7 +40,7 @@ from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation, UsageError
-from smc.oblivious.bitmatrix import LANES, Word, words_for
+from smc.oblivious.bitmatrix import SLOTS, Word, words_for
 from smc.oblivious.cost import POOL_NAME_BYTES, Digits
 from smc.oblivious.ot_1_of_16 import CHOICES, DIGIT_BITS
 from smc.oblivious.prepared import Triples
@@ -102,7 +102,7 @@ class Pool:
 
     def __len__(self) -> int:
         """Comparisons that are left; every batch uses up a multiple of 64."""
-        return LANES * self._width
+        return SLOTS * self._width
 
     @property
     def _width(self) -> int:
@@ -128,7 +128,7 @@ class Pool:
 
     def fits(self, count: int, bits: int, holds_x: bool) -> bool:
         """Whether the pool is made for such numbers and has enough left."""
-        return bits == self.bits and holds_x == self.holds_x and LANES * words_for(count) <= len(self)
+        return bits == self.bits and holds_x == self.holds_x and SLOTS * words_for(count) <= len(self)
 
     def take(self, count: int) -> Portion:
         """Take what `count` comparisons need; it is erased from the pool before it is returned.
@@ -138,9 +138,9 @@ class Pool:
         """
         width = words_for(count)
         with self._lock:
-            if LANES * width > len(self):
+            if SLOTS * width > len(self):
                 raise UsageError(
-                    f"The pool has {len(self)} comparisons left, but {LANES * width} are needed.",
+                    f"The pool has {len(self)} comparisons left, but {SLOTS * width} are needed.",
                     "Fill a new pool.",
                 )
             taken = [array[..., :width].copy() for array in self._arrays]

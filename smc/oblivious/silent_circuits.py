@@ -29,7 +29,7 @@ from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.network import lanes_priced
-from smc.oblivious.bitmatrix import LANES, Word, words_for
+from smc.oblivious.bitmatrix import SLOTS, Word, words_for
 from smc.oblivious.circuits import Circuits, DigitShifts
 from smc.oblivious.cost import Digits, FlightBytes, compares_in_lanes, over_lanes
 from smc.oblivious.lpn import PRODUCTION, LpnSet
@@ -87,7 +87,7 @@ class SilentDigits:
 
     def spans(self, count: int) -> Iterator[slice]:
         """Cut a batch of `count` comparisons."""
-        size = LANES * max(1, SPAN_WORDS // self.transfers)
+        size = SLOTS * max(1, SPAN_WORDS // self.transfers)
         return cut(count, size)
 
 

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious.bitmatrix import LANES, Bit, Word
+from smc.oblivious.bitmatrix import SLOTS, Bit, Word
 from smc.oblivious.correlated_ggm import PuncturedTrees
 from smc.oblivious.correlation_robust_hash import NO_OFFSET
 from smc.oblivious.kernels import make_kernels
@@ -259,7 +259,7 @@ class SilentSender:
 
     def _shift(self, rows: Word) -> None:
         """The rows of choice 1 in the place of those of choice 0, which are hashed already."""
-        flat = rows.reshape(LANES, -1)
+        flat = rows.reshape(SLOTS, -1)
         np.bitwise_xor(flat, np.tile(self._offset, self._sizes.block_words), out=flat)
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.oblivious.bitmatrix import COLUMNS, LANES, Word
+from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Word
 from smc.oblivious.correlation_robust_hash import NO_OFFSET, RowHash
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
@@ -96,7 +96,7 @@ class BitReceiver:
             The matrix, as of `bits`, and the pads, shape (64, w): entry (r, k) is that of slot (r, k).
         """
         matrix, columns = self._extend(choices)
-        pads = np.empty((LANES, len(choices)), dtype=np.uint64)
+        pads = np.empty((SLOTS, len(choices)), dtype=np.uint64)
         for part, rows in self._hash.rows(columns):
             pads[:, part] = self._hash.words(rows)
         return matrix.view(np.uint8), pads
@@ -111,7 +111,7 @@ class BitReceiver:
             The matrix, as of `bits`, and the pads, shape (64, w, 2).
         """
         matrix, columns = self._extend(choices)
-        pads = np.empty((LANES, len(choices), 2), dtype=np.uint64)
+        pads = np.empty((SLOTS, len(choices), 2), dtype=np.uint64)
         for part, rows in self._hash.rows(columns):
             pads[:, part] = self._hash.blocks(rows)
         return matrix.view(np.uint8), pads
@@ -126,7 +126,7 @@ class BitReceiver:
             The matrix, as of `bits`, and the rows, shape (64, w, 2).
         """
         matrix, columns = self._extend(choices)
-        found = np.empty((LANES, len(choices), 2), dtype=np.uint64)
+        found = np.empty((SLOTS, len(choices), 2), dtype=np.uint64)
         for part, rows in self._hash.rows(columns):
             found[:, part] = rows
         return matrix.view(np.uint8), found
@@ -192,7 +192,7 @@ class BitSender:
             The pads of choice 0 and of choice 1, shape (64, w) each.
         """
         columns = self._extend(matrix)
-        zero, one = (np.empty((LANES, columns.shape[1]), dtype=np.uint64) for _ in range(2))
+        zero, one = (np.empty((SLOTS, columns.shape[1]), dtype=np.uint64) for _ in range(2))
         for part, rows in self._hash.rows(columns):
             zero[:, part] = self._hash.words(rows)
             self._shift(rows)
@@ -209,7 +209,7 @@ class BitSender:
             The pads of choice 0 and of choice 1, shape (64, w, 2) each.
         """
         columns = self._extend(matrix)
-        zero, one = (np.empty((LANES, columns.shape[1], 2), dtype=np.uint64) for _ in range(2))
+        zero, one = (np.empty((SLOTS, columns.shape[1], 2), dtype=np.uint64) for _ in range(2))
         for part, rows in self._hash.rows(columns):
             zero[:, part] = self._hash.blocks(rows)
             self._shift(rows)
@@ -226,7 +226,7 @@ class BitSender:
             The rows, shape (64, w, 2).
         """
         columns = self._extend(matrix)
-        found = np.empty((LANES, columns.shape[1], 2), dtype=np.uint64)
+        found = np.empty((SLOTS, columns.shape[1], 2), dtype=np.uint64)
         for part, rows in self._hash.rows(columns):
             found[:, part] = rows
         return found
@@ -238,5 +238,5 @@ class BitSender:
 
     def _shift(self, rows: Word) -> None:
         # The rows of choice 1: q_j ^ D, every row with the same D.
-        flat = rows.reshape(LANES, -1)
+        flat = rows.reshape(SLOTS, -1)
         np.bitwise_xor(flat, np.tile(self._offset, rows.shape[1]), out=flat)

@@ -31,7 +31,7 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
-from smc.oblivious.bitmatrix import LANES, Bit, Word, pack_slots, unpack_slots, words_for
+from smc.oblivious.bitmatrix import SLOTS, Bit, Word, pack_slots, unpack_slots, words_for
 from smc.oblivious.prepared import PreparedTransfers, Triples
 from smc.oblivious.setup import Ends, set_up
 from smc.pieces import cut
@@ -227,16 +227,16 @@ class Transfers:
     def correlations(self, width: int) -> Correlations:
         """64 * width correlated transfers in each direction, before the hash; one flight, both alike."""
         choices = self._random.words(width)
-        received = np.empty((LANES, width, 2), dtype=np.uint64)
+        received = np.empty((SLOTS, width, 2), dtype=np.uint64)
         for part in cut(width, softspoken.PIECE_WORDS):
             # The receiver's half goes first at both parties, and so both matrices are under way at once.
             matrix, received[:, part] = self._ends.bit_receiver.rows(choices[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
-        sent = np.empty((LANES, width, 2), dtype=np.uint64)
+        sent = np.empty((SLOTS, width, 2), dtype=np.uint64)
         for part in cut(width, softspoken.PIECE_WORDS):
             sent[:, part] = self._ends.bit_sender.rows(self._matrix(part))
         # Bits and rows are both in slot order from here on.
-        bits = unpack_slots(choices, LANES * width)
+        bits = unpack_slots(choices, SLOTS * width)
         offset = self._ends.bit_sender.offset
         return Correlations(offset, sent.reshape(-1, 2), bits, received.reshape(-1, 2))
 
@@ -302,7 +302,7 @@ class Transfers:
     def _pads(self, count: int) -> tuple[Word, Word]:
         """Take the peer's matrices; the pads of choice 0 and of choice 1, shape (count,) each."""
         width = words_for(count)
-        zero, one = (np.empty((LANES, width), dtype=np.uint64) for _ in range(2))
+        zero, one = (np.empty((SLOTS, width), dtype=np.uint64) for _ in range(2))
         for part in cut(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.words(self._matrix(part))
         # Slot (r, k) of the grid is place r * width + k of the batch, so the flat array is in order.
@@ -317,7 +317,7 @@ class Transfers:
     def _choose(self, choices: Bit) -> Word:
         """Send matrices; the pads of the choices."""
         plane = pack_slots(choices)
-        pads = np.empty((LANES, len(plane)), dtype=np.uint64)
+        pads = np.empty((SLOTS, len(plane)), dtype=np.uint64)
         for part in cut(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.words(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
@@ -340,7 +340,7 @@ class Transfers:
             The rows of choice 0, shape (count, 2), and the offset to those of choice 1, shape (2,).
         """
         width = words_for(count)
-        rows = np.empty((LANES, width, 2), dtype=np.uint64)
+        rows = np.empty((SLOTS, width, 2), dtype=np.uint64)
         for part in cut(width, softspoken.PIECE_WORDS):
             rows[:, part] = self._ends.bit_sender.rows(self._matrix(part))
         # A batch fills whole words; the transfers past `count` are never used.
@@ -356,7 +356,7 @@ class Transfers:
             The sender's rows, plus its offset where the choice is 1, shape (n, 2).
         """
         plane = pack_slots(choices)
-        rows = np.empty((LANES, len(plane), 2), dtype=np.uint64)
+        rows = np.empty((SLOTS, len(plane), 2), dtype=np.uint64)
         for part in cut(len(plane), softspoken.PIECE_WORDS):
             matrix, rows[:, part] = self._ends.bit_receiver.rows(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
@@ -372,7 +372,7 @@ class Transfers:
             The pads, shape (n, 2).
         """
         plane = pack_slots(choices)
-        pads = np.empty((LANES, len(plane), 2), dtype=np.uint64)
+        pads = np.empty((SLOTS, len(plane), 2), dtype=np.uint64)
         for part in cut(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.blocks(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
@@ -388,7 +388,7 @@ class Transfers:
             The pads of choice 0 and of choice 1, shape (n, 2) each.
         """
         width = words_for(count)
-        zero, one = (np.empty((LANES, width, 2), dtype=np.uint64) for _ in range(2))
+        zero, one = (np.empty((SLOTS, width, 2), dtype=np.uint64) for _ in range(2))
         for part in cut(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.blocks(self._matrix(part))
         return zero.reshape(-1, 2)[:count], one.reshape(-1, 2)[:count]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from smc.forms import Role
-from smc.oblivious.bitmatrix import LANES, words_for
+from smc.oblivious.bitmatrix import SLOTS, words_for
 from smc.planning.plan import Plan
 from smc.protocols.spec import Parameters
 
@@ -37,7 +37,7 @@ def need_of(plan: Plan, parameters: Parameters) -> Need | None:
     full, rest = divmod(parameters.count, size := plan.chunk(parameters))
     chunks = [size] * full + ([rest] if rest else [])
     bottoms = [_bottom(plan, replace(parameters, count=count)) for count in chunks]
-    slots = sum(LANES * words_for(inside.count) for inside, _ in bottoms)
+    slots = sum(SLOTS * words_for(inside.count) for inside, _ in bottoms)
     inside, mirrored = bottoms[0]
     return Need(slots, inside.bits, Role.BOB if mirrored else Role.ALICE)
 

@@ -38,7 +38,7 @@ from smc.channel.vectors import (
     Residues,
     residues_bytes,
 )
-from smc.oblivious.bitmatrix import LANES, Bit, Word
+from smc.oblivious.bitmatrix import SLOTS, Bit, Word
 from smc.oblivious.cost import FlightBytes, matrix_bytes, spans
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Procedure
@@ -130,7 +130,7 @@ def send(session: Session, factors: Numbers, modulus: int) -> Numbers:
     """
     whole = np.uint64(modulus % _WORD) if fits_words(modulus) else modulus
     results: list[Numbers] = []
-    for part in _spans(len(factors), residues_bytes(modulus, LANES)):
+    for part in _spans(len(factors), residues_bytes(modulus, SLOTS)):
         seeds = session.oblivious.send_blocks(part.stop - part.start)
         salt = b"" if fits_words(modulus) else session.random.bytes(SALT_BYTES)
         zero, one = (_as_numbers(pads, modulus, salt) for pads in seeds)
@@ -159,7 +159,7 @@ def choose(session: Session, choices: Bit, modulus: int) -> Numbers:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     results: list[Numbers] = []
-    for part in _spans(len(choices), residues_bytes(modulus, LANES)):
+    for part in _spans(len(choices), residues_bytes(modulus, SLOTS)):
         count = part.stop - part.start
         pads = session.oblivious.receive_blocks(choices[part])
         corrections: Numbers
@@ -181,7 +181,7 @@ def cost(parameters: Parameters) -> Cost:
     modulus, count = parameters.modulus_out, parameters.count
     seeded = not (isinstance(modulus, int) and fits_words(modulus))
     steps: list[FlightBytes] = []
-    for part in _spans(count, parameters.share_bytes(modulus, LANES)):
+    for part in _spans(count, parameters.share_bytes(modulus, SLOTS)):
         size = part.stop - part.start
         corrections = parameters.share_bytes(modulus, size) + (SALT_BYTES if seeded else 0)
         steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(corrections, 0)]
@@ -197,7 +197,7 @@ def cost_modulo(count: int, modulus: int) -> Cost:
 
 def _spans(count: int, lane_bytes: int) -> Iterator[slice]:
     """Spans of a batch of which 64 corrections take so many bytes."""
-    return spans(count, matrix_bytes(LANES) + lane_bytes)
+    return spans(count, matrix_bytes(SLOTS) + lane_bytes)
 
 
 def _as_numbers(pads: Word, modulus: int, salt: bytes) -> Numbers:

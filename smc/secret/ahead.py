@@ -29,7 +29,7 @@ from typing import Final
 
 from smc.network import Network, priced_over
 from smc.oblivious import silent_circuits
-from smc.oblivious.bitmatrix import LANES
+from smc.oblivious.bitmatrix import SLOTS
 from smc.oblivious.cost import compares_in_lanes, from_prepared
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
@@ -90,7 +90,7 @@ class Ahead:
         with priced_over(network, lanes), from_prepared(taken=True):
             taken = cost().alice_operations
         prepared, triples = taken.get(PREPARED, 0), taken.get(PREPARED_TRIPLES, 0)
-        if max(prepared, LANES * triples) > MOST_PREPARED:
+        if max(prepared, SLOTS * triples) > MOST_PREPARED:
             return cls(words, whole)
         return cls(words, whole, prepared, triples)
 
