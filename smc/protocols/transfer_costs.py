@@ -176,8 +176,8 @@ def cost_blocks(count: int, *, silent: bool | None = None) -> Cost:
 _OPENING_SECONDS: Final = 0.7
 
 
-def opening_seconds(cost: Cost) -> float:
-    """What opening the lanes of a session takes, where a run needs them; most of it starts Python."""
+def cost_of_opening(cost: Cost) -> float:
+    """Seconds that opening the lanes of a session takes, where a run needs them; most of it starts Python."""
     return _OPENING_SECONDS if Flight.LANES in cost.flights else 0.0
 
 

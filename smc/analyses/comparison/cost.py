@@ -19,7 +19,7 @@ from smc.planning.registry import AUTO
 from smc.planning.route import plan_comparison
 from smc.protocols.exchange.row_counts import counts_cost
 from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
-from smc.protocols.transfer_costs import cost_settled, opening_seconds
+from smc.protocols.transfer_costs import cost_of_opening, cost_settled
 
 _MEMORY: Final = Memory(12 * MEBI, 105)
 
@@ -71,7 +71,7 @@ def estimate(
         cost.rounds,
         cost.alice_bytes,
         cost.bob_bytes,
-        seconds + opening_seconds(cost),
+        seconds + cost_of_opening(cost),
         plan.route,
         _MEMORY.at(rows) if _has_model(parameters, plan) else None,
         _cheaper(parameters, given, moduli, whole),

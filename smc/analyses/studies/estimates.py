@@ -10,7 +10,7 @@ from typing import Final
 from smc.analyses.studies.study import Estimate
 from smc.network import network_priced
 from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import AHEAD_ROWS, SILENT_ROWS, cost_settled, opening_seconds
+from smc.protocols.transfer_costs import AHEAD_ROWS, SILENT_ROWS, cost_of_opening, cost_settled
 
 _SECONDS_PER_ROW: Final = 6e-8
 _SIZES: ContextVar[tuple[int, int] | None] = ContextVar("sizes", default=None)
@@ -42,7 +42,7 @@ def estimated(cost: Cost, seconds: float, route: str, memory: int | None) -> Est
         memory: bytes, see `Estimate`.
     """
     whole = cost_settled(cost)
-    seconds += _SECONDS_PER_ROW * whole.alice_operations.get(SILENT_ROWS, 0) + opening_seconds(whole)
+    seconds += _SECONDS_PER_ROW * whole.alice_operations.get(SILENT_ROWS, 0) + cost_of_opening(whole)
     network = network_priced()
     if network is not None:
         # What is made ahead takes time only as far as it is more than the waiting.

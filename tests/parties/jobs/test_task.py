@@ -11,7 +11,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES, study_of
 from smc.forms import Role
 from smc.protocols.spec import Cost, Flight
-from smc.protocols.transfer_costs import opening_seconds
+from smc.protocols.transfer_costs import cost_of_opening
 
 JOB = """
 [job]
@@ -59,5 +59,5 @@ def test_a_job_of_small_batches_opens_none():
 
 
 def test_opening_is_counted_where_it_happens():
-    assert opening_seconds(Cost((Flight.BOTH,), 1, 1)) == 0
-    assert opening_seconds(Cost((Flight.LANES, Flight.BOTH), 1, 1)) > 0
+    assert cost_of_opening(Cost((Flight.BOTH,), 1, 1)) == 0
+    assert cost_of_opening(Cost((Flight.LANES, Flight.BOTH), 1, 1)) > 0
