@@ -27,7 +27,6 @@ from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
 from parties.toml import near
 from smc.errors import DuettoError, UsageError
-from smc.protocols.exchange.row_counts import MAX_ROWS
 
 SERVICE = "duetto.v1.Control"
 """The name of the service, for the health service."""
@@ -196,6 +195,8 @@ class ControlService(control_pb2_grpc.ControlServicer):
         context: grpc.ServicerContext,  # noqa: ARG002
     ) -> pb.Report:
         """Estimate a job."""
+        from smc.protocols.exchange.row_counts import MAX_ROWS  # with what understands jobs
+
         link = (request.rtt_ms, request.mbit)
         if not all(0 <= one < math.inf for one in link) or max(request.rows, request.peer_rows) > MAX_ROWS:
             raise UsageError(

@@ -16,7 +16,7 @@ from smc.forms import Role
 from smc.numeric.modular import FixedBases, inverses
 from smc.pair import run_pair
 from smc.protocols.session import Session
-from tests.parties.session.test_resuming_analyses import BASELINE, found, runs, sources, uncut
+from tests.parties.session.test_resuming_analyses import BASELINE, found, scripts, sources, uncut
 from tests.support.grids import grid
 from tests.support.keys import paper
 from tests.support.seeds import seeded
@@ -109,7 +109,7 @@ def test_errors_of_a_task_come_back_as_they_are() -> None:
 
 def with_clusters(name: str) -> dict[Role, Worker]:
     """A run of the wire's baseline whose parties each have a cluster; neither peer nor result shows it."""
-    script, drawn = runs(), sources(name)
+    script, drawn = scripts()[1], sources(name)
     workers, said = {role: Worker() for role in Role}, {role: script.Transcript() for role in Role}
 
     def side(session: Session) -> object:
@@ -117,7 +117,7 @@ def with_clusters(name: str) -> dict[Role, Worker]:
         session.channel = script.Tap(session.channel, said[session.role])
         return found(name).side(session)
 
-    both = run_pair(side, side, keys=runs().KEYS, randomness=(drawn[Role.ALICE], drawn[Role.BOB]), workers=1)
+    both = run_pair(side, side, keys=script.KEYS, randomness=(drawn[Role.ALICE], drawn[Role.BOB]), workers=1)
     assert repr(both) == uncut(name)
     assert {role.value: one.described() for role, one in said.items()} == BASELINE[name]
     return workers
@@ -128,7 +128,7 @@ def test_no_run_sends_a_secret_key_to_a_cluster(name: str) -> None:
     workers = with_clusters(name)
     if name.endswith(" paillier") and "local" not in name:
         assert any(worker.sent for worker in workers.values())
-    for key in runs().KEYS:
+    for key in scripts()[1].KEYS:
         assert not [
             number for worker in workers.values() for number in secrets(worker.sent, int(key.public.n))
         ]

@@ -14,12 +14,16 @@ from parties.rpc.codec import LARGE_BYTES, Packet, packet_bytes, read, write
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from smc.channel.message import FRAME_BYTES, Frame
 
-counters = st.integers(0, 300) | st.integers(0, 2**64 - 1)
+counters = {bits: st.integers(0, 300) | st.integers(0, 2**bits - 1) for bits in (32, 64)}
 kinds = st.text(max_size=140) | st.sampled_from(["", "end", "abort", "tree-points"])
 lengths = st.sampled_from([0, 1, 127, 128, 16383, 16384, LARGE_BYTES - 40, LARGE_BYTES, FRAME_BYTES])
 datas = st.builds(lambda length, some: (some * length)[:length], lengths, st.binary(min_size=1, max_size=9))
-NUMBERS = [field.name for field in pb.Frame.DESCRIPTOR.fields if field.name not in ("kind", "data")]
-frames = st.builds(Frame, kind=kinds, data=datas, **dict.fromkeys(NUMBERS, counters))
+NUMBERS = {
+    field.name: counters[32 if field.type == field.TYPE_UINT32 else 64]
+    for field in pb.Frame.DESCRIPTOR.fields
+    if field.name not in ("kind", "data")
+}
+frames = st.builds(Frame, kind=kinds, data=datas, **NUMBERS)
 
 SMALL = Frame(7, "tree-points", 3, 1 << 20, b"some data")
 LARGE = replace(SMALL, data=bytes(range(256)) * (LARGE_BYTES // 256))
