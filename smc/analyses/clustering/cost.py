@@ -27,8 +27,8 @@ from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import mux, opening, products
 from smc.secret.ahead import NOTHING
 
-_SECONDS_PER_BYTE: Final = 12e-9
-_SECONDS_PER_ROUND: Final = 5e-4
+_SECONDS_PER_BYTE: Final = 6.5e-9
+_SECONDS_PER_ROUND: Final = 1.2e-3
 _FIXED_MEMORY: Final = 30 * MEBI
 _ROW_MEMORY: Final = 670
 _CELL_MEMORY: Final = 12.3

@@ -12,7 +12,7 @@ from smc.network import network_priced
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import AHEAD_ROWS, SILENT_ROWS, cost_of_opening, cost_settled
 
-_SECONDS_PER_ROW: Final = 6e-8
+_SECONDS_PER_ROW: Final = 3e-8
 _SIZES: ContextVar[tuple[int, int] | None] = ContextVar("sizes", default=None)
 
 

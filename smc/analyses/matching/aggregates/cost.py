@@ -30,8 +30,8 @@ from smc.secret import circuit_psi, majority, mux, noise, opening
 from smc.secret.bounds import Bounds
 
 _ROUTE: Final = "rows aligned in secret by their keys; sums over the intersection"
-_SECONDS_PER_BYTE: Final = 1.2e-8
-_SECONDS_PER_KEY: Final = 1.5e-6
+_SECONDS_PER_BYTE: Final = 7.5e-9
+_SECONDS_PER_KEY: Final = 1e-6
 _DIGIT_MEMORY: Final = 72
 _UNKNOWN: Final = Bounds(-(1 << 31), 1 << 31)
 

@@ -25,7 +25,7 @@ from smc.secret.bounds import Bounds
 _SECONDS_PER_BYTE: Final = 9e-9
 _SETUP_SECONDS: Final = 0.1
 _JOIN_SECONDS: Final = 0.9
-_SECONDS_PER_JOINED: Final = 2.4e-8
+_SECONDS_PER_JOINED: Final = 2e-8
 _FIXED: Final = 90 * MEBI
 _JOIN_FIXED: Final = 70 * MEBI
 _BUCKETS_ROW: Final = 14_500

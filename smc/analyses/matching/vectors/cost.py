@@ -20,7 +20,7 @@ from smc.secret import opening
 from smc.secret.bounds import Bounds
 
 _SECONDS: Final = 0.1
-_SECONDS_PER_BYTE: Final = 1.8e-8
+_SECONDS_PER_BYTE: Final = 1e-8
 _MEMORY: Final = Memory(55 * MEBI, 105_000)
 
 

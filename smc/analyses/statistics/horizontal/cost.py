@@ -18,7 +18,7 @@ from smc.forms import Role
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST
 
-_SECONDS_PER_BYTE: Final = 2e-8
+_SECONDS_PER_BYTE: Final = 1.2e-8
 _SETUP_SECONDS: Final = 0.05
 _MEMORY: Final = Memory(35 * MEBI, 50)
 

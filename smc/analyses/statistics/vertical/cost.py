@@ -34,7 +34,7 @@ from smc.secret.bits import BOTH
 from smc.secret.bounds import LIMIT, Bounds
 
 _ROUTE: Final = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
-_SECONDS_PER_BYTE: Final = 2e-8
+_SECONDS_PER_BYTE: Final = 1.1e-8
 _SETUP_SECONDS: Final = 0.1
 _FIXED_MEMORY: Final = 20 * MEBI
 _ROW_MEMORY: Final = 400
