@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from parties.cli.party import party as party_group
-from parties.config import Address, load
+from parties.config import load
 from parties.errors import ConfigError
 from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import open_ledger
@@ -27,8 +27,6 @@ from parties.pki import home, moving
 from parties.pki.lock import MOVED, only_one
 from parties.pki.renewal import renew
 from smc.analyses.studies.loss import Loss
-
-HERE = Address("127.0.0.1", 7443)
 
 
 def spend(folder, number):
@@ -56,25 +54,13 @@ def meet(north, south):
     mine.check_peer("south", answer, said)
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("moving")
-    for name in ("north", "south"):
-        home.make(name, folder / name, HERE, HERE, 2048)
-    home.add_peer(load(folder / "north"), home.own_pairing(load(folder / "south")))
-    home.add_peer(load(folder / "south"), home.own_pairing(load(folder / "north")))
-    return folder
-
-
 @pytest.fixture
-def north(made, tmp_path):
+def north(homes):
     """A home that is paired, with a ledger, results, a pool and what a crash has left."""
-    for name in ("north", "south"):
-        shutil.copytree(made / name, tmp_path / name)
-    folder = tmp_path / "north"
+    folder = homes["north"]
     spend(folder, 1)
-    spend(tmp_path / "south", 1)
-    meet(folder, tmp_path / "south")
+    spend(homes["south"], 1)
+    meet(folder, homes["south"])
     for name, content in (("results/a.sealed", b"result"), ("pools/p", b"pool"), (".heads.json.x.new", b"x")):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(content)

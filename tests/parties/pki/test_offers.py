@@ -16,16 +16,17 @@ from parties.pki.renewal import renew
 from parties.ports.terms import Terms
 from parties.rpc.greeting import check_greeting, make_greeting
 from smc.errors import ProtocolViolation
+from tests.parties.pki.dated import DAY, certified, ending_in, real_now, renewed
+from tests.parties.pki.homes import HERE, pinned
 from tests.parties.rpc.harness import SOUTH, dialling, listening
-from tests.parties.test_renewal import DAY, HERE, ending_in, homes, made, pinned, renewed  # noqa: F401
 
 
-def announced(homes):  # noqa: F811
+def announced(homes):
     renew(load(homes["north"]))
     return Renewals(load(homes["north"])).own
 
 
-def test_nothing_is_announced_before_a_renewal_and_the_file_after_it(homes):  # noqa: F811
+def test_nothing_is_announced_before_a_renewal_and_the_file_after_it(homes):
     assert Renewals(load(homes["north"])).own == b""
     own = announced(homes)
     assert own == home.own_pairing(load(homes["north"])).text.encode()
@@ -33,7 +34,7 @@ def test_nothing_is_announced_before_a_renewal_and_the_file_after_it(homes):  # 
     check_greeting(greeting, "south")
 
 
-def test_a_person_accepts_what_was_announced(homes):  # noqa: F811
+def test_a_person_accepts_what_was_announced(homes):
     config = load(homes["south"])
     heard = Renewals(config)
     heard.hear("north", announced(homes))
@@ -47,7 +48,7 @@ def test_a_person_accepts_what_was_announced(homes):  # noqa: F811
         accept(load(homes["south"]), "north")
 
 
-def test_a_rule_accepts(homes):  # noqa: F811
+def test_a_rule_accepts(homes):
     path = homes["south"] / "duetto.toml"
     path.write_text(path.read_text().replace("[party]\n", "[party]\naccept_renewals = true\n"))
     heard = Renewals(load(homes["south"]))
@@ -56,7 +57,7 @@ def test_a_rule_accepts(homes):  # noqa: F811
     assert heard.due() == ()
 
 
-def test_a_greeting_announces_in_both_directions(homes):  # noqa: F811
+def test_a_greeting_announces_in_both_directions(homes):
     """Over TLS with the pinned certificates, as two daemons greet each other."""
     configs = {name: load(path) for name, path in homes.items()}
     for name in homes:
@@ -80,17 +81,14 @@ def test_a_greeting_announces_in_both_directions(homes):  # noqa: F811
         assert accept(configs[name], other).pin == found.fingerprint
 
 
-def test_what_is_no_renewal_is_not_kept(homes, caplog):  # noqa: F811
+def test_what_is_no_renewal_is_not_kept(homes, caplog):
     config, identity = load(homes["south"]), home.load_identity(load(homes["north"]))
-    other = certificate.make("west")
     for number, data in enumerate(
         (
             b"\xff" * 100,
             b"{}",
             pairing.describe(replace(renewed(identity), signing=SOUTH.signing), HERE).text.encode(),
-            pairing.describe(
-                replace(identity, name="west", certificate=other[0], tls_key=other[1]), HERE
-            ).text.encode(),
+            pairing.describe(certified(replace(identity, name="west"), real_now()), HERE).text.encode(),
             pairing.describe(ending_in(identity, 100 * DAY), HERE).text.encode(),
             pairing.describe(replace(renewed(identity), paillier=SOUTH.paillier), HERE).text.encode(),
         ),

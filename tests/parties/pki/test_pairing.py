@@ -1,18 +1,12 @@
-"""Keys, certificates and pairing files: made once, private, pinned, and checked field by field."""
+"""Pairing files: checked field by field, pinned, replaced and made again."""
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import itertools
 import json
-import os
 import re
-import shutil
-import stat
-import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import gmpy2
 import pytest
@@ -22,164 +16,20 @@ from hypothesis import strategies as st
 
 from parties import doctor
 from parties.cli.own_keys import keys as keys_group
-from parties.config import Address, Config, load
+from parties.config import Address, load
 from parties.errors import ConfigError, PairingError, exit_code
-from parties.jobs.results import SPACE, ResultFolder
-from parties.pki import Identity, certificate, home, pairing
-from parties.pki.files import check_private, read_private, write_atomically
-from parties.pki.lock import only_one
+from parties.pki import certificate, home, pairing
 from smc.ciphers.keys import check_public_key
-from smc.errors import KeyMaterialError
 from smc.forms import Role
+from tests.parties.pki.homes import HERE
 from tests.parties.rpc.harness import NORTH, SOUTH
 from tests.smc.ciphers.test_key_proof import best_roots
 from tests.support import keys
-
-ADDRESS = Address("127.0.0.1", 7443)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Config:
-    """A party made with real commands' code; tests copy what they change."""
-    folder = tmp_path_factory.mktemp("party") / "north"
-    home.make("north", folder, ADDRESS, ADDRESS, 2048)
-    return load(folder)
-
-
-@pytest.fixture
-def party(made, tmp_path) -> Config:
-    import shutil
-
-    shutil.copytree(made.home, tmp_path / "north")
-    return load(tmp_path / "north")
 
 
 @functools.cache
 def south_file() -> pairing.Pairing:
     return pairing.describe(SOUTH, Address("south.example", 7443))
-
-
-def test_a_party_is_private_and_whole(made):
-    for path in made.home.rglob("*"):
-        mode = stat.S_IMODE(path.stat().st_mode)
-        if path.is_dir():
-            assert mode == 0o700
-        elif path.parent.name == "keys":
-            assert mode == 0o600
-    identity = home.load_identity(made)
-    assert identity.name == "north"
-    assert identity.paillier.public.bits == 2048
-    own = home.own_pairing(made)
-    assert own.identity.paillier == identity.paillier.public
-    assert own.identity.certificates == identity.certificate
-    signature = identity.signing.sign(b"message")
-    own.identity.signing.verify(signature, b"message")
-    home.check_config_file(made)
-
-
-def test_secrets_do_not_show(made):
-    identity = home.load_identity(made)
-    assert repr(identity) == "Identity(name='north')"
-
-
-def test_nothing_is_overwritten(made):
-    before = {path: path.read_bytes() for path in made.home.rglob("*") if path.is_file()}
-    with pytest.raises(ConfigError, match="not empty"):
-        home.make("north", made.home, ADDRESS, ADDRESS, 2048)
-    assert before == {path: path.read_bytes() for path in made.home.rglob("*") if path.is_file()}
-
-
-def test_weak_keys_are_not_made(tmp_path):
-    with pytest.raises(KeyMaterialError, match="1024"):
-        home.make("north", tmp_path / "x", ADDRESS, ADDRESS, 1024)
-    assert not (tmp_path / "x").exists()
-
-
-def test_weak_keys_are_not_loaded(party):
-    from smc.ciphers import phe_format
-
-    path = party.home / "keys/paillier.json"
-    path.write_text(phe_format.write_private_key(keys.paper(Role.ALICE)))
-    with pytest.raises(KeyMaterialError, match="1024 bits"):
-        home.load_identity(party)
-
-
-@pytest.mark.parametrize("name", ["keys", "keys/tls.key", "keys/signing.key", "keys/paillier.json"])
-def test_open_files_are_refused(party, name):
-    path = party.home / name
-    path.chmod(path.stat().st_mode | 0o040)
-    with pytest.raises(ConfigError, match="open to other users") as caught:
-        home.load_identity(party)
-    assert f"chmod {'700' if path.is_dir() else '600'} {path}" in caught.value.hint
-
-
-def test_hints_about_keys_work_as_they_are_written(party, monkeypatch, tmp_path):
-    keys = tmp_path / "of north, 'old'" / "keys"
-    keys.mkdir(parents=True)
-    keys.chmod(0o755)
-    with pytest.raises(ConfigError) as caught:
-        check_private(keys)
-    command = caught.value.hint.split("`")[1]
-    subprocess.run(command, shell=True, check=True)
-    check_private(keys)
-    with pytest.raises(ConfigError) as caught:
-        check_private(keys / "tls.key")
-    assert caught.value.hint == "Restore it from a copy of the home."  # `duetto init` would refuse the home
-    monkeypatch.setattr("os.geteuid", lambda: 1 << 30)
-    with pytest.raises(ConfigError, match="belongs to another user") as caught:
-        check_private(keys)
-    assert f"`chown -R {1 << 30}: '" in caught.value.hint
-
-
-@pytest.mark.parametrize("name", [".", "duetto.toml", "policy.toml", "catalog.toml", "ledger.jsonl", "audit"])
-def test_what_every_user_may_write_is_refused(party, name):
-    """Whoever may change the policy decides what is allowed, and the ledger says what is left."""
-    path = party.home / name
-    if not path.exists():
-        path.touch(0o600)
-    path.chmod(path.stat().st_mode | 0o002)
-    with pytest.raises(ConfigError, match="Every user of this machine may write"), only_one(party):
-        pytest.fail("a daemon would start")
-    found = {each.check: each for each in doctor.examine_self(party)}["configuration"]
-    assert found.verdict is doctor.Status.FAIL
-    subprocess.run(found.hint.split("`")[1], shell=True, check=True)
-    with only_one(party):
-        pass
-
-
-def test_the_doctor_says_when_no_run_can_begin(party, monkeypatch):
-    def verdicts():
-        return {each.check: each for each in doctor.examine_self(party)}
-
-    assert verdicts()["disk"].verdict is not doctor.Status.FAIL
-    full = shutil.disk_usage(party.home)._replace(free=SPACE - 1)
-    monkeypatch.setattr("parties.doctor.shutil.disk_usage", lambda _: full)
-    assert (verdicts()["disk"].verdict, "63 MiB free" in verdicts()["disk"].what) == (
-        doctor.Status.FAIL,
-        True,
-    )
-    assert verdicts()["keys"].verdict is doctor.Status.OK
-    ResultFolder(party.home).write("0" * 16, "1")
-    (party.home / "keys" / "results.key").write_bytes(os.urandom(32))
-    found = verdicts()["keys"]
-    assert (found.verdict, "is not the key" in found.what) == (doctor.Status.FAIL, True)
-
-
-@pytest.mark.parametrize("name", ["tls.crt", "tls.key", "signing.key", "paillier.json"])
-def test_damaged_and_missing_keys(party, name):
-    path = party.home / "keys" / name
-    path.write_bytes(b"-----BEGIN NOTHING-----\n")
-    with pytest.raises((ConfigError, KeyMaterialError)):
-        home.load_identity(party)
-    path.unlink()
-    with pytest.raises(ConfigError, match=name):
-        home.load_identity(party)
-
-
-def test_a_key_of_another_certificate(party):
-    (party.home / "keys/tls.key").write_bytes(NORTH.tls_key)
-    with pytest.raises(ConfigError, match="not the key of the certificate"):
-        home.load_identity(party)
 
 
 def test_pairing_both_ways(party):
@@ -270,7 +120,7 @@ def test_a_home_that_was_paired_before_the_proof_starts_and_is_told_what_to_do(p
     renewed = home.renew_pairing(config)
     assert renewed.proven
     assert home.own_pairing(config).text == renewed.text
-    assert renewed.address == ADDRESS
+    assert renewed.address == HERE
     home.add_peer(config, south_file())
     config = load(party.path)
     assert home.load_peer(config, config.peer("south")).paillier == SOUTH.paillier.public
@@ -302,7 +152,7 @@ def test_a_pairing_file_that_is_gone_is_made_again_as_the_error_says(party, how)
         words = re.search(r"`duetto keys (renew-pairing --address) HOST:PORT`", " ".join(done.stderr.split()))
         assert words
     assert not (how == "missing" and own.exists())
-    assert keys(*words[1].split(), str(ADDRESS)).exit_code == 0
+    assert keys(*words[1].split(), str(HERE)).exit_code == 0
     assert pairing.read(own) == before
     assert keys("show").exit_code == 0
     assert before.fingerprint in keys("show").stdout
@@ -402,76 +252,3 @@ def test_a_pairing_file_that_is_none(tmp_path):
     (tmp_path / "long").write_bytes(b" " * 20000)
     with pytest.raises(PairingError, match="too long"):
         pairing.read(tmp_path / "long")
-
-
-def test_dates():
-    now = dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
-    pem, _ = certificate.make("north", now)
-    assert certificate.days_left(pem, now) == 365
-    assert certificate.days_left(pem, now + dt.timedelta(days=366)) < 0
-
-
-def test_a_certificate_that_is_not_self_signed():
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-
-    ca_key = serialization.load_pem_private_key(NORTH.tls_key, None)
-    original = x509.load_pem_x509_certificate(SOUTH.certificate)
-    forged = (
-        x509.CertificateBuilder()
-        .subject_name(original.subject)
-        .issuer_name(original.issuer)
-        .public_key(original.public_key())
-        .serial_number(1)
-        .not_valid_before(original.not_valid_before_utc)
-        .not_valid_after(original.not_valid_after_utc)
-        .add_extension(original.extensions.get_extension_for_class(x509.SubjectAlternativeName).value, False)
-        .sign(ca_key, hashes.SHA256())
-    )
-    with pytest.raises(PairingError, match="malformed"):
-        certificate.check(forged.public_bytes(serialization.Encoding.PEM), "south")
-
-
-def test_atomic_writing(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    write_atomically(path, b"old", 0o600)
-    with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", lambda descriptor: (_ for _ in ()).throw(OSError("disk full")))
-        with pytest.raises(OSError, match="disk full"):
-            write_atomically(path, b"new", 0o600)
-    assert path.read_bytes() == b"old"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    check_private(path)
-    with pytest.raises(ConfigError, match="longer"):
-        read_private(path, 2)
-
-
-def test_what_a_kill_left_over_stands_in_nobodys_way(tmp_path, monkeypatch):
-    """In a container every daemon has the same process id."""
-    monkeypatch.setattr("os.getpid", lambda: 1)
-    (tmp_path / ".heads.json.1.new").write_bytes(b"half")
-    write_atomically(tmp_path / "heads.json", b"whole", 0o600)
-    assert (tmp_path / "heads.json").read_bytes() == b"whole"
-
-
-def test_left_overs_are_swept_when_a_daemon_starts(made):
-    (made.home / "results").mkdir()
-    old, young = made.home / "results" / ".0123456789abcdef.json.x.new", made.home / ".heads.json.y.new"
-    for file in (old, young):
-        file.write_bytes(b"half")
-    os.utime(old, (1_600_000_000, 1_600_000_000))
-    kept = {path for path in made.home.rglob("*") if path.is_file()} - {old}
-    with only_one(made):
-        assert {path for path in made.home.rglob("*") if path.is_file()} - {home.pid_path(made)} == kept
-
-
-def test_a_socket_path_that_is_too_long(made):
-    with pytest.raises(ConfigError, match="too long"):
-        home.socket_path(replace(made, home=Path("/" + "x" * 120)))
-
-
-def test_identity_is_a_value():
-    assert isinstance(NORTH, Identity)
-    with pytest.raises(AttributeError):
-        NORTH.name = "other"

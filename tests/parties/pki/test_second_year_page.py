@@ -10,24 +10,18 @@ import pytest
 from click.testing import CliRunner
 
 from parties.cli.main import duetto
-from parties.config import Address, load
+from parties.config import load
 from parties.errors import ConfigError
 from parties.ledger.book import open_ledger
 from parties.pki import certificate, home
 from parties.pki.lock import only_one
 from parties.pki.offers import Renewals
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "second-year.md"
-HERE = Address("127.0.0.1", 7443)
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "second-year.md"
 LINE = re.compile(r"^(north|south)\$ duetto (.+)$")
 
 
-def test_the_commands_do_what_the_page_says(tmp_path, monkeypatch):
-    homes = {name: tmp_path / f"home-{name}" for name in ("north", "south")}
-    for name, folder in homes.items():
-        home.make(name, folder, HERE, HERE, 2048)
-    for name, peer in (("north", "south"), ("south", "north")):
-        home.add_peer(load(homes[name]), home.own_pairing(load(homes[peer])))
+def test_the_commands_do_what_the_page_says(homes, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```console\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     ran = []

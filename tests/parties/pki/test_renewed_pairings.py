@@ -1,0 +1,102 @@
+"""What a peer takes for a renewal of the party that it has paired, and what it does not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from parties.config import load
+from parties.errors import PairingError
+from parties.pki import certificate, home, pairing
+from parties.pki.renewal import renew
+from tests.parties.pki.dated import DAY, certified, ending_in, real_now, renewed
+from tests.parties.pki.homes import HERE, hand_over, pinned
+from tests.parties.rpc.harness import SOUTH
+
+
+def test_a_renewal_needs_no_comparing_and_keeps_the_old_pin(homes):
+    north, south = homes["north"], homes["south"]
+    before = pinned(south, "north").certificates
+    renew(load(north))
+    done = hand_over(north, south)
+    assert done.exit_code == 0, done.output
+    assert "signed by the key that is paired" in done.stderr
+    after = certificate.split(pinned(south, "north").certificates)
+    assert after[0] == before
+    assert len(after) == 2
+
+
+def test_at_once_leaves_the_old_one_out(homes):
+    north, south = homes["north"], homes["south"]
+    before = pinned(south, "north").certificates
+    assert renew(load(north), at_once=True).made
+    assert hand_over(north, south).exit_code == 0
+    assert before not in certificate.split(pinned(south, "north").certificates)
+
+
+def refused(file, homes):
+    """What `duetto pair` says at south to a file that is none of north's renewals; the pin stays."""
+    before = pinned(homes["south"], "north")
+    (homes["north"] / "north.pair").write_text(file)
+    done = hand_over(homes["north"], homes["south"])
+    assert done.exit_code != 0
+    after = pinned(homes["south"], "north")
+    assert after.certificates == before.certificates
+    return done.stderr
+
+
+def test_a_renewal_signed_by_another_key_is_no_renewal(homes):
+    identity = home.load_identity(load(homes["north"]))
+    forger = replace(renewed(identity), signing=SOUTH.signing)
+    assert "Fingerprint:" in refused(pairing.describe(forger, HERE).text, homes)
+    own = json.loads(pairing.describe(renewed(identity), HERE).text)
+    assert "signature does not fit" in refused(pairing.sign(own, SOUTH.signing), homes)
+    own["address"] = "evil.example:1"
+    assert "signature does not fit" in refused(json.dumps(own), homes)
+
+
+def test_a_renewal_under_another_paillier_key_is_no_renewal(homes):
+    identity = home.load_identity(load(homes["north"]))
+    other = replace(renewed(identity), paillier=SOUTH.paillier)
+    assert "Fingerprint:" in refused(pairing.describe(other, HERE).text, homes)
+
+
+def test_an_older_renewal_is_not_taken_again(homes):
+    config = load(homes["north"])
+    first = home.own_pairing(config).text
+    renew(config)
+    assert hand_over(homes["north"], homes["south"]).exit_code == 0
+    assert "Fingerprint:" in refused(first, homes)
+
+
+def test_a_renewal_for_another_name_changes_nothing_of_the_peer(homes):
+    identity = home.load_identity(load(homes["north"]))
+    other = certified(replace(identity, name="west"), real_now())
+    assert "Fingerprint:" in refused(pairing.describe(other, HERE).text, homes)
+    mixed = json.loads(pairing.describe(identity, HERE).text)
+    mixed["certificates"] += other.certificate.decode()
+    assert "made out to" in refused(pairing.sign(mixed, identity.signing), homes)
+
+
+def test_shorter_and_ended_certificates_are_refused(homes):
+    identity = home.load_identity(load(homes["north"]))
+    shorter = ending_in(identity, 100 * DAY)
+    assert "Fingerprint:" in refused(pairing.describe(shorter, HERE).text, homes)
+    over = pairing.describe(ending_in(identity, -DAY), HERE)
+    with pytest.raises(PairingError, match="has ended") as caught:
+        home.add_peer(load(homes["south"]), over)
+    assert "`duetto keys renew`" in caught.value.hint
+
+
+def test_files_of_the_second_version_stay_paired():
+    document = json.loads(pairing.describe(SOUTH, HERE).text) | {"duetto_pairing": 2}
+    document["certificate"] = document.pop("certificates")
+    del document["signature"]
+    old = pairing.parse(json.dumps(document))
+    assert old.proven
+    assert not old.signed
+    new = pairing.describe(renewed(SOUTH), HERE)
+    assert pairing.vouched_for(new, old)
+    assert not pairing.vouched_for(old, new)
