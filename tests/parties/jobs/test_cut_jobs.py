@@ -22,7 +22,8 @@ from parties.ports.terms import Terms
 from parties.session.directory import PeerDirectory
 from parties.session.runner import SessionRunner
 from parties.session.server import PeerServer
-from tests.parties.jobs.joined import CATALOG, POLICY, Addition, job_file, result_of, spent, wait_final
+from tests.parties.jobs.addition import Addition
+from tests.parties.jobs.joined import CATALOG, POLICY, job_file, result_of, spent, wait_final
 from tests.parties.rpc.harness import NORTH, SOUTH, configuration, public
 from tests.parties.rpc.proxy import Proxy, proxied
 from tests.parties.session.test_resuming import Counting

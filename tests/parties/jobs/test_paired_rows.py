@@ -16,7 +16,8 @@ from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import Outcome, Table
 from smc.channel.vectors import ExpectedWords, Words
 from smc.protocols.session import Session
-from tests.parties.jobs.joined import ROLES, Addition, Pair, Sum, Total, job_file, wait_final
+from tests.parties.jobs.addition import Addition, Sum, Total
+from tests.parties.jobs.joined import ROLES, Pair, job_file, wait_final
 
 GAPS = {"north": ("1", "?", "3", "4"), "south": ("10", "20", "?", "40")}
 WHOLE = {"north": ("1", "2", "3", "4"), "south": ("10", "20", "30", "40")}
