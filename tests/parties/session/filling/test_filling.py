@@ -4,154 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from parties.config import Address, Config, Limits, Peer
 from parties.errors import PeerBusy, PeerRefused, PeerUnreachable
-from parties.kept_pools import MAX_POOLS, KeptPools
-from parties.pki import Identity
 from parties.ports.interfaces import SessionHeader, SessionTask
-from parties.ports.terms import Terms
 from parties.session import filling
-from parties.session.directory import PeerDirectory
-from parties.session.filling import MOST_LOST, PORTION_POOLS, Filler, Rhythm
+from parties.session.filling import PORTION_POOLS
 from parties.session.pools import PoolStore
-from parties.session.runner import SessionRunner
-from parties.session.server import PeerServer
-from smc.channel.vectors import ByteRows, ExpectedByteRows
-from smc.errors import PeerAborted, PeerError, ProtocolViolation
 from smc.forms import Role
 from smc.oblivious.pool import Pool, PoolInfo
 from smc.protocols.pools import take_pool
-from smc.protocols.stock import PoolNames, compare_stock
-from tests.parties.rpc.harness import JOB, NORTH, SOUTH, Ending, Jobs, configuration, public, task
-
-QUICK = Rhythm(look=0.02, gap=0.0, second=0.2, busy=(0.02, 0.1), refused=(0.05, 0.1))
-LIMITS = Limits(sessions=1, message_seconds=5, job_seconds=30, reconnect_seconds=0)
-OWN = {"north": NORTH, "south": SOUTH}
-
-
-def kept(name: str, **changes: Any) -> KeptPools:
-    """What north or south wants; changes are of both sides' meaning."""
-    return replace(KeptPools(other(name), "north", 8, 64, 3), **changes)
-
-
-def other(name: str) -> str:
-    return "south" if name == "north" else "north"
-
-
-@dataclass
-class Side:
-    """One party: a server, a way to the peer, a store and what fills it."""
-
-    config: Config
-    store: PoolStore
-    runner: SessionRunner
-    jobs: Jobs
-    directory: PeerDirectory = field(init=False)
-    filler: Filler = field(init=False)
-    server: PeerServer = field(init=False)
-    notes: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def names(self) -> set[bytes]:
-        return {file.stored.name for file in self.store.list()}
-
-    def run(self, work: Callable[..., None], **changes: Any) -> None:
-        """A session that looks like a filling to the peer and does something else."""
-        asked = self.filler._task(self.config.pools[0])
-        self.directory.run_session(self.config.pools[0].peer, replace(asked, run=work, **changes))
-
-
-@contextmanager
-def served(
-    own: Identity, peer: Identity, home: Path, pools: tuple[KeptPools, ...], rhythm: Rhythm, quiet: float
-) -> Iterator[Side]:
-    (home / "keys").mkdir(mode=0o700, parents=True)
-    config = replace(configuration(own, {}, LIMITS), home=home, pools=pools)
-    store, known = PoolStore(home), {peer.name: public(peer)}
-    runner = SessionRunner(own, known, LIMITS, pools=store, quiet_seconds=quiet)
-    side = Side(config, store, runner, Jobs())
-    side.directory = PeerDirectory(config, own, known, runner)
-
-    def note(**about: Any) -> None:
-        side.notes.append(about)
-
-    side.filler = Filler(config, store, side.directory, runner, side.jobs, note, rhythm)
-    side.server = PeerServer(
-        Address("127.0.0.1", 0),
-        own,
-        known,
-        keepalive=config.keepalive,
-        sessions=LIMITS.sessions,
-        runner=runner,
-        port=side.filler,
-        terms=Terms(),
-    )
-    side.server.start()
-    try:
-        yield side
-    finally:
-        side.server.drain()
-        runner.stop()
-        side.filler.end()
-        side.server.stop(2)
-        side.directory.close()
-        runner.close()
-
-
-Make = Callable[..., tuple[Side, Side]]
-
-
-@pytest.fixture
-def make(tmp_path) -> Iterator[Make]:
-    """Makes north and south, which know each other's addresses; they fill when told, or by `start`."""
-    with ExitStack() as stack:
-
-        def both(
-            pools: dict[str, tuple[KeptPools, ...]] | None = None, rhythm: Rhythm = QUICK, quiet: float = 0.0
-        ) -> tuple[Side, Side]:
-            wanted = pools or {name: (kept(name),) for name in OWN}
-            sides = {
-                name: stack.enter_context(
-                    served(own, OWN[other(name)], tmp_path / name, wanted.get(name, ()), rhythm, quiet)
-                )
-                for name, own in OWN.items()
-            }
-            for name, side in sides.items():
-                peer = Peer(other(name), sides[other(name)].server.address, tmp_path, "")
-                side.config = replace(side.config, peers=(peer,))
-                side.directory.set_peers(side.config, {peer.name: public(OWN[peer.name])})
-                side.filler.follow(side.config)
-            return sides["north"], sides["south"]
-
-        yield both
-
-
-def until(holds: Callable[[], object], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not become so in time"
-        time.sleep(0.01)
-
-
-def insist(side: Side, work: Callable[..., None]) -> None:
-    """Run it as soon as the peer is done with the session before."""
-    while True:
-        try:
-            side.run(work)
-        except PeerBusy:
-            time.sleep(0.01)
-        else:
-            return
+from tests.parties.rpc.harness import JOB, Ending, task
+from tests.parties.session.filling.sides import OWN, QUICK, Make, count_calls, kept, other, until
 
 
 def test_one_look_fills_what_is_missing_on_both_sides(make: Make) -> None:
@@ -271,18 +140,6 @@ def test_pauses_grow_and_end_when_a_filling_succeeds(make: Make, monkeypatch: py
     north.filler.look()
     assert len(north.names) == 3
     assert north.filler._due[wanted].failures == 0
-
-
-def count_calls(owner: object, name: str) -> list[object]:
-    calls: list[object] = []
-    before = getattr(owner, name)
-
-    def counted(*words: Any) -> Any:
-        calls.append(words)
-        return before(*words)
-
-    setattr(owner, name, counted)
-    return calls
 
 
 def test_nothing_is_filled_while_a_job_runs_or_has_just_come(make: Make) -> None:
@@ -410,102 +267,6 @@ def test_a_side_that_stops_in_the_middle_leaves_nothing_behind(
     monkeypatch.undo()
     assert len(north.names) > len(south.names)
     until(lambda: (north.filler.look(), north.names == south.names and len(north.names) == 3)[1])
-
-
-# peers that do not keep to it
-
-
-def test_a_peer_that_fills_faster_than_it_may_is_refused(make: Make) -> None:
-    north, _ = make(rhythm=replace(QUICK, gap=3600.0))
-    north.filler.look()
-    assert len(north.names) == 3
-    with pytest.raises(PeerBusy):
-        north.run(lambda session: None)
-
-
-def test_a_peer_that_loses_its_halves_without_end_is_refused(make: Make) -> None:
-    """It makes this side work for less than a session a pool, and no more than so many an hour."""
-    north, south = make()
-
-    def forget(session: Any) -> None:
-        for file in north.store.list():
-            north.store.discard("south", [file.stored.name])
-        north.filler._make(north.config.pools[0], session)
-
-    with pytest.raises(PeerRefused, match="were lost") as caught:
-        deque((insist(north, forget) for _ in range(MOST_LOST + 2)), maxlen=0)
-    assert caught.value.stable_code == "pool-losses"
-    assert south.filler._accounts["north"].lost <= MOST_LOST + PORTION_POOLS
-    south.filler._accounts["north"].hour -= 3601
-    insist(north, forget)
-
-
-def test_a_peer_that_breaks_off_each_time_is_refused(make: Make) -> None:
-    north, south = make()
-
-    def leave(session: Any) -> None:
-        compare_stock(session, MAX_POOLS)
-        raise ProtocolViolation("enough")
-
-    south.filler._count("north", lost=MOST_LOST - 1)
-    for _ in range(2):
-        with pytest.raises(ProtocolViolation, match="enough"):
-            insist(north, leave)
-    until(lambda: south.filler._accounts["north"].lost > MOST_LOST)
-    with pytest.raises(PeerRefused, match="were lost"):
-        insist(north, leave)
-
-
-@pytest.mark.parametrize("changes", [{"comparisons": 6400}, {"bits": 64}, {"ready": 60}])
-def test_a_peer_that_makes_other_sizes_than_it_said_ends_its_session(
-    make: Make, changes: dict[str, int]
-) -> None:
-    north, south = make()
-    (wanted,) = north.config.pools
-
-    def greedy(session: Any) -> None:
-        stock = compare_stock(session, MAX_POOLS)
-        assert not stock.common
-        asked = replace(wanted, **changes)
-        for _ in range(asked.ready):
-            session.oblivious.fill_pool(asked.comparisons, asked.bits, holds_x=True)
-
-    with pytest.raises(PeerError) as caught:
-        north.run(greedy)
-    assert isinstance(caught.value, PeerAborted | ProtocolViolation)
-    assert len(south.names) <= wanted.ready
-
-
-def test_a_peer_that_claims_pools_that_are_not_there_gains_nothing(make: Make) -> None:
-    north, south = make()
-    north.filler.look()
-    until(lambda: len(south.names) == 3)
-
-    def claim(session: Any) -> None:
-        rows = ByteRows(session.random.words(MAX_POOLS * 4).view("u1").reshape(MAX_POOLS, 32))
-        session.channel.send(PoolNames(rows))
-        session.channel.recv(PoolNames, ExpectedByteRows(MAX_POOLS, 32))
-
-    with pytest.raises(PeerError):
-        north.run(claim, deadline_seconds=0.5)
-    assert not south.names
-    assert south.filler._accounts["north"].lost >= 3
-
-
-def test_a_peer_that_says_nothing_more_is_given_up_in_time(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(filling, "DEADLINE_SECONDS", 0.5)
-    north, south = make()
-
-    def silent(session: Any) -> None:
-        time.sleep(1.5)
-
-    with pytest.raises(PeerAborted):
-        north.run(silent, deadline_seconds=30.0)
-    until(lambda: south.runner.is_quiet)
-    north.filler.look()
-    assert len(north.names) == 3
 
 
 def test_nothing_is_filled_when_the_disk_is_nearly_full(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
