@@ -26,7 +26,7 @@ from tests.parties.jobs.addition import Addition
 from tests.parties.jobs.joined import CATALOG, POLICY, job_file, result_of, spent, wait_final
 from tests.parties.rpc.harness import NORTH, SOUTH, configuration, public
 from tests.parties.rpc.proxy import Proxy, proxied
-from tests.parties.session.test_resuming import Counting
+from tests.parties.session.cut_sessions import Counting
 
 IDENTITIES = {"north": NORTH, "south": SOUTH}
 OTHER = {"north": "south", "south": "north"}

@@ -20,7 +20,7 @@ from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.session import Session
 from tests.parties.rpc.proxy import Proxy
-from tests.parties.session.test_resuming import PATIENT, Run
+from tests.parties.session.cut_sessions import PATIENT, Run
 
 ROOT = Path(__file__).parents[3]
 BASELINE = json.loads((ROOT / "proto" / "wire.json").read_text(encoding="utf-8"))["runs"]
