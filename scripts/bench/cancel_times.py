@@ -23,8 +23,9 @@ from measuring import guarded, machine, print_table, tell
 
 from parties.client import Job
 from parties.contracts.state import State
+from scripts.processes import NAMES
 from scripts.soak.kinds import furnish, kinds
-from scripts.soak.two_parties import NAMES, TwoParties
+from scripts.soak.two_parties import TwoParties
 from smc.errors import DuettoError
 
 _HEAD = ("job", "rows", "would run s", "cancelled", "median s", "longest s")

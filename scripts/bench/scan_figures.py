@@ -14,8 +14,6 @@ import os
 import platform
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,9 +26,8 @@ from pyarrow import parquet
 
 from parties.bench.workloads import made_up
 from parties.client import Party
-from scripts.processes import COMMAND, started
+from scripts.processes import paired, started
 
-NAMES = ("north", "south")
 CHUNK = 1_000_000
 CATALOG = """[datasets.people]
 source = "people.parquet"
@@ -99,28 +96,6 @@ def write(path: Path, rows: int, seed: int) -> None:
             file.write_table(pa.table({"age": ages, "mass": masses}, schema=schema))
 
 
-def duetto(*words: object) -> str:
-    """What a command prints."""
-    done = subprocess.run([*COMMAND, *map(str, words)], check=True, stdout=subprocess.PIPE, text=True)
-    return done.stdout
-
-
-def paired(folder: Path) -> dict[str, Path]:
-    """The homes of two parties that know each other."""
-    homes, made = {name: folder / name for name in NAMES}, {}
-    for name, home in homes.items():
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            address = f"127.0.0.1:{server.getsockname()[1]}"
-        words = ("init", name, "--address", address, "--home", home, "--key", 2048, "--json")
-        made[name] = json.loads(duetto(*words))
-        (home / "catalog.toml").write_text(CATALOG)
-        (home / "policy.toml").write_text(tomli_w.dumps(POLICY))
-    for name, peer in (NAMES, NAMES[::-1]):
-        shown = made[peer]["fingerprint"]
-        duetto("pair", made[peer]["pairing_file"], "--config", homes[name], "--fingerprint", shown)
-    return homes
-
-
 def mebibytes(process: int, field: str) -> int:
     """Resident memory of a process: `VmRSS` now, `VmHWM` at its peak."""
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
@@ -134,6 +109,8 @@ def measure(folder: Path, rows: int) -> dict[str, object]:
     homes = paired(folder)
     for seed, home in enumerate(homes.values()):
         write(home / "people.parquet", rows, seed)
+        (home / "catalog.toml").write_text(CATALOG)
+        (home / "policy.toml").write_text(tomli_w.dumps(POLICY))
     daemons = {name: started(home) for name, home in homes.items()}
     try:
         idle = {name: mebibytes(daemon.pid, "VmRSS") for name, daemon in daemons.items()}

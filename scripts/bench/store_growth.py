@@ -18,7 +18,6 @@ import shutil
 import signal
 import sqlite3
 import statistics
-import subprocess
 import tempfile
 import time
 from contextlib import suppress
@@ -31,7 +30,7 @@ from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
 from parties.jobs.store import JobStore
 from parties.pki.home import make
-from scripts.processes import COMMAND, started
+from scripts.processes import duetto, started
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.studies.columns import Schema
 from smc.errors import DuettoError
@@ -126,11 +125,7 @@ def medians(runs: list[dict[str, float]]) -> dict[str, float]:
 
 def measure(home: Path) -> dict[str, float]:
     """Start the daemon and ask it."""
-    found = {
-        "version_seconds": timed(
-            lambda: subprocess.run([*COMMAND, "--version"], check=True, stdout=subprocess.DEVNULL)
-        )
-    }
+    found = {"version_seconds": timed(lambda: duetto("--version"))}
     start = time.perf_counter()
     daemon = started(home)
     try:
@@ -141,11 +136,8 @@ def measure(home: Path) -> dict[str, float]:
             party.check(JOB)
         found["first_check_seconds"] = round(time.perf_counter() - start, 3)
         found["first_check_processor_seconds"] = processor_seconds(daemon.pid)
-        words = [*COMMAND, "job", "list", "--config", str(home)]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found["list_command_seconds"] = timed(
-            lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-        )
+        found["list_command_seconds"] = timed(lambda: duetto("job", "list", "--config", home))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         found["list_command_processor_seconds"] = round(used, 2)

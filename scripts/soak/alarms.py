@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from parties.errors import PeerBusy
-from scripts.soak.two_parties import JOB, NAMES, TwoParties
+from scripts.processes import NAMES
+from scripts.soak.two_parties import JOB, TwoParties
 from smc.errors import DuettoError
 
 ALARMS = ("older than what", "lacks entry", "peer-ledger")

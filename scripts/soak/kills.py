@@ -17,7 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from parties.contracts.state import State
-from scripts.soak.two_parties import JOB, NAMES, TwoParties
+from scripts.processes import NAMES
+from scripts.soak.two_parties import JOB, TwoParties
 from smc.errors import DuettoError
 
 

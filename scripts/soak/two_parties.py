@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import secrets
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -18,10 +15,9 @@ from pathlib import Path
 import tomli_w
 
 from parties.client import Job, Party
-from scripts.processes import COMMAND, started
+from scripts.processes import COMMAND, NAMES, free_port, introduced, pair, started
 from smc.errors import DuettoError
 
-NAMES = ("north", "south")
 RULE = {
     "name": "soak",
     "analyses": ["statistics"],
@@ -45,26 +41,6 @@ JOB = {
     "bob": {"dataset": "people", "columns": {"age": "age"}},
     "parameters": {"epsilon": "0.001", "maximum_rows": 100, "queries": [{"kind": "count", "column": "age"}]},
 }
-
-
-def free_port() -> int:
-    """A port that nobody listens on now, below those that systems take for connections that they begin.
-
-    So no connection has it while the daemon that listens on it is down.
-    """
-    chance = secrets.SystemRandom()
-    while True:
-        port = chance.randrange(15_000, 32_000)
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-
-
-def duetto(*words: object) -> str:
-    """Run the command; its standard output."""
-    done = subprocess.run([*COMMAND, *map(str, words)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return done.stdout
 
 
 class Line:
@@ -164,15 +140,14 @@ class TwoParties:
         self._command = command
         self.homes = {name: folder / name for name in NAMES}
         self.lines: dict[str, Line] = {}
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.processes: dict[str, subprocess.Popen[str]] = {}
         made = {}
         for number, (name, home) in enumerate(self.homes.items()):
             port, line = free_port(), free_port()
             where = f"127.0.0.1:{line if rtt_ms or lines else port}"
             if rtt_ms or lines:
                 self.lines[name] = Line(line, port, rtt_ms)
-            words = ("--address", where, "--listen", f"127.0.0.1:{port}", "--home", home)
-            made[name] = json.loads(duetto("init", name, *words, "--key", 2048, "--json"))
+            made[name] = introduced(home, "--address", where, "--listen", f"127.0.0.1:{port}")
             if furnish is not None:
                 furnish(home, number)
                 continue
@@ -183,11 +158,7 @@ class TwoParties:
             (home / "catalog.toml").write_text(tomli_w.dumps(catalog))
             rule = {**RULE, "approval": approval[number]}
             (home / "policy.toml").write_text(tomli_w.dumps({"rules": [rule]}))
-        for name, peer in (NAMES, NAMES[::-1]):
-            duetto(
-                *("pair", made[peer]["pairing_file"], "--config", self.homes[name]),
-                *("--fingerprint", made[peer]["fingerprint"]),
-            )
+        pair(made)
 
     def start(self, name: str) -> None:
         """Start a daemon and wait until it says that it is ready."""

@@ -32,9 +32,10 @@ from pathlib import Path
 from typing import Any
 
 from parties.errors import PeerBusy, StorageError
+from scripts.processes import NAMES, duetto
 from scripts.soak.kills import settle
 from scripts.soak.kinds import furnish, kinds
-from scripts.soak.two_parties import NAMES, TwoParties, duetto
+from scripts.soak.two_parties import TwoParties
 from smc.errors import DuettoError
 
 NORTH, SOUTH = NAMES

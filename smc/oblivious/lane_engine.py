@@ -64,7 +64,7 @@ class LaneEngine:
         """Do a part of a batch.
 
         Raises:
-            UsageError: there is no such method.
+            UsageError: the call names something that is not in `METHODS`.
             DuettoError: what the engine raised.
         """
         if call.method not in METHODS:

@@ -19,8 +19,8 @@ from types import MappingProxyType
 
 import pytest
 
+from scripts.processes import free_port
 from tests.documents.console import Typed, is_shown, typed
-from tests.parties.test_party_cli import free_port
 
 ROOT = Path(__file__).parents[2]
 HOME = Path(".config", "duetto")

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from parties.client import job_text
 from parties.jobs.control import make_control_server
 from parties.jobs.manager import JobManager
 from parties.pki import certificate
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
+from tests.parties.jobs.institutions import job
 
 SETTINGS = '[party]\nname = "{name}"\n[listen]\naddress = "127.0.0.1:0"\n'
+
+
+def total(epsilon: str = "1/2", recipients: Sequence[str] = ("alice", "bob")) -> str:
+    """A job file for the sum of the numbers of both."""
+    queries = [{"name": "total", "kind": "sum", "column": "v"}]
+    columns = {"alice": {"v": "value"}, "bob": {"v": "value"}}
+    parameters = {"epsilon": epsilon, "queries": queries}
+    return job_text(job("statistics", parameters, columns, recipients=recipients, dataset="numbers"))
+
+
+TOTAL = total()
 
 
 @contextmanager

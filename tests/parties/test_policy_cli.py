@@ -14,6 +14,7 @@ from parties.disclosure.history import History
 from parties.disclosure.participants import ParticipantSet, persons_of
 from parties.ledger.accounting import Account
 from smc.analyses.statistics.horizontal.study import NoisyStudy
+from tests.parties.served import total
 
 CONFIG = """
 [party]
@@ -55,26 +56,6 @@ recipients = ["self"]
 minimum_rows = 500
 """
 
-JOB = """
-[job]
-analysis = "statistics"
-alice = "north"
-bob = "south"
-recipients = ["alice"]
-[alice]
-dataset = "numbers"
-columns = { v = "value" }
-[bob]
-dataset = "numbers"
-columns = { v = "value" }
-[parameters]
-epsilon = "1/2"
-[[parameters.queries]]
-name = "total"
-kind = "sum"
-column = "v"
-"""
-
 
 @pytest.fixture
 def policy(tmp_path):
@@ -82,7 +63,7 @@ def policy(tmp_path):
         "duetto.toml": CONFIG,
         "catalog.toml": CATALOG,
         "policy.toml": POLICY,
-        "job.toml": JOB,
+        "job.toml": total(recipients=["alice"]),
         "numbers.csv": "who,value\na,1\nb,2\nc,3\n",
     }.items():
         (tmp_path / name).write_text(text)
@@ -179,7 +160,7 @@ def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
 
 def test_what_no_rule_allows_ends_with_77(policy):
     path = str(policy.folder / "job.toml")
-    (policy.folder / "job.toml").write_text(JOB.replace('epsilon = "1/2"', 'epsilon = "2"'))
+    (policy.folder / "job.toml").write_text(total("2", ["alice"]))
     report = policy("test", path, "--json", code=77)
     assert not report["verdict"]["allowed"]
     assert report["verdict"]["limits"] is None

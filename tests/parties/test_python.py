@@ -16,7 +16,7 @@ from parties.cli.policy import policy
 from parties.cli.pools import pool
 from parties.errors import ConfigError, DataError
 from tests.parties.jobs.joined import job_file
-from tests.parties.served import parsed
+from tests.parties.served import TOTAL, parsed
 
 
 @pytest.fixture
@@ -50,36 +50,15 @@ def test_the_ledger_the_data_and_the_pools(served, home):
         home.dataset("none")
 
 
-STATISTICS = """
-[job]
-analysis = "statistics"
-alice = "north"
-bob = "south"
-recipients = ["alice", "bob"]
-[alice]
-dataset = "numbers"
-columns = { v = "value" }
-[bob]
-dataset = "numbers"
-columns = { v = "value" }
-[parameters]
-epsilon = "1"
-maximum_rows = 1000
-[[parameters.queries]]
-kind = "count"
-column = "v"
-"""
-
-
 def test_the_policy(served, home):
     path = served.folder / "statistics.toml"
-    path.write_text(STATISTICS)
+    path.write_text(TOTAL)
     found = home.policy_test(path)
-    assert found == home.policy_test(STATISTICS) == printed(policy, served, "test", str(path), code=77)
+    assert found == home.policy_test(TOTAL) == printed(policy, served, "test", str(path), code=77)
     assert not found["verdict"]["allowed"]
     assert "addition" in str(found["verdict"]["conditions"])
     with pytest.raises(DataError):
-        home.policy_test(STATISTICS.replace('"value"', '"valeu"'))
+        home.policy_test(TOTAL.replace('"value"', '"valeu"'))
 
 
 def test_the_doctor_finds_what_the_command_finds(served, home):

@@ -11,7 +11,7 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from glob import glob
 from pathlib import Path
 
@@ -20,11 +20,9 @@ import tomli_w
 
 from parties.client import job_text
 from parties.errors import CONFIG
-from scripts.processes import COMMAND
+from scripts.processes import COMMAND, NAMES, ended, free_port, started
 from tests.parties.jobs.institutions import ALLOWED, job, write_table
-from tests.parties.test_party_cli import REPOSITORY, ended, free_port
 
-NAMES = ("north", "south")
 LIBRARIES = glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
 pytestmark = pytest.mark.skipif(not LIBRARIES, reason="needs libfaketime (Debian: faketime)")
 
@@ -53,7 +51,6 @@ class Institutions:
     def run(self, *words: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*COMMAND, *map(str, words)],
-            cwd=REPOSITORY,
             env=self.clock,
             capture_output=True,
             text=True,
@@ -70,24 +67,10 @@ class Institutions:
     def daemons(self, day: int) -> Iterator[None]:
         """Both daemons, on a day after the pairing."""
         self.day = day
-        started: list[subprocess.Popen[str]] = []
-        try:
+        with ExitStack() as running:
             for home in self.homes.values():
-                process = subprocess.Popen(
-                    [*COMMAND, "party", "start", "--config", str(home), "--json"],
-                    cwd=REPOSITORY,
-                    env=self.clock,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    text=True,
-                )
-                started.append(process)
-            for process in started:
-                assert json.loads(process.stdout.readline())["ready"] is True
+                running.callback(ended, started(home, environment=self.clock))
             yield
-        finally:
-            for process in started:
-                ended(process)
 
     def compute(self) -> None:
         """A job from north, decided by the rules of both."""

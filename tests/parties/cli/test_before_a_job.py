@@ -6,34 +6,16 @@ import json
 
 import pytest
 
+from parties.client import job_text
 from smc.analyses.registry import ANALYSES
 from smc.errors import DisclosureRefused, DomainError, OutOfMemory, UsageError
-from tests.parties.served import parsed
-
-STATISTICS = """
-[job]
-analysis = "statistics"
-alice = "north"
-bob = "south"
-recipients = ["alice", "bob"]
-[alice]
-dataset = "numbers"
-columns = { v = "value" }
-[bob]
-dataset = "numbers"
-columns = { v = "value" }
-[parameters]
-epsilon = "1/2"
-[[parameters.queries]]
-name = "total"
-kind = "sum"
-column = "v"
-"""
+from tests.parties.jobs.institutions import job
+from tests.parties.served import TOTAL, parsed
 
 
 def test_check_and_policy_need_no_daemon(served, command):
     path = served.folder / "statistics.toml"
-    path.write_text(STATISTICS)
+    path.write_text(TOTAL)
     policy = served.folder / "north" / "policy.toml"
     refused = parsed(command("job", "check", path, "--json", code=77))
     assert "'statistics' is not among analyses" in refused["verdict"]["reasons"][0]["what"]
@@ -54,24 +36,18 @@ type = "text"
 """
 
 
-TOLERANT = """
-[job]
-analysis = "matching"
-alice = "north"
-bob = "south"
-recipients = ["alice", "bob"]
-[alice]
-dataset = "people"
-columns = { name = "name" }
-[bob]
-dataset = "people"
-columns = { name = "name" }
-[parameters]
-method = "tolerant"
-threshold = "0.8"
-fields = [{ column = "name" }]
-blocking = [["name:prefix1"]]
-"""
+TOLERANT = job_text(
+    job(
+        "matching",
+        {
+            "method": "tolerant",
+            "threshold": "0.8",
+            "fields": [{"column": "name"}],
+            "blocking": [["name:prefix1"]],
+        },
+        ["name"],
+    )
+)
 
 
 def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command):
@@ -93,7 +69,7 @@ def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command):
             in printed
         )
         assert 'overflow = "accept"' in printed
-    path.write_text(TOLERANT + 'overflow = "accept"\n')
+    path.write_text(TOLERANT.replace('threshold = "0.8"', 'threshold = "0.8"\noverflow = "accept"'))
     printed = command("job", "check", path).stdout
     assert "60 % of this side's rows" in printed
     assert "would refuse" not in printed
@@ -112,7 +88,7 @@ def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command):
 )
 def test_estimates_are_of_numbers_that_a_run_can_have(served, command, asked):
     path = served.folder / "statistics.toml"
-    path.write_text(STATISTICS)
+    path.write_text(TOTAL)
     said = command("job", "estimate", path, *asked, "--json", code=2).stderr
     assert asked[0] in said
 
@@ -137,15 +113,15 @@ def test_check_ends_as_submit_would(served, command, file, refusal, status):
 
 @pytest.mark.parametrize(
     ("word", "other", "status"),
-    [('kind = "sum"', 'kind = "som"', 2), ('"1/2"', '"90"', 77), ("{ v =", "{ w =", 65)],
+    [('kind = "sum"', 'kind = "som"', 2), ('"1/2"', '"90"', 77), ('v = "value"', 'w = "value"', 65)],
 )
 def test_check_and_submit_end_alike(served, command, word, other, status):
     path = served.folder / "statistics.toml"
     policy = served.folder / "north" / "policy.toml"
     policy.write_text(policy.read_text().replace('"addition"', '"statistics"'))
-    path.write_text(STATISTICS)
+    path.write_text(TOTAL)
     command("job", "check", path)
-    path.write_text(STATISTICS.replace(word, other, 1))
+    path.write_text(TOTAL.replace(word, other, 1))
     command("job", "check", path, code=status)
     served.north._admission._analyses = ANALYSES
     command("job", "submit", path, code=status)
@@ -177,24 +153,6 @@ def test_data_commands(served, command):
     command("data", "describe", "nubmers", code=65)
 
 
-COMPARISON = """
-[job]
-analysis = "comparison"
-alice = "north"
-bob = "south"
-recipients = ["alice"]
-[alice]
-dataset = "numbers"
-columns = { x = "value" }
-[bob]
-dataset = "numbers"
-columns = { y = "value" }
-[parameters]
-type = "PN-NP-PN"
-bits = 32
-"""
-
-
 def test_check_and_estimate_warn_of_a_plan_that_is_far_too_dear(served, command):
     policy = served.folder / "north" / "policy.toml"
     text = policy.read_text().replace('"addition"', '"comparison"')
@@ -202,8 +160,12 @@ def test_check_and_estimate_warn_of_a_plan_that_is_far_too_dear(served, command)
     home = served.folder / "north"
     (home / "numbers.csv").write_text("\n".join(["value", *(str(number % 90) for number in range(2000))]))
     path = served.folder / "comparison.toml"
-    for engine, warned in (("", False), ('engine = "auto"\n', False), ('engine = "paillier"\n', True)):
-        path.write_text(COMPARISON + engine)
+    for engine, warned in (({}, False), ({"engine": "auto"}, False), ({"engine": "paillier"}, True)):
+        parameters = {"type": "PN-NP-PN", "bits": 32, **engine}
+        columns = {"alice": {"x": "value"}, "bob": {"y": "value"}}
+        path.write_text(
+            job_text(job("comparison", parameters, columns, recipients=["alice"], dataset="numbers"))
+        )
         for verb in ("check", "estimate"):
             said = " ".join(command("job", verb, path).stdout.split())
             assert ('with engine = "auto" below [parameters] it takes about' in said) is warned

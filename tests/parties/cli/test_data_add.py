@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 from parties.catalog.declaration import load_catalog
 from parties.cli import data
-from tests.parties.cli.test_before_a_job import STATISTICS
-from tests.parties.served import parsed
+from tests.parties.served import TOTAL, parsed
 
 ROWS = "Karte;Alter;Gewicht;Geschlecht\n" + "".join(
     f"{1000 + row};{'?' if row == 7 else 20 + row};{60 + row},5;{'mw'[row % 2]}\n" for row in range(40)
@@ -41,7 +40,7 @@ def test_an_export_is_added_checked_confirmed_and_used(served, command, export):
     assert (checked["rows"], checked["dropped"]) == (39, {"Alter": 1})
     assert checked["unconfirmed"] == ["Gewicht", "Geschlecht"]
     job = served.folder / "job.toml"
-    job.write_text(STATISTICS.replace('"numbers"', '"cards"', 1).replace('"value"', '"Gewicht"', 1))
+    job.write_text(TOTAL.replace('"numbers"', '"cards"', 1).replace('"value"', '"Gewicht"', 1))
     policy = home / "policy.toml"
     policy.write_text(
         policy.read_text().replace('"addition"', '"statistics"').replace('"numbers"', '"cards"')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +12,14 @@ import tomli_w
 from parties.client import Party
 from parties.contracts.state import State
 from parties.errors import ClusterUnavailable
+from scripts.processes import ended, paired, started
 from smc.errors import PeerAborted
 from tests.parties.cluster.local import LocalCluster
 from tests.parties.cluster.test_searching import settings
 from tests.parties.jobs.institutions import ALLOWED, job, write_table
-from tests.parties.test_party_cli import duetto, ended, free_port, started
 
 pytestmark = pytest.mark.slow
 
-NAMES = ("north", "south")
 COLUMN = {"north": "x", "south": "y"}
 ROWS = 120
 AGES = {"north": [n * 37 % 101 for n in range(ROWS)], "south": [n * 41 % 101 for n in range(ROWS)]}
@@ -41,22 +39,13 @@ def cluster(tmp_path_factory) -> Iterator[LocalCluster]:
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory, cluster) -> Iterator[dict[str, Path]]:
     """Two paired parties whose daemons run; south has a cluster."""
-    folder = tmp_path_factory.mktemp("d")
-    homes, made = {name: folder / name for name in NAMES}, {}
+    homes = paired(tmp_path_factory.mktemp("d"))
     for name, home in homes.items():
-        address = f"127.0.0.1:{free_port()}"
-        done = duetto("init", name, "--address", address, "--home", home, "--key", 2048, "--json")
-        assert done.returncode == 0, done.stderr
-        made[name] = json.loads(done.stdout)
         write_table(home / "people.csv", {COLUMN[name]: AGES[name]})
         column = {"type": "integer", "lower": 0, "upper": 100}
         declared = {"datasets": {"people": {"source": "people.csv", "columns": {COLUMN[name]: column}}}}
         (home / "catalog.toml").write_text(tomli_w.dumps(declared))
         (home / "policy.toml").write_text(tomli_w.dumps({"rules": [dict(ALLOWED)]}))
-    for name, peer in (NAMES, NAMES[::-1]):
-        shown = made[peer]["fingerprint"]
-        done = duetto("pair", made[peer]["pairing_file"], "--config", homes[name], "--fingerprint", shown)
-        assert done.returncode == 0, done.stderr
     with (homes["south"] / "duetto.toml").open("a") as file:
         file.write(settings(cluster, seconds=2))
     daemons = [started(home) for home in homes.values()]

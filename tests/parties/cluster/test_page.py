@@ -16,8 +16,8 @@ import pytest
 from parties.cluster.connecting import Members, connect
 from parties.config import Address, Dask
 from parties.errors import ClusterUnavailable
+from scripts.processes import free_port
 from tests.architecture.source import ROOT
-from tests.parties.test_party_cli import free_port
 
 PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 

@@ -15,8 +15,7 @@ import pytest
 from parties.audit.files import read_log
 from parties.config import load
 from parties.daemon.metrics import MetricsServer
-from scripts.processes import COMMAND
-from tests.parties.test_party_cli import duetto, free_port
+from scripts.processes import COMMAND, duetto, free_port, introduced, tried
 
 CATALOG = """
 [datasets.people]
@@ -45,13 +44,11 @@ def home(tmp_path_factory):
     """A party with a catalog, a policy and metrics, and a peer that it has paired."""
     folder = tmp_path_factory.mktemp("o")
     for name in ("north", "south"):
-        words = ("--address", f"127.0.0.1:{free_port()}", "--home", folder / name, "--key", 2048)
-        assert duetto("init", name, *words).returncode == 0
+        introduced(folder / name)
     north = folder / "north"
     (north / "catalog.toml").write_text(CATALOG)
     (north / "policy.toml").write_text(POLICY)
-    done = duetto("pair", folder / "south" / "south.pair", "--yes", "--config", north)
-    assert done.returncode == 0, done.stderr
+    duetto("pair", folder / "south" / "south.pair", "--yes", "--config", north)
     with (north / "duetto.toml").open("a") as file:
         file.write(f'\n[metrics]\nport = {free_port()}\n\n[log]\nlevel = "warning"\n')
     return north
@@ -140,7 +137,7 @@ def test_metrics_answer_this_machine_and_nothing_else(home):
 
 @pytest.mark.usefixtures("daemon")
 def test_a_daemon_that_is_well(home):
-    done = duetto("party", "health", "--config", home, "--json")
+    done = tried("party", "health", "--config", home, "--json")
     assert done.returncode == 0, done.stdout
     document = json.loads(done.stdout)
     assert document["healthy"]
@@ -155,7 +152,7 @@ def test_what_was_in_force_stands_in_the_log(home, daemon):
     assert {"configuration_digest", "policy_digest", "catalog_digest"} <= started.about.keys()
     before = started.about["policy_digest"]
     (home / "policy.toml").write_text(POLICY.replace('"2"', '"3"'))
-    assert duetto("party", "reload", "--config", home).returncode == 0
+    duetto("party", "reload", "--config", home)
     reloaded = read_log(home).lines[-1]
     assert reloaded.event == "reloaded"
     assert reloaded.about["policy_digest"] != before
@@ -167,12 +164,12 @@ def test_a_party_that_is_ill(home, tmp_path):
     copied = tmp_path / "copy"
     subprocess.run(["cp", "-a", str(home), str(copied)], check=True)
     (copied / "run").exists() and [file.unlink() for file in (copied / "run").iterdir()]
-    done = duetto("party", "health", "--config", copied)
+    done = tried("party", "health", "--config", copied)
     assert done.returncode == 1
     assert "daemon: does not run" in done.stdout
     (path,) = (copied / "audit").glob("*.jsonl")
     path.write_bytes(path.read_bytes().replace(b'"pid":', b'"pid": '))
-    done = duetto("party", "health", "--config", copied, "--json")
+    done = tried("party", "health", "--config", copied, "--json")
     assert done.returncode == 1
     (ill,) = [c for c in json.loads(done.stdout)["checks"] if c["check"] == "audit log"]
     assert ill["verdict"] == "fail"
@@ -182,7 +179,7 @@ def test_a_party_that_is_ill(home, tmp_path):
 def test_a_file_in_place_of_the_control_socket_is_no_defect(home):
     south = home.parent / "south"
     (south / "run" / "control.sock").mkdir()
-    done = duetto("party", "start", "--config", south)
+    done = tried("party", "start", "--config", south)
     assert (done.returncode, "is not a socket" in done.stderr) == (78, True), done.stderr
     subprocess.run(done.stderr.split("`")[1], shell=True, check=True)
     assert not (south / "run" / "control.sock").exists()

@@ -11,7 +11,7 @@ import pytest
 
 from parties.cli.main import main
 from parties.dashboard.drawing.desk import PAGES
-from scripts.processes import started
+from scripts.processes import free_port, started
 from tests.parties.dashboard.browsers import (
     BROWSER,
     DRIVER,
@@ -29,7 +29,6 @@ from tests.parties.dashboard.browsers import (
     until,
     webdriver,
 )
-from tests.parties.test_party_cli import free_port
 
 pytestmark = pytest.mark.skipif(
     BROWSER is None or DRIVER is None,

@@ -51,7 +51,7 @@ ALLOWED: Mapping[str, Any] = {
 def job(
     analysis: str,
     parameters: Mapping[str, Any],
-    columns: Sequence[str] | Mapping[str, Sequence[str]],
+    columns: Sequence[str] | Mapping[str, Sequence[str] | Mapping[str, str]],
     *,
     recipients: Sequence[str] = ("alice", "bob"),
     dataset: str = "people",
@@ -61,7 +61,7 @@ def job(
     Args:
         analysis: its name.
         parameters: of the analysis.
-        columns: of both sides, or by side; they are called in the job as in the catalogs.
+        columns: of both sides, or by side; where they have no names of the job, as the catalogs call them.
         recipients: who gets results.
         dataset: of both sides.
     """
@@ -69,7 +69,10 @@ def job(
     return {
         "job": {"analysis": analysis, "alice": "north", "bob": "south", "recipients": [*recipients]},
         **{
-            side: {"dataset": dataset, "columns": {name: name for name in names}}
+            side: {
+                "dataset": dataset,
+                "columns": dict(names) if isinstance(names, Mapping) else {name: name for name in names},
+            }
             for side, names in sides.items()
         },
         "parameters": dict(parameters),

@@ -18,11 +18,10 @@ from parties.contracts.state import State
 from parties.errors import PeerRefused
 from parties.jobs.opening import local_admission
 from parties.jobs.run import outcome_document
+from scripts.processes import ended, paired, started
 from smc.errors import UsageError
 from tests.parties.jobs.institutions import ALLOWED, job, write_table
-from tests.parties.test_party_cli import duetto, ended, free_port, started
 
-NAMES = ("north", "south")
 COLUMNS = {
     "id": {"type": "text"},
     "name": {"type": "text"},
@@ -104,25 +103,13 @@ JOBS = {
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory) -> Iterator[dict[str, Path]]:
     """Two paired parties with data, whose daemons run; south's people approve each matching themselves."""
-    folder = tmp_path_factory.mktemp("d")
-    homes = {name: folder / name for name in NAMES}
-    made = {}
+    homes = paired(tmp_path_factory.mktemp("d"))
     for name, home in homes.items():
-        address = f"127.0.0.1:{free_port()}"
-        done = duetto("init", name, "--address", address, "--home", home, "--key", 2048, "--json")
-        assert done.returncode == 0, done.stderr
-        made[name] = json.loads(done.stdout)
         write_table(home / "people.csv", CELLS[name])
         declared = {"datasets": {"people": {"source": "people.csv", "columns": COLUMNS}}}
         (home / "catalog.toml").write_text(tomli_w.dumps(declared))
         approval = {"north": "auto", "south": "person"}[name]
         (home / "policy.toml").write_text(tomli_w.dumps({"rules": [{**ALLOWED, "approval": approval}]}))
-    for name, peer in (NAMES, NAMES[::-1]):
-        fingerprint = made[peer]["fingerprint"]
-        done = duetto(
-            "pair", made[peer]["pairing_file"], "--config", homes[name], "--fingerprint", fingerprint
-        )
-        assert done.returncode == 0, done.stderr
     daemons = [started(home) for home in homes.values()]
     yield homes
     for daemon in daemons:

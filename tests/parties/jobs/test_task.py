@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from parties.client import job_text
 from parties.contracts.spec import parse_spec
 from parties.jobs.task import Task
 from parties.lanes import LANE_MEMORY
@@ -12,30 +13,13 @@ from smc.analyses.registry import ANALYSES, study_of
 from smc.forms import Role
 from smc.protocols.spec import Cost, Flight
 from smc.protocols.transfer_costs import cost_of_opening
+from tests.parties.jobs.institutions import job
 
-JOB = """
-[job]
-analysis = "matching"
-alice = "north"
-bob = "south"
-recipients = ["alice"]
-[alice]
-dataset = "persons"
-columns = { id = "id" }
-[bob]
-dataset = "persons"
-columns = { id = "id" }
-[parameters]
-method = "exact"
-keys = ["id"]
-output = "size"
-[compute]
-lanes = LANES
-"""
+SIZE = job("matching", {"method": "exact", "keys": ["id"], "output": "size"}, ["id"])
 
 
 def estimate(lanes: int, rows: int):
-    spec = parse_spec(JOB.replace("LANES", str(lanes)))
+    spec = parse_spec(job_text({**SIZE, "compute": {"lanes": lanes}}))
     task = Task(spec, Role.ALICE, study_of(ANALYSES[spec.analysis], spec.parameters))
     return task.estimate({}, rows, 2048, NO_LIMITS)
 

@@ -24,10 +24,10 @@ class Kept:
         return self._kept
 
     def put(self, stored: PoolInfo, data: bytes) -> None:
-        raise NotImplementedError
+        raise AssertionError("a comparison of stocks keeps nothing")
 
     def take(self, name: bytes) -> bytes | None:
-        raise NotImplementedError
+        raise AssertionError("a comparison of stocks takes nothing out")
 
 
 def compared(*kept: Kept | None) -> list[tuple[list[int], list[int]]]:

@@ -1,0 +1,94 @@
+"""`duetto doctor` and `duetto party health`: what they find in a home, in its daemon and at the peer."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import pytest
+
+from parties.errors import CONFIG, UNAVAILABLE
+from scripts.processes import tried
+
+
+def checks(done: tuple[int, str, str]) -> dict[tuple[str, str], str]:
+    return {(c["subject"], c["check"]): c["verdict"] for c in json.loads(done[1])["checks"]}
+
+
+def test_two_daemons_see_each_other(homes, daemons, called):
+    done = called("doctor", "--config", homes["north"], "--peer", "south", "--json")
+    assert done[0] == 0
+    found = checks(done)
+    for check in (
+        "pairing",
+        "name",
+        "reachability",
+        "tls",
+        "pin",
+        "version",
+        "clock",
+        "latency",
+        "bandwidth",
+        "network",
+    ):
+        assert found["south", check] == "ok" or check in {"latency", "bandwidth"}
+    assert found["self", "daemon"] == found["self", "kernels"] == "ok"
+    status = called("party", "status", "--config", homes["south"], "--json")
+    assert json.loads(status[1])["pid"] == daemons["south"].pid
+
+
+def test_a_frozen_daemon_is_not_said_to_run(homes, daemons, called, monkeypatch):
+    monkeypatch.setattr("parties.client.asking.ASK_SECONDS", 1.0)
+    daemons["south"].send_signal(signal.SIGSTOP)
+    try:
+        status, _, err = called("party", "status", "--config", homes["south"])
+        assert status == UNAVAILABLE
+        assert "does not answer" in err
+        done = called("doctor", "--config", homes["south"], "--peer", "north", "--json")
+        assert checks(done)["self", "daemon"] == "fail"
+    finally:
+        daemons["south"].send_signal(signal.SIGCONT)
+
+
+def test_doctor_without_the_peer(homes, called):
+    done = called("doctor", "--config", homes["north"], "--json")
+    assert done[0] == UNAVAILABLE
+    assert checks(done)["south", "reachability"] == "fail"
+
+
+def test_doctor_with_an_open_key(homes, called):
+    key = homes["north"] / "keys/tls.key"
+    key.chmod(0o644)
+    try:
+        done = called("doctor", "--config", homes["north"], "--json")
+        assert done[0] == CONFIG
+        assert checks(done)["self", "keys"] == "fail"
+        start = tried("party", "start", "--config", homes["north"])
+        assert start.returncode == CONFIG
+        assert "chmod 600" in start.stderr
+        assert "ready" not in start.stdout
+    finally:
+        key.chmod(0o600)
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [("policy.toml", "rule 1: nmae"), ("catalog.toml", "'dataset' is not a known key")]
+)
+def test_doctor_and_health_read_policy_and_catalog_as_jobs_do(homes, called, name, what):
+    path = homes["north"] / name
+    text = path.read_text()
+    try:
+        path.write_text({"policy.toml": '[[rules]]\nnmae = "x"\n', "catalog.toml": "[dataset.x]\n"}[name])
+        for words, code in (("doctor",), CONFIG), (("party", "health"), 1):
+            done = called(*words, "--config", homes["north"], "--json")
+            assert done[0] == code
+            (found,) = [one for one in json.loads(done[1])["checks"] if one["check"] == "configuration"]
+            assert found["verdict"] == "fail"
+            assert name in found["what"]
+    finally:
+        path.write_text(text)
+
+
+def test_what_health_advises_names_the_configuration(homes, called):
+    printed = called("party", "health", "--config", homes["north"])[1]
+    assert f"`duetto party start --config {homes['north']}`" in printed
