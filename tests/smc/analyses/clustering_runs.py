@@ -59,6 +59,22 @@ def table(values, names=NAMES, schema=TENTHS, persons=None):
     return data
 
 
+def text(layout, extra=STATED):
+    columns = SPLIT if layout == "vertical" else COLUMNS + f'layout = "{layout}"\n'
+    return BASE + columns + extra
+
+
+def sides(layout, rows=90):
+    """Both sides' tables of a layout."""
+    values = blobs(rows)
+    if layout == "vertical":
+        return table(values[:, :1], NAMES[:1]), table(values[:, 1:], NAMES[1:])
+    if layout == "arbitrary":
+        mine = np.where(integers(0, 1, values.shape) == 1, values, 0)
+        return table(mine), table(values - mine)
+    return table(values[: rows // 3]), table(values[rows // 3 :])
+
+
 def joint(study, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     """Both outcomes."""
     return watched(study, alice, bob, recipients, limits, gate)[0]
