@@ -22,9 +22,7 @@ from tests.smc.analyses import (
     vertical_runs,
 )
 from tests.smc.analyses.clustering import test_matched as test_clustering_matched
-from tests.smc.analyses.matching import aggregates_runs
-from tests.smc.analyses.matching.linked import test_linked
-from tests.smc.analyses.matching.tolerant import test_tolerant as tolerant_runs
+from tests.smc.analyses.matching import aggregates_runs, linked_runs, tolerant_runs
 from tests.smc.analyses.matching.vectors import test_vectors
 from tests.smc.analyses.statistics.test_exact import QUERIES
 from tests.smc.analyses.statistics.test_exact import job as exact_job
@@ -93,10 +91,10 @@ def test_tolerant(mode, recipients):
     crossed(["size", "statistics"], [NO_LIMITS, *LIMITED], [ALICE, BOTH]),
 )
 def test_figures_about_tolerant_matches(output, limits, recipients):
-    alice, bob = test_linked.tables(20, 18)
+    alice, bob = linked_runs.tables(20, 18)
     cost = np.arange(20) * 1000
-    sides = [test_linked.with_values(data, cost=cost, days=10 + cost // 1000) for data in (alice, bob)]
-    check(test_linked.job(output), *sides, limits, recipients)
+    sides = [linked_runs.with_values(data, cost=cost, days=10 + cost // 1000) for data in (alice, bob)]
+    check(linked_runs.job(output), *sides, limits, recipients)
 
 
 @pytest.mark.parametrize(
@@ -104,10 +102,10 @@ def test_figures_about_tolerant_matches(output, limits, recipients):
     crossed(["size", "statistics"], [NO_LIMITS, *LIMITED], [ALICE, BOTH]),
 )
 def test_figures_about_matches_by_ranks(output, limits, recipients):
-    alice, bob = test_linked.tables(20, 18)
+    alice, bob = linked_runs.tables(20, 18)
     cost = np.arange(20) * 1000
-    sides = [test_linked.with_values(data, cost=cost, days=10 + cost // 1000) for data in (alice, bob)]
-    check(test_linked.job(output, **test_linked.RANKED), *sides, limits, recipients)
+    sides = [linked_runs.with_values(data, cost=cost, days=10 + cost // 1000) for data in (alice, bob)]
+    check(linked_runs.job(output, **tolerant_runs.RANKED), *sides, limits, recipients)
 
 
 CHOSEN = {"ranks": 1, "blocking": [["born:value"]], "threshold": "0.6", "histogram": {"epsilon": "12"}}
@@ -117,8 +115,7 @@ CHOSEN = {"ranks": 1, "blocking": [["born:value"]], "threshold": "0.6", "histogr
 @pytest.mark.parametrize(("recipients", "chosen"), [(ALICE, {}), (BOB, {}), (BOTH, {}), (BOTH, CHOSEN)])
 def test_tolerant_by_ranks(recipients, chosen):
     alice, bob, _ = tolerant_runs.tables(20, 15)
-    parsed = tolerant_runs.parameters(**{"ranks": 2, "bucket": None, "load": None, **chosen})
-    check(parsed, alice, bob, ALL_LIMITS, recipients)
+    check(tolerant_runs.by_ranks(**chosen), alice, bob, ALL_LIMITS, recipients)
 
 
 @pytest.mark.parametrize("text", [test_vectors.NEAR, test_vectors.COLUMNS + "nearest = 2\n"])

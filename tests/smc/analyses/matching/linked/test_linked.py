@@ -1,4 +1,4 @@
-"""Exact figures about the pairs of a tolerant matching: against the reference, limits, and who sees what."""
+"""Exact figures about the pairs of a tolerant matching: against the reference, and who learns what."""
 
 from __future__ import annotations
 
@@ -7,91 +7,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from parties.bench.people import FIELDS
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.disclosure.opener import Opener, open_gate
+from smc.analyses.disclosure.opener import Opener
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.matching.linked.parameters import moved_pairs
-from smc.analyses.matching.tolerant.plain import plain_links
-from smc.analyses.matching.tolerant.records import prepare, read_texts
 from smc.analyses.studies.columns import DAYS as DATES
-from smc.analyses.studies.columns import PERSONS, Column, Schema
-from smc.analyses.studies.runner import run_study
-from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageError
+from smc.analyses.studies.columns import Column, Schema
+from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
 from smc.forms import Role
-from smc.oblivious.base_ot import BaseChoices, BaseOffer
 from smc.pair import run_pair
-from smc.protocols.exchange.bounds import Declarations
-from smc.protocols.exchange.row_counts import Counts
-from tests.smc.analyses.matching.tolerant import test_tolerant as people
+from tests.smc.analyses.matching import tolerant_runs as people
+from tests.smc.analyses.matching.linked_runs import VALUES, figures, job, pairs_of, tables, with_values
+from tests.smc.analyses.matching.tolerant_runs import ALICE, BOB, BOTH, PASSES, RANKED, joined, part, side
 from tests.support import openings
 from tests.support.grids import crossed
-from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts
-
-BOTH = frozenset(Role)
-ALICE, BOB = frozenset([Role.ALICE]), frozenset([Role.BOB])
-COST = Schema("decimal", scale=2, lower=-50_000, upper=900_000)
-DAYS = Schema("integer", lower=0, upper=365)
-VALUES = [
-    {"side": "bob", "column": "days"},
-    {"side": "alice", "column": "cost"},
-    {"side": "bob", "column": "cost"},
-]
-PASSES = {
-    "fields": [{"column": name} for name in FIELDS],
-    "bits": 192,
-    "threshold": "0.5",
-    "blocking": [["born:value"], ["surname:soundex"], ["town:prefix3"]],
-    "bucket": 5,
-    "load": 3,
-    "overflow": "accept",
-}
-
-
-def job(output="statistics", **changes):
-    values = {"values": VALUES} if output == "statistics" else {}
-    given = {"method": "tolerant", "output": output, **PASSES, **values, **changes}
-    return MATCHING.parse({key: value for key, value in given.items() if value is not None})
-
-
-def with_values(data, cost=None, days=None):
-    rows = len(data["surname"])
-    cost = [(7919 * row) % 950_001 - 50_000 for row in range(rows)] if cost is None else cost
-    days = [(31 * row) % 366 for row in range(rows)] if days is None else days
-    return {
-        **data,
-        "cost": Column(np.array(cost, dtype=np.int64), COST),
-        "days": Column(np.array(days, dtype=np.int64), DAYS),
-    }
-
-
-def tables(rows=60, common=45, bob_rows=None):
-    alice, bob, _ = people.tables(rows, common, bob_rows)
-    return with_values(alice), with_values(bob)
-
-
-def pairs_of(study, alice, bob):
-    """The pairs that are summed over, in the clear."""
-    matching = study.parameters.matching
-    buckets = matching.buckets((len(alice["surname"]), len(bob["surname"])))
-    sides = (prepare(matching, read_texts(matching, data), buckets) for data in (alice, bob))
-    return plain_links(matching, *sides)
-
-
-RANKED = {"ranks": 2, "bucket": None, "load": None}
-
-
-def side(study, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
-    def run(session):
-        data = alice if session.role is Role.ALICE else bob
-        return run_study(study, session, data, recipients, limits, gate)
-
-    return run
-
-
-def figures(outcome):
-    (table,) = outcome.tables
-    return {name: list(cells) for name, cells in table.columns.items()}
+from tests.support.transcript import transcripts
 
 
 @pytest.mark.parametrize(
@@ -114,7 +43,7 @@ def test_the_figures_are_sums_over_the_pairs():
     """By hand from the pairs that the matching with output = "pairs" shows."""
     alice, bob = tables()
     run = side(MATCHING.parse({"method": "tolerant", "output": "pairs", **PASSES}), alice, bob)
-    shown = people.joined(*run_pair(run, run))
+    shown = joined(*run_pair(run, run))
     run = side(job(), alice, bob)
     found = figures(run_pair(run, run)[0])
     days = sum(int(bob["days"].array[j]) for _, j in shown)
@@ -158,151 +87,11 @@ def test_one_recipient_gets_the_figures_and_the_other_nothing(monkeypatch, recip
     assert not {kind for kind, _ in seen[role.other]} & openings.OPENINGS
 
 
-@pytest.mark.parametrize("output", ["size", "statistics"])
-def test_nothing_but_the_figures_is_opened(monkeypatch, output):
-    """A word for each figure, whatever the number of rows; no word and no bit about a row or a pair."""
-    for rows in (12, 40):
-        alice, bob = tables(rows, rows)
-        _, seen = transcripts(monkeypatch, side(job(output), alice, bob))
-        for received in seen.values():
-            opened = [len(body) for kind, body in received if kind in openings.OPENINGS]
-            assert opened == [8 * (1 if output == "size" else 4)]
-
-
-SHOWN = {openings.SHARES, openings.BITS, Counts.__name__, BaseOffer.__name__, BaseChoices.__name__}
-
-
-def test_messages_do_not_depend_on_the_data(monkeypatch):
-    """All rows equal, or nothing in common: same messages, same sizes, and bytes that look like noise."""
-    alice, bob = tables(40, 0)
-    same = with_values(people.part(people.tables(40, 40)[0], [0] * 40))
-    limits = Limits(minimum_group=1, dominance=Fraction(99, 100))
-    transcript = [
-        transcripts(monkeypatch, side(job("size"), *both, limits=limits))[1]
-        for both in ((same, same), (alice, bob))
-    ]
-    assert shapes(transcript[0]) == shapes(transcript[1])
-    transcript = [transcripts(monkeypatch, side(job(), *both))[1] for both in ((same, same), (alice, bob))]
-    assert shapes(transcript[0]) == shapes(transcript[1])
-    for seen in transcript:
-        for rows in seen.values():
-            for kind in {kind for kind, _ in rows} - SHOWN - {Declarations.__name__}:
-                data = b"".join(body for name, body in rows if name == kind)
-                if len(data) > 3000:
-                    assert byte_statistic(data) < BYTES_BOUND, kind
-
-
-def test_what_a_side_sees_before_the_figures_is_the_same_for_all_values(monkeypatch):
-    """Under a refused limit, other pairs and other values give one opened bit, and it is the same."""
-    alice, bob = tables(20, 15)
-    for change in ({}, {"cost": [0] * 20, "days": [365] * 20}):
-        few = side(job(), with_values(alice, **change), bob, limits=Limits(minimum_intersection=20))
-
-        def run(session, few=few):
-            with pytest.raises(DisclosureRefused, match="fewer matches or persons"):
-                few(session)
-
-        _, seen = transcripts(monkeypatch, run)
-        for received in seen.values():
-            assert [len(body) for kind, body in received if kind in openings.OPENINGS] == [1]
-
-
-@pytest.mark.parametrize("output", ["size", "statistics"])
-def test_a_least_intersection_holds(output):
-    alice, bob = tables(30, 20)
-    size = len(pairs_of(job(), alice, bob))
-    enough = side(job(output), alice, bob, limits=Limits(minimum_intersection=size))
-    run_pair(enough, enough)
-    few = side(job(output), alice, bob, limits=Limits(minimum_intersection=size + 1))
-    with pytest.raises(DisclosureRefused):
-        run_pair(few, few)
-
-
-def test_a_minimum_group_holds_for_sums_and_not_for_sizes():
-    alice, bob = tables(30, 20)
-    size = len(pairs_of(job(), alice, bob))
-    few = side(job(), alice, bob, limits=Limits(minimum_group=size + 1))
-    with pytest.raises(DisclosureRefused):
-        run_pair(few, few)
-    run = side(job("size"), alice, bob, limits=Limits(minimum_group=size + 1))
-    run_pair(run, run)
-
-
-@pytest.mark.parametrize("holder", list(Role))
-@pytest.mark.parametrize("apart", [1, 2, 3])
-def test_a_sum_does_not_tell_of_the_few_who_differ_from_the_rest(holder, apart):
-    """On either side, of the pairs: unpaired rows with values of their own do not help."""
-    sides = dict(zip(Role, tables(30, 20), strict=True))
-    paired = pairs_of(job(), *sides.values())[:, list(Role).index(holder)]
-    days = np.arange(30) % 7 + 100
-    days[paired] = 40
-    days[paired[:apart]] = 41
-    sides[holder] = with_values(sides[holder], days=days)
-    study = job(values=[{"side": holder.value, "column": "days"}])
-    run = side(study, *sides.values(), limits=Limits(minimum_group=3))
-    if apart < 3:
-        with pytest.raises(DisclosureRefused):
-            run_pair(run, run)
-    else:
-        assert run_pair(run, run) == study.reference(*sides.values(), BOTH)
-
-
-@pytest.mark.parametrize("holder", list(Role))
-@pytest.mark.parametrize("sign", [1, -1])
-def test_a_dominant_row_is_refused_if_it_is_paired(holder, sign):
-    sides = dict(zip(Role, tables(30, 20), strict=True))
-    paired = pairs_of(job(), *sides.values())[:, list(Role).index(holder)]
-    alone = np.setdiff1d(np.arange(30), paired)
-    limits = Limits(dominance=Fraction(1, 2))
-    study = job(values=[{"side": holder.value, "column": "cost"}])
-    for row, refused in ((paired[4], True), (alone[0], False)):
-        cost = np.full(30, 100)
-        cost[row] = sign * 40_000
-        sides[holder] = with_values(sides[holder], cost=cost)
-        run = side(study, *sides.values(), limits=limits)
-        if refused:
-            with pytest.raises(DisclosureRefused):
-                run_pair(run, run)
-        else:
-            run_pair(run, run)
-
-
-def test_sets_are_checked_before_anything_else_is_sent(monkeypatch):
-    alice, bob = tables(20, 15, bob_rows=5)
-    for limits in (Limits(minimum_set=6), Limits(maximum_ratio=Fraction(3))):
-
-        def run(session, limits=limits):
-            with pytest.raises(DisclosureRefused):
-                side(job(), alice, bob, limits=limits)(session)
-
-        _, seen = transcripts(monkeypatch, run)
-        assert all([kind for kind, _ in rows] == [Counts.__name__] for rows in seen.values())
-
-
-@pytest.mark.parametrize("limits", [NO_LIMITS, Limits(minimum_group=3)])
-def test_nothing_is_opened_before_the_gate(monkeypatch, limits):
-    class ClosedError(Exception):
-        pass
-
-    def closed(channel):
-        raise ClosedError
-
-    alice, bob = tables(20, 20)
-
-    def run(session):
-        with pytest.raises(ClosedError):
-            side(job(), alice, bob, limits=limits, gate=closed)(session)
-
-    _, seen = transcripts(monkeypatch, run)
-    opened = [body for rows in seen.values() for kind, body in rows if kind in openings.OPENINGS]
-    assert all(len(body) == 1 for body in opened)
-
-
 @pytest.mark.parametrize("empty", list(Role))
 @pytest.mark.parametrize("output", ["size", "statistics"])
 def test_a_side_without_rows_pairs_nothing(empty, output):
     sides = dict(zip(Role, people.tables(5, 5)[:2], strict=True))
-    sides[empty] = people.part(sides[empty], [])
+    sides[empty] = part(sides[empty], [])
     alice, bob = (with_values(data) for data in sides.values())
     run = side(job(output), alice, bob, ALICE)
     outcomes = run_pair(run, run)
@@ -310,18 +99,6 @@ def test_a_side_without_rows_pairs_nothing(empty, output):
     demanding = side(job(output), alice, bob, limits=Limits(minimum_intersection=1))
     with pytest.raises(DisclosureRefused):
         run_pair(demanding, demanding)
-
-
-def test_limits_about_persons_want_a_row_for_each():
-    alice, bob = tables(12, 12)
-    repeated = {**alice, PERSONS: Column(np.arange(12) // 2, Schema("integer"))}
-    run = side(job(), repeated, bob)
-    run_pair(run, run)
-    limited = side(job(), repeated, bob, limits=Limits(minimum_group=2))
-    with pytest.raises(DomainError, match="one person"):
-        run_pair(limited, limited)
-    assert job().preview(repeated, Role.ALICE, Limits(minimum_group=2)).refusal is not None
-    assert job().preview(alice, Role.ALICE, Limits(minimum_group=2)).refusal is None
 
 
 def test_values_outside_their_bounds_and_sums_without_room_are_refused_before_records_are_encoded(
@@ -353,92 +130,6 @@ def test_an_impossible_figure_is_refused(monkeypatch, cheat):
     run = side(job("size"), alice, bob, frozenset([cheat.other]))
     with pytest.raises(ProtocolViolation, match="outside"):
         run_pair(run, run)
-
-
-@pytest.mark.parametrize("rounds", [1, 3])
-def test_noise_is_refused_with_the_reason_and_both_ways_of_the_hint_work(rounds):
-    with pytest.raises(UsageError, match="tolerant matches") as caught:
-        job(epsilon="1", rounds=rounds)
-    reason = "up to 68 pairs" if rounds == 1 else "a chain of pairs"
-    assert reason in str(caught.value)
-    assert caught.value.hint == "Leave epsilon out for exact figures, or match by exact keys."
-    job(rounds=rounds)
-    exact = {"method": "exact", "keys": ["surname"], "output": "statistics", "values": VALUES, "epsilon": "1"}
-    assert MATCHING.parse(exact).facts(BOTH).loss
-
-
-RANKED = {"bucket": None, "load": None, "overflow": None}
-
-
-def test_what_a_row_moves_among_ranks_is_said_where_noise_is_refused():
-    for ranks, pairs in ((1, 14), (2, 24)):
-        with pytest.raises(UsageError, match=f"up to {pairs} pairs .* changes which side claims"):
-            job(epsilon="1", ranks=ranks, **RANKED)
-
-
-@pytest.mark.parametrize(("ranks", "bucket"), [(1, None), (2, None), (None, 2)])
-def test_a_row_moves_no_more_pairs_than_is_said(ranks, bucket):
-    """Keys, names and so scores that many rows share: whoever is there meets and displaces others."""
-    changes = {
-        "fields": [{"column": name} for name in PARTS],
-        "threshold": "0.2",
-        "blocking": [["one:value"], ["two:value"], ["three:value"]],
-    }
-    changes |= {"ranks": ranks, **RANKED} if ranks else {"bucket": bucket, "load": None}
-    parsed = job("size", **changes).parameters.matching
-    drawn = np.random.default_rng(5)
-    most = 0
-    for _ in range(40):
-        counts = (24, 30)  # Alice's rows claim, with one row less of either side, too
-        sides = [drawn.integers(0, 9, (rows, len(PARTS))) for rows in counts]
-        whole = [np.arange(rows) for rows in counts]
-        pairs = linked(parsed, sides, whole)
-        for side in (0, 1):
-            fewer = list(whole)
-            fewer[side] = np.delete(whole[side], drawn.integers(0, counts[side]))
-            most = max(most, len(pairs ^ linked(parsed, sides, fewer)))
-    assert 3 <= most <= moved_pairs(parsed)
-
-
-PARTS = ("one", "two", "three")
-
-
-def linked(parsed, sides, rows):
-    """The pairs of these rows of both sides, in as many buckets however many there are."""
-    schema, held = Schema("text"), []
-    buckets = 1 if parsed.ranks else parsed.buckets(tuple(len(side) for side in sides))
-    for side, taken in zip(sides, rows, strict=True):
-        cells = zip(PARTS, side[taken].T, strict=True)
-        data = {name: Column([f"{name}{number}" for number in column], schema) for name, column in cells}
-        held.append(prepare(parsed, read_texts(parsed, data), buckets))
-    pairs = plain_links(parsed, *held)
-    return {(int(rows[0][left]), int(rows[1][right])) for left, right in pairs}
-
-
-@pytest.mark.parametrize(
-    ("changes", "part"),
-    [
-        ({"one_to_one": "none"}, "count a row several times"),
-        ({"one_to_one": "largest"}, "have to be opened"),
-        ({"output": "shares"}, "output cannot be 'shares'"),
-        ({"show": ["surname"]}, "unknown key 'show'"),
-        ({"values": []}, "0 columns do not fit"),
-        ({"output": "size", "values": VALUES}, "do not fit the output 'size'"),
-    ],
-)
-def test_what_does_not_fit_is_refused(changes, part):
-    with pytest.raises(UsageError, match=part) as caught:
-        job(**changes)
-    assert caught.value.hint
-
-
-def test_a_job_must_not_narrow_the_declared_bounds():
-    alice, bob = ({name: column.schema for name, column in data.items()} for data in tables(5, 5))
-    job().check(alice, bob)
-    with pytest.raises(UsageError, match="narrower"):
-        job(values=[{"side": "bob", "column": "days", "upper": "100"}]).check(alice, bob)
-    with pytest.raises(UsageError, match="not a column of numbers"):
-        job(values=[{"side": "bob", "column": "surname"}]).check(alice, bob)
 
 
 def test_facts_and_leakage_say_who_learns_what():

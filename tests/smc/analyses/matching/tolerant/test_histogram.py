@@ -25,13 +25,14 @@ from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from tests.smc.analyses.matching.tolerant.test_rank_join import parameters as by_ranks
-from tests.smc.analyses.matching.tolerant.test_tolerant import (
+from tests.smc.analyses.matching.tolerant_runs import (
     ALICE,
     BOB,
     BOTH,
     ClosedError,
+    by_ranks,
     check_estimate,
+    closed,
     joined,
     part,
     side,
@@ -300,9 +301,6 @@ def test_messages_do_not_depend_on_the_data(monkeypatch):
 
 def test_nothing_is_opened_before_the_loss_is_spent(monkeypatch):
     alice, bob, _ = tables(20, 15)
-
-    def closed(channel):
-        raise ClosedError
 
     def run(session):
         with pytest.raises(ClosedError):

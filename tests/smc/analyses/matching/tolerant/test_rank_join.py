@@ -19,29 +19,28 @@ from smc.pair import run_pair
 from smc.secret.common_ones import OverlapCorrections
 from smc.secret.joins import CarriedValues
 from smc.secret.permutation import SwitchCorrections
-from tests.smc.analyses.matching.tolerant.test_tolerant import (
+from tests.smc.analyses.matching.tolerant_runs import (
     ALICE,
     BOB,
     BOTH,
     OPEN,
     ClosedError,
     check_estimate,
+    check_noise,
+    closed,
     joined,
     part,
     side,
     tables,
 )
-from tests.smc.analyses.matching.tolerant.test_tolerant import parameters as in_buckets
+from tests.smc.analyses.matching.tolerant_runs import by_ranks as parameters
+from tests.smc.analyses.matching.tolerant_runs import parameters as in_buckets
 from tests.support import openings
 from tests.support.grids import crossed
 from tests.support.seeds import seeded
-from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
+from tests.support.transcript import shapes, transcripts, truncated
 
 TIES = [[0, 1, 0, 2, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 3, 0]]
-
-
-def parameters(ranks=2, **changes):
-    return in_buckets(**{"ranks": ranks, "bucket": None, "load": None, **changes})
 
 
 @pytest.mark.parametrize(("ranks", "bob_rows", "turned"), crossed([1, 2, 3], [None, 17, 1], [False, True]))
@@ -154,12 +153,7 @@ def test_messages_do_not_depend_on_the_data(monkeypatch):
     _, none = transcripts(monkeypatch, side(parsed, keyless, bob))
     assert shapes(crowded) == shapes(sparse) == shapes(none)
     for seen in (crowded, sparse, none):
-        for rows in seen.values():
-            kinds = {kind for kind, _ in rows} - OPEN
-            for kind in kinds:
-                data = b"".join(body for name, body in rows if name == kind)
-                if len(data) > 3000:
-                    assert byte_statistic(data) < BYTES_BOUND, kind
+        check_noise(seen)
         assert any(kind == CarriedValues.__name__ for kind, _ in seen[Role.ALICE])
         assert any(kind == CarriedValues.__name__ for kind, _ in seen[Role.BOB])
 
@@ -216,9 +210,6 @@ def test_too_few_matches_are_not_opened(monkeypatch):
 
 def test_nothing_is_opened_before_the_gate(monkeypatch):
     alice, bob, _ = tables(20, 15)
-
-    def closed(channel):
-        raise ClosedError
 
     def run(session):
         with pytest.raises(ClosedError):

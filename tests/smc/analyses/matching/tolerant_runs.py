@@ -1,0 +1,105 @@
+"""Tolerant matching jobs, people of both sides for them, and joint runs that are checked."""
+
+from __future__ import annotations
+
+from parties.bench.people import FIELDS, people
+from parties.bench.workloads import made_up
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.disclosure.opener import open_gate
+from smc.analyses.matching.tolerant.study import TOLERANT
+from smc.analyses.studies.columns import Column
+from smc.analyses.studies.runner import run_study
+from smc.forms import Role
+from smc.oblivious.base_ot import BaseChoices, BaseOffer
+from smc.pair import run_pair
+from smc.protocols.exchange.row_counts import Counts
+from tests.support import openings
+from tests.support.transcript import BYTES_BOUND, byte_statistic
+
+BOTH = frozenset(Role)
+ALICE, BOB = frozenset([Role.ALICE]), frozenset([Role.BOB])
+
+
+PASSES = {
+    "fields": [{"column": name} for name in FIELDS],
+    "bits": 192,
+    "threshold": "0.5",
+    "blocking": [["born:value"], ["surname:soundex"], ["town:prefix3"]],
+    "bucket": 5,
+    "load": 3,
+    "overflow": "accept",
+}
+RANKED = {"ranks": 2, "bucket": None, "load": None}
+"""What changes where rows meet by ranks, and not in buckets."""
+
+
+def parameters(mode="greedy", **changes):
+    """A job in which rows meet in buckets; keys that change to None are left out."""
+    given = {**PASSES, "one_to_one": mode, **changes}
+    return TOLERANT.parse({key: value for key, value in given.items() if value is not None})
+
+
+def by_ranks(ranks=2, **changes):
+    return parameters(**RANKED | {"ranks": ranks} | changes)
+
+
+def part(data, rows):
+    return {name: Column([column.texts[row] for row in rows], column.schema) for name, column in data.items()}
+
+
+def tables(rows=60, common=45, bob_rows=None):
+    """People of both sides, Bob's in another order, and the true pairs."""
+    source = made_up()
+    data = people(source, rows, common)
+    order = source.permutation(rows)[:bob_rows]
+    truth = {(int(row), place) for place, row in enumerate(order) if row < common}
+    return data[Role.ALICE], part(data[Role.BOB], order), truth
+
+
+def side(study, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
+    def run(session):
+        data = alice if session.role is Role.ALICE else bob
+        return run_study(study, session, data, recipients, limits, gate)
+
+    return run
+
+
+def joined(first, second):
+    """Pairs of own rows, from the tables of both recipients."""
+    a, b = (outcome.tables[0].columns for outcome in (first, second))
+    assert a["pair"] == b["pair"] == list(range(1, len(a["pair"]) + 1))
+    pairs = list(zip((row - 1 for row in a["row"]), (row - 1 for row in b["row"]), strict=True))
+    assert len(set(pairs)) == len(pairs)
+    return set(pairs)
+
+
+def check_estimate(parsed, alice, bob, recipients):
+    def measured(session):
+        side(parsed, alice, bob, recipients)(session)
+        return session.channel.traffic
+
+    first, second = run_pair(measured, measured)
+    rows = len(alice["surname"])
+    estimate = parsed.cost({}, recipients, rows, 2048, NO_LIMITS)
+    assert (estimate.alice_bytes, estimate.bob_bytes) == (first.sent, second.sent)
+    assert estimate.rounds == max(first.rounds, second.rounds)
+
+
+OPEN = {openings.SHARES, openings.BITS, Counts.__name__, BaseOffer.__name__, BaseChoices.__name__}
+
+
+class ClosedError(Exception):
+    """The gate does not open."""
+
+
+def closed(channel):
+    raise ClosedError
+
+
+def check_noise(seen, shown=OPEN):
+    """Demand that what both sides received looks like noise, but for the kinds that are shown."""
+    for rows in seen.values():
+        for kind in {kind for kind, _ in rows} - shown:
+            data = b"".join(body for name, body in rows if name == kind)
+            if len(data) > 3000:
+                assert byte_statistic(data) < BYTES_BOUND, kind
