@@ -214,5 +214,5 @@ class PeerClient:
                 raise translate(error, self.peer.name, doing) from None
         raise PeerUnreachable(
             f"{self.peer.name} answers at {self.address}, but no connection to it lasts.",
-            "Try again later; see `duetto doctor --peer`.",
+            f"Try again later; see what `duetto doctor --peer {self.peer.name}` finds.",
         )

@@ -24,7 +24,7 @@ _STATUS: Final = {
     "internal": grpc.StatusCode.INTERNAL,
 }
 
-_AGAIN: Final = "See `duetto doctor --peer`; submit the job again when the peer is back."
+_AGAIN: Final = "See what `duetto doctor --peer {}` finds; submit the job again when the peer is back."
 _LOSSES: Final = {
     grpc.StatusCode.DEADLINE_EXCEEDED: "the peer did not answer in time",
     grpc.StatusCode.CANCELLED: "the stream was cut off",
@@ -117,7 +117,7 @@ def translate(error: grpc.RpcError, peer: str, doing: str) -> PeerError:
         doing: what the call was for.
     """
     if not isinstance(error, grpc.Call):
-        return PeerLost(f"{doing}: the connection to {peer} broke.", _AGAIN)
+        return PeerLost(f"{doing}: the connection to {peer} broke.", _AGAIN.format(peer))
     for key, value in error.trailing_metadata() or ():
         if key == CODE_KEY:
             return refused(peer, str(value))
@@ -130,7 +130,7 @@ def translate(error: grpc.RpcError, peer: str, doing: str) -> PeerError:
         return ProtocolViolation(f"{doing}: a message was longer than the limit.")
     silent = "keepalive" in details or "ping timeout" in details
     what = f"{peer} has fallen silent" if silent else _LOSSES.get(status, f"the connection to {peer} broke")
-    return PeerLost(f"{doing}: {what}.", _AGAIN)
+    return PeerLost(f"{doing}: {what}.", _AGAIN.format(peer))
 
 
 def not_connected(error: grpc.RpcError) -> bool:

@@ -113,7 +113,8 @@ class PacketStream:
                 raise PeerLost(f"The stream to {self.peer} is closed on this side.")
             if not free:
                 raise PeerLost(
-                    f"{self.peer} read nothing for {self.timeout:g} seconds.", "See `duetto doctor --peer`."
+                    f"{self.peer} read nothing for {self.timeout:g} seconds.",
+                    f"See what `duetto doctor --peer {self.peer}` finds.",
                 )
             self._queue(wire)
 
@@ -140,7 +141,8 @@ class PacketStream:
             if self._closed:
                 raise PeerLost(f"The stream to {self.peer} is closed on this side.")
             raise self._ended or PeerLost(
-                f"Nothing came from {self.peer} for {limit:g} seconds.", "See `duetto doctor --peer`."
+                f"Nothing came from {self.peer} for {limit:g} seconds.",
+                f"See what `duetto doctor --peer {self.peer}` finds.",
             )
 
     def last_words(self) -> Packet | None:

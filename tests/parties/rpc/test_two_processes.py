@@ -123,8 +123,9 @@ def test_a_killed_peer_is_noticed_at_once():
         session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
     with child("die") as (process, address):
-        with pytest.raises(PeerLost, match="broke"):
+        with pytest.raises(PeerLost, match="broke") as lost:
             run(address, until_it_dies)
+        assert "`duetto doctor --peer south`" in lost.value.hint
         process.wait(10)
         with pytest.raises(PeerUnreachable, match="Nothing answers"):
             run(address)
