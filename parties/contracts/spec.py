@@ -231,7 +231,11 @@ def _lanes(top: StrictTable) -> int:
     table = top.table("compute", required=False)
     lanes = table.integer("lanes", USUAL_LANES, minimum=1)
     if lanes > MAX_LANES:
-        raise table.fail("lanes", f"is above {MAX_LANES}", "Write as many as the smaller machine has cores.")
+        raise table.fail(
+            "lanes",
+            f"is above {MAX_LANES}",
+            f"Write at most {MAX_LANES}, and no more than the smaller machine has cores.",
+        )
     table.close()
     return lanes
 

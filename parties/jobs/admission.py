@@ -27,7 +27,6 @@ from parties.jobs.local_data import (
     count_persons,
     count_rows,
     with_persons,
-    with_reading,
 )
 from parties.jobs.task import Task
 from parties.ledger.accounting import Account, Spent
@@ -98,13 +97,14 @@ class Admission:
         if spec.seconds > self._maximum_seconds:
             raise JobError(
                 f"The job asks for {spec.seconds} seconds; this daemon grants {self._maximum_seconds}.",
-                "Lower seconds below [limits], or raise job_seconds in duetto.toml.",
+                "Lower seconds below [limits], or raise job_seconds in duetto.toml and start the daemon "
+                "again.",
             )
         if spec.lanes > self._maximum_lanes:
             raise JobError(
                 f"The job asks for {spec.lanes} lanes; this daemon grants {self._maximum_lanes}.",
                 f"Write lanes = {self._maximum_lanes} below [compute] in the job, or raise lanes below "
-                "[compute] in duetto.toml.",
+                "[compute] in duetto.toml and start the daemon again.",
                 code="lanes",
             )
         task = Task(spec, role, study_of(self._analyses[spec.analysis], spec.parameters))
@@ -289,15 +289,18 @@ class Admission:
         columns = local.columns.items()
         schemas = dict(peer or {}) | {name: column.schema for name, column in columns if name != PERSONS}
         rows, held = count_rows(local.columns), count_held(local.columns)
-        by_rows = task.estimate(schemas, max(1, held), MINIMUM_PAILLIER_BITS, limits)
-        memory = with_reading(by_rows, rows, held).memory
-        if memory is None or memory <= self._maximum_memory:
+        memory = task.estimate(schemas, rows, MINIMUM_PAILLIER_BITS, limits, held=held).memory
+        if memory is None:  # without a model at least the lanes are known
+            memory = task.lane_memory
+        if memory <= self._maximum_memory:
             return found
+        lanes = f"Ask for fewer than {task.spec.lanes} lanes; or: " if task.lane_memory else ""
         return replace(
             found,
             refusal=OutOfMemory(
                 f"The job would take about {memory >> 20} MiB here, if the peer has as many rows; "
-                f"{self._maximum_memory >> 20} MiB are granted (memory_mib below [limits] in duetto.toml)."
+                f"{self._maximum_memory >> 20} MiB are granted (memory_mib below [limits] in duetto.toml).",
+                lanes + OutOfMemory.advice,
             ),
         )
 

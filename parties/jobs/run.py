@@ -17,7 +17,7 @@ from parties.contracts.records import Progress, Record
 from parties.contracts.state import State
 from parties.disclosure.auditor import TableAuditor
 from parties.jobs.admission import Admission
-from parties.jobs.local_data import LocalData, count_held, count_rows, with_reading
+from parties.jobs.local_data import LocalData, count_held, count_rows
 from parties.jobs.store import JobStore
 from parties.jobs.task import Task
 from parties.jobs.traffic import Carried
@@ -247,14 +247,12 @@ def estimate_document(
 ) -> dict[str, Any]:
     """The estimate for `rows` rows with the ledger's messages, as plain JSON values.
 
-    `held` is how many of them are in memory, by default all: it is 0 where they are added up as they are
-    read; then only memory depends on how many they are.
+    `held` is as in `Task.estimate`.
 
     `sent` and `received` are the bytes as seen from this side. `network_seconds` is for waiting and for the
     larger of both directions over the network of the job, 0 where it names none.
     """
-    estimate = task.estimate(schemas, max(1, rows if held is None else held), key_bits, limits)
-    document = asdict(with_reading(estimate, rows, held))
+    document = asdict(task.estimate(schemas, rows, key_bits, limits, held=held))
     if document["cheaper"] is not None:
         document["cheaper"]["seconds"] = round(document["cheaper"]["seconds"], 3)
     document["seconds"] = round(document["seconds"], 3)

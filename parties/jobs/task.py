@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from parties.contracts.contract import Schemas
 from parties.contracts.spec import USUAL_LANES, JobSpec, Side
 from parties.errors import JobError
+from parties.jobs.local_data import with_reading
 from parties.lanes import LANE_MEMORY
 from parties.toml import near
 from smc.analyses.disclosure.limits import Limits
@@ -49,14 +50,24 @@ class Task:
         """Who learns what."""
         return self.study.leakage(self.spec.recipients)
 
-    def estimate(self, schemas: Schemas, rows: int, key_bits: int, limits: Limits) -> Estimate:
-        """What a run over `rows` rows a side costs, by the local schemas and under known limits."""
-        lanes = self.spec.lanes
-        with priced_over(self.spec.network, lanes):
-            found = self.study.cost(schemas, self.spec.recipients, rows, key_bits, limits)
-        if lanes == USUAL_LANES or found.memory is None:
-            return found
-        return replace(found, memory=found.memory + lanes * LANE_MEMORY)
+    @property
+    def lane_memory(self) -> int:
+        """Bytes that the processes of its lanes take at most, beside the daemon's own."""
+        return 0 if self.spec.lanes == USUAL_LANES else self.spec.lanes * LANE_MEMORY
+
+    def estimate(
+        self, schemas: Schemas, rows: int, key_bits: int, limits: Limits, *, held: int | None = None
+    ) -> Estimate:
+        """What a run over `rows` rows a side costs, by the local schemas and under known limits.
+
+        `held` is how many of them are in memory, by default all: it is 0 where they are added up as they are
+        read; then only memory depends on how many they are.
+        """
+        in_memory = max(1, rows if held is None else held)
+        with priced_over(self.spec.network, self.spec.lanes):
+            found = self.study.cost(schemas, self.spec.recipients, in_memory, key_bits, limits)
+        found = with_reading(found, rows, held)
+        return found if found.memory is None else replace(found, memory=found.memory + self.lane_memory)
 
     def columns(self, role: Role) -> frozenset[str]:
         """The names in the job of the columns that a party brings.

@@ -104,6 +104,7 @@ def test_more_lanes_than_either_daemon_grants(pair):
     with pytest.raises(JobError, match="asks for 3 lanes; this daemon grants 1") as caught:
         pair.north.submit(job_file() + LANES)
     assert "lanes = 1" in caught.value.hint
+    assert "start the daemon again" in caught.value.hint
     assert pair.network.said == []
     pair.lanes["north"] = 3
     pair.stop("north")

@@ -6,6 +6,7 @@ import pytest
 
 from parties.client import job_text
 from parties.contracts.spec import parse_spec
+from parties.jobs.local_data import ADDED_UP
 from parties.jobs.task import Task
 from parties.lanes import LANE_MEMORY
 from smc.analyses.disclosure.limits import NO_LIMITS
@@ -18,10 +19,10 @@ from tests.parties.jobs.institutions import job
 SIZE = job("matching", {"method": "exact", "keys": ["id"], "output": "size"}, ["id"])
 
 
-def estimate(lanes: int, rows: int):
+def estimate(lanes: int, rows: int, held: int | None = None):
     spec = parse_spec(job_text({**SIZE, "compute": {"lanes": lanes}}))
     task = Task(spec, Role.ALICE, study_of(ANALYSES[spec.analysis], spec.parameters))
-    return task.estimate({}, rows, 2048, NO_LIMITS)
+    return task.estimate({}, rows, 2048, NO_LIMITS, held=held)
 
 
 @pytest.mark.parametrize("lanes", [2, 5])
@@ -31,6 +32,12 @@ def test_lanes_take_memory_and_are_opened_where_batches_are_large(lanes):
     assert several.rounds <= one.rounds + 5
     assert 0 < several.alice_bytes - one.alice_bytes < lanes * 700_000
     assert several.seconds > one.seconds
+
+
+def test_lanes_take_memory_beside_rows_that_are_added_up_as_they_are_read():
+    one, several = estimate(1, 100_000, held=0), estimate(4, 100_000, held=0)
+    assert one.memory == ADDED_UP.at(100_000)
+    assert several.memory == one.memory + 4 * LANE_MEMORY
 
 
 def test_a_job_of_small_batches_opens_none():

@@ -14,6 +14,7 @@ from parties.jobs.opening import open_admission
 from parties.jobs.reports import check_report
 from parties.ledger.book import Ledger
 from smc.errors import OutOfMemory, UsageError
+from tests.parties.jobs.addition import Sum
 from tests.parties.jobs.joined import job_file, wait_final
 
 
@@ -74,7 +75,27 @@ def test_a_job_above_the_granted_memory_is_refused_before_it_is_proposed(pair):
     said = refused(1)
     assert said["code"] == "memory"
     assert "memory_mib below [limits]" in said["what"]
+    assert said["hint"] == OutOfMemory.advice
     pair.north._admission._maximum_memory = 1 << 20
     with pytest.raises(OutOfMemory, match="1 MiB are granted"):
         pair.north.submit(job_file())
     assert pair.south.store.all() == []
+
+
+@pytest.mark.parametrize("modelled", [True, False])
+def test_lanes_above_the_granted_memory_are_refused_also_where_no_model_says_what_the_rest_takes(
+    pair, modelled, monkeypatch
+):
+    cost = Sum.cost
+    if not modelled:
+        monkeypatch.setattr(Sum, "cost", lambda *given: replace(cost(*given), memory=None))
+    pair.lanes["north"] = 2
+    config = pair.config("north")
+    granted = replace(config, limits=replace(config.limits, memory_mib=499))
+    admission = open_admission(
+        granted, Ledger(config.home / "ledger.jsonl"), {"addition": pair.analysis["north"]}
+    )
+    said = check_report(admission, job_file() + "\n[compute]\nlanes = 2\n")["preview"]["refusal"]
+    assert said["code"] == "memory"
+    assert said["hint"].startswith("Ask for fewer than 2 lanes")
+    assert check_report(admission, job_file())["preview"]["refusal"] is None
