@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import select
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -16,6 +15,9 @@ from numpy.typing import NDArray
 from smc.channel.channel import Clock, Traffic
 from smc.channel.message import Frame
 from smc.oblivious.lanes import LaneAnswer, LaneCall
+
+ASK_SECONDS: Final = 0.25
+"""So often the daemon asks, while a worker lets it wait, whether the session is still wanted."""
 
 _SIZES: Final = struct.Struct("!II")
 
@@ -27,12 +29,14 @@ class Pipe:
 
     Args:
         end: a connected stream socket; it is closed with the pipe.
+        asks: called every `ASK_SECONDS` while the other process neither takes nor gives anything; what it
+            raises ends the wait, and the pipe is of no further use.
     """
 
-    def __init__(self, end: socket.socket) -> None:
+    def __init__(self, end: socket.socket, asks: Callable[[], None] | None = None) -> None:
         self._end = end
-        self._poll = select.poll()
-        self._poll.register(end, select.POLLIN)
+        self._asks = asks
+        end.settimeout(None if asks is None else ASK_SECONDS)
 
     def put(self, words: Words, *data: bytes | memoryview) -> None:
         """Send words, and data after them.
@@ -41,9 +45,9 @@ class Pipe:
             OSError: the other process is gone.
         """
         text = json.dumps(words).encode()
-        self._end.sendall(_SIZES.pack(len(text), sum(len(part) for part in data)) + text)
-        for part in data:
-            self._end.sendall(part)
+        head = _SIZES.pack(len(text), sum(len(part) for part in data)) + text
+        for part in (head, *data):
+            self._all(self._end.send, memoryview(part))
 
     def get(self) -> tuple[Words, memoryview]:
         """The next words, and their data.
@@ -56,16 +60,6 @@ class Pipe:
         words: Words = json.loads(bytes(self._exactly(text)))
         return words, self._exactly(data)
 
-    def waits(self, seconds: float) -> bool:
-        """Whether something comes, or the other process goes, within so many seconds.
-
-        Raises:
-            EOFError: the pipe is closed.
-        """
-        if self._end.fileno() < 0:
-            raise EOFError("the pipe is closed")
-        return bool(self._poll.poll(seconds * 1000))
-
     def close(self) -> None:
         """End both directions and wake whoever waits; may be called twice and from any thread."""
         with suppress(OSError):  # the other process is gone
@@ -74,13 +68,21 @@ class Pipe:
 
     def _exactly(self, size: int) -> memoryview:
         made = memoryview(bytearray(size))
-        done = 0
-        while done < size:
-            came = self._end.recv_into(made[done:])
-            if not came:
-                raise EOFError("the other process is gone")
-            done += came
+        self._all(self._end.recv_into, made)
         return made
+
+    def _all(self, step: Callable[[memoryview], int], left: memoryview) -> None:
+        """Send from, or receive into, all that is left."""
+        while left:
+            try:
+                done = step(left)
+            except TimeoutError:
+                if self._asks is not None:
+                    self._asks()
+                continue
+            if not done:
+                raise EOFError("the other process is gone")
+            left = left[done:]
 
 
 # What is said

@@ -25,9 +25,6 @@ from smc.oblivious.lane_engine import LaneEngine
 from smc.oblivious.lanes import LaneAnswer, LaneCall, LaneEnd, LaneLost
 from smc.pieces import ask
 
-ASK_SECONDS: Final = 0.25
-"""So often the daemon asks, while a worker computes, whether the session is still wanted."""
-
 _CLOSE_SECONDS: Final = 5.0
 _COMMAND: Final = (sys.executable, "-P", "-m", "parties.lanes.worker")
 _ERRORS: Final[dict[str, type[DuettoError]]] = {
@@ -52,7 +49,7 @@ class Worker:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C at a terminal is for the daemon
             )
-        self.pipe = Pipe(own)
+        self.pipe = Pipe(own, ask)
         self._lock = threading.Lock()
 
     @property
@@ -124,8 +121,6 @@ class LaneProcess:
 
     def _get(self) -> tuple[Words, memoryview]:
         try:
-            while not self._worker.pipe.waits(ASK_SECONDS):
-                ask()
             return self._worker.pipe.get()
         except (EOFError, OSError):
             raise self._lost() from None

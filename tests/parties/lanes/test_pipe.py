@@ -24,6 +24,7 @@ from parties.lanes.pipe import (
 )
 from smc.channel.channel import Clock, Traffic
 from smc.channel.message import FRAME_BYTES, Frame
+from smc.errors import Cancelled
 from smc.oblivious.lanes import LaneAnswer, LaneCall
 
 counters = st.integers(0, 2**48)
@@ -92,7 +93,6 @@ def test_an_end_that_goes_is_noticed(begun):
     pipe = Pipe(there)
     here.sendall(begun)
     here.close()
-    assert pipe.waits(5)
     with pytest.raises(EOFError):
         pipe.get()
     pipe.close()
@@ -100,11 +100,27 @@ def test_an_end_that_goes_is_noticed(begun):
 
 def test_closing_wakes_whoever_waits_and_may_happen_twice():
     here, there = (Pipe(end) for end in socket.socketpair())
-    assert not here.waits(0.01)
     threading.Timer(0.1, here.close).start()
     with pytest.raises((EOFError, OSError)):
         there.get()
     here.close()
     with pytest.raises((EOFError, OSError)):
-        here.waits(1)
+        here.get()
     there.close()
+
+
+@pytest.mark.parametrize("begun", [b"", b"\0\0", b"\0\0\0\x02\0\0\0\x05{}ab"])
+def test_whoever_waits_asks_whether_to_go_on_also_amid_words_and_data(begun):
+    here, there = socket.socketpair()
+    there.sendall(begun)
+    pipe = Pipe(here, unwanted)
+    with pytest.raises(Cancelled):
+        pipe.get()
+    with pytest.raises(Cancelled):
+        pipe.put({}, bytes(1 << 24))
+    pipe.close()
+    there.close()
+
+
+def unwanted():
+    raise Cancelled("Nobody wants it any more.")

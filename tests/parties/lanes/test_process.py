@@ -145,7 +145,11 @@ def test_what_the_transport_raises_is_raised():
             end.run(LaneCall("setup_silent"), Clock())
 
 
-def test_a_job_that_is_not_wanted_any_more_stops_while_the_worker_computes():
+MUCH = np.zeros(1 << 20, np.uint64)  # more than a pipe holds
+
+
+@pytest.mark.parametrize("call", [LaneCall("setup_silent"), LaneCall("equal", (MUCH,))])
+def test_a_job_that_is_not_wanted_any_more_stops_while_the_worker_computes(call):
     with lane() as (end, _, worker):
         os.kill(worker.pid, signal.SIGSTOP)  # as if it computed for long
         wanted = threading.Event()
@@ -155,8 +159,9 @@ def test_a_job_that_is_not_wanted_any_more_stops_while_the_worker_computes():
                 raise Cancelled("Nobody wants it any more.")
 
         threading.Timer(0.3, wanted.set).start()
+        threading.Timer(5, end.close).start()  # a test that fails ends, too
         with asked(question), pytest.raises(Cancelled):
-            end.run(LaneCall("setup_silent"), Clock())
+            end.run(call, Clock())
         end.close()
         assert ended(worker.pid)
 
