@@ -13,6 +13,7 @@ from smc.errors import UsageError
 from smc.protocols.intersection import okvs
 from smc.protocols.intersection.okvs import DENSE, PART_KEYS, SEED_BYTES, StoreSize, decode, encode
 from tests.support.seeds import seeded
+from tests.support.transcript import BYTES_BOUND, byte_statistic
 
 RANDOM = seeded()
 
@@ -126,8 +127,5 @@ def test_a_part_is_overfull_with_negligible_probability(count):
 
 
 def uniform(words):
-    """Whether bytes are uniform, at a false-alarm rate of 1e-6 (chi-square, 255 degrees)."""
-    octets = np.ascontiguousarray(words).view(np.uint8).reshape(-1)
-    counts = np.bincount(octets, minlength=256)
-    expected = len(octets) / 256
-    return float(((counts - expected) ** 2 / expected).sum()) < 377.3
+    """Whether bytes are uniform."""
+    return byte_statistic(np.ascontiguousarray(words).tobytes()) < BYTES_BOUND

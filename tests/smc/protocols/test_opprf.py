@@ -11,9 +11,9 @@ from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.intersection import cuckoo, okvs, opprf
 from tests.support.seeds import seeded
+from tests.support.transcript import BYTES_BOUND, byte_statistic
 
 RANDOM = seeded()
-CHI_SQUARE_255 = 377.3  # passed by uniform bytes but for one time in a million
 
 
 def keys(count):
@@ -62,7 +62,7 @@ def test_what_a_key_outside_decodes_to_is_uniform():
     (received, _), (shares, _) = run(mine, other, np.zeros((2000, 4), dtype=np.uint64))
     total = np.ascontiguousarray(received.values + shares)
     for words in (total, received.values, shares):
-        assert chi_square(words) < CHI_SQUARE_255
+        assert chi_square(words) < BYTES_BOUND
 
 
 def test_the_store_is_uniform_even_where_all_keys_match(monkeypatch):
@@ -71,7 +71,7 @@ def test_the_store_is_uniform_even_where_all_keys_match(monkeypatch):
     monkeypatch.setattr(opprf.okvs, "encode", lambda *args: stores.append(honest(*args)) or stores[-1])
     mine = keys(3000)
     run(mine, mine, np.zeros((3000, 2), dtype=np.uint64))
-    assert chi_square(stores[0]) < CHI_SQUARE_255
+    assert chi_square(stores[0]) < BYTES_BOUND
 
 
 @pytest.mark.parametrize("role", list(Role))
@@ -120,6 +120,4 @@ def test_the_inputs_of_hash_functions_differ():
 
 
 def chi_square(words):
-    octets = np.ascontiguousarray(words).view(np.uint8).reshape(-1)
-    expected = len(octets) / 256
-    return float(((np.bincount(octets, minlength=256) - expected) ** 2 / expected).sum())
+    return byte_statistic(np.ascontiguousarray(words).tobytes())

@@ -20,7 +20,7 @@ from smc.values import Share
 from tests.smc.planning.test_every_type import compare, expected
 from tests.support.holdings import edge_pairs, number
 from tests.support.keys import toy
-from tests.support.transcript import byte_statistic, transcripts
+from tests.support.transcript import BYTES_BOUND, byte_statistic, transcripts
 
 KEYS = (toy(Role.ALICE), toy(Role.BOB))
 N = number(Role.ALICE, KEYS)
@@ -103,7 +103,7 @@ def test_what_bob_receives_is_noise(share: int, monkeypatch: pytest.MonkeyPatch)
     _, seen = transcripts(monkeypatch, party)
     body = next(data for kind, data in seen[Role.BOB] if kind == CorrelatedCorrections.__name__)
     assert len(body) == 5 * 4000
-    assert byte_statistic(body) < 377.3
+    assert byte_statistic(body) < BYTES_BOUND
 
 
 def test_values_need_room_below_half_of_the_modulus() -> None:

@@ -22,7 +22,8 @@ from tests.support.seeds import seeded
 
 RANDOM = seeded()
 BOTH = frozenset(Role)
-CHI_SQUARE_1E6 = {3: 30.67, 8: 42.71, 14: 54.64}  # critical values by degrees of freedom
+CHI_SQUARE = {3: 35.0, 8: 48.0, 14: 60.4}
+"""Critical values by degrees of freedom: exceeded once in ten million times."""
 
 
 def drawn(distributions):
@@ -72,7 +73,7 @@ def distribution_test(values, edge):
 
 
 def test_draws_follow_the_discrete_laplace_distribution(many):
-    assert distribution_test(signed(many[0] + many[1]), 7) < CHI_SQUARE_1E6[14]
+    assert distribution_test(signed(many[0] + many[1]), 7) < CHI_SQUARE[14]
 
 
 @pytest.mark.parametrize("stuck", [0, 1])
@@ -89,7 +90,7 @@ def test_one_good_generator_suffices(stuck):
         lambda s: noise.draw(s, distributions),
         randomness=tuple(randomness),
     )
-    assert distribution_test(signed(a + b), 4) < CHI_SQUARE_1E6[8]
+    assert distribution_test(signed(a + b), 4) < CHI_SQUARE[8]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_one_good_generator_suffices(stuck):
 )
 def test_the_distribution_test_catches_another_rate(rate, draws):
     a, b = drawn([DiscreteLaplace.of(rate)] * draws)
-    assert distribution_test(signed(a + b), 7) > CHI_SQUARE_1E6[14]
+    assert distribution_test(signed(a + b), 7) > CHI_SQUARE[14]
 
 
 def test_draws_of_different_distributions_stand_in_their_places():
@@ -117,7 +118,7 @@ def test_no_own_share_says_anything_of_the_draw(many):
         for part in (values < 0, values == 0, values > 0, np.abs(values) > 2):
             counts = np.bincount(quarter[part], minlength=4)
             expected = part.sum() / 4
-            assert ((counts - expected) ** 2 / expected).sum() < CHI_SQUARE_1E6[3]
+            assert ((counts - expected) ** 2 / expected).sum() < CHI_SQUARE[3]
 
 
 def test_the_audit_finds_a_share_that_tells():
@@ -126,7 +127,7 @@ def test_the_audit_finds_a_share_that_tells():
     quarter = (values.view(np.uint64) >> np.uint64(62)).astype(int)
     counts = np.bincount(quarter[values < 0], minlength=4)
     expected = (values < 0).sum() / 4
-    assert ((counts - expected) ** 2 / expected).sum() > CHI_SQUARE_1E6[3]
+    assert ((counts - expected) ** 2 / expected).sum() > CHI_SQUARE[3]
 
 
 def test_draws_are_fresh():

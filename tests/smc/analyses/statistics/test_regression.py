@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 import pytest
 
@@ -67,24 +65,28 @@ def test_twin_and_silent_run_against_numpy(counts, monkeypatch):
 
 
 def test_intervals_cover_the_exact_coefficients():
-    """First order: many fits of one table with modest noise; about 95 % of the intervals hold."""
+    """First order: many fits of one table with modest noise; about 94 % of the intervals hold.
+
+    Of 80 that miss with 7 % each more than 20 do so by chance less than once in 3,000,000 times; of 80
+    that are half as wide as they should be 26 are due, and more than 20 miss nine times in ten.
+    """
     runs = 40
     alice, bob = rows(3000), rows(2000)
     text = 'epsilon = "100"\nmaximum_rows = 10000\n' + "".join(
         f'[[queries]]\nname = "{run}"\nkind = "regression"\ntarget = "y"\non = ["x", "z"]\n'
         for run in range(runs)
     )
-    outcome, _ = joint(parsed(text), alice, bob)
+    tables = [table for _ in range(2) for table in joint(parsed(text), alice, bob)[0].tables[1:]]
     exact = ordinary(*joined(alice, bob))[0]
     hits = np.array(
         [
             [low <= truth <= high for low, truth, high in
              zip(table.columns["lower_95"], exact, table.columns["upper_95"], strict=True)]
-            for table in outcome.tables[1:]
+            for table in tables
         ]
     )  # fmt: skip
-    assert (hits.mean(axis=0) >= 0.93 - 4.9 * sqrt(0.93 * 0.07 / runs)).all()
-    assert len({tuple(table.columns["coefficient"]) for table in outcome.tables[1:]}) == runs
+    assert ((~hits).sum(axis=0) <= 20).all()
+    assert len({tuple(table.columns["coefficient"]) for table in tables}) == 2 * runs
 
 
 def test_much_noise_is_met_with_a_ridge_that_is_told():

@@ -83,8 +83,11 @@ def test_exact_test_by_hand():
     "distribution", [DiscreteLaplace.of(Fraction(1, 5)), DiscreteGaussian.of(Fraction(60))]
 )
 def test_noisy_p_values_are_valid_under_independence_and_find_dependence(distribution):
-    """Of 60 independent tables few have a p-value of at most 10 %; the classical test would reject most."""
-    trials, rows = 60, 400
+    """Of 150 independent tables few have a p-value of at most 10 %; the classical test would reject more.
+
+    It rejects one in nine of those that the test with noise lets pass, and none of 150 once in ten million times.
+    """
+    trials, rows = 150, 400
     spread = distribution.deviation
     small = classical = found = 0
     for _ in range(trials):
@@ -95,7 +98,7 @@ def test_noisy_p_values_are_valid_under_independence_and_find_dependence(distrib
         classical += exact_test(np.maximum(table + noise, 1)) <= 0.1
         linked = np.array([[100.0 + 8 * spread, 100.0], [100.0, 100.0 + 8 * spread]])
         found += noisy_test(linked + noise_of(distribution, 4).reshape(2, 2), distribution, RANDOM) <= 0.1
-    assert small <= 19  # P(Binomial(60, 0.1) > 19) < 1e-6
+    assert small <= 35  # P(Binomial(150, 0.1) > 35) < 1e-6
     assert classical > small
     assert found > trials * 0.6
 
