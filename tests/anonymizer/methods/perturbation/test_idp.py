@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare, kstest, laplace
 
-from anonymizer.dp.audit import loss_at_least
+from anonymizer.dp.audit import event_loss, loss_at_least
 from anonymizer.dp.budgets import budgets
 from anonymizer.dp.centroids import FINENESS, SLACK, accounted, chosen, noisy
 from anonymizer.dp.clusters import Clusters, moved_loss, ranked
@@ -310,8 +310,11 @@ def test_an_audit_of_whole_releases_where_noise_does_not_depend_on_the_data():
         released = [method.transform_table(table).native.iloc[0].to_numpy() for _ in range(12)]
         outputs.append(np.concatenate(released))
     # clamped to the bounds, and rounded
-    assert loss_at_least(outputs[1], outputs[0], wrong=1e-6) <= 1.0
-    assert loss_at_least(outputs[1], outputs[0], wrong=1e-2) > 0.1
+    assert loss_at_least(outputs[1], outputs[0], wrong=ALARM) <= 1.0
+    # The event that tells most shows 0.57 with a standard deviation of 0.06; with noise three times as large
+    # it shows less than 0.1. Looking for the event in so few outputs misses it once in 300 runs.
+    hits = [int((one >= 30).sum()) for one in outputs]
+    assert event_loss(hits[1], hits[0], (len(outputs[1]), len(outputs[0])), 0.0, ALARM) > 0.2
 
 
 def test_an_audit_of_categories_finds_no_more_than_epsilon():
