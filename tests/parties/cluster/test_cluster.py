@@ -77,7 +77,7 @@ def expected(count: int, exponent: int) -> list[int]:
 
 def nothing_left() -> None:
     """No thread that watches tasks is left behind."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     while any(thread.name == "dask-patience" for thread in threading.enumerate()):
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -167,7 +167,7 @@ def test_what_is_not_there_or_does_not_speak_tls_is_said_in_time(cluster):
         started = time.monotonic()
         with pytest.raises(ClusterUnavailable, match="broke"):
             connect(replace(cluster.dask(1), address=address))
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 30
         closing = threading.Thread(
             target=lambda: (c := silent.accept()[0], c.recv(9), c.sendall(b"HTTP"), c.close())
         )
@@ -248,8 +248,8 @@ def test_a_job_whose_cluster_dies_ends_on_both_sides(tmp_path):
 
 @pytest.mark.slow
 def test_a_cluster_that_hangs_holds_up_neither_the_work_nor_who_gives_it_up(tmp_path):
-    with LocalCluster(tmp_path, workers=1) as running, executor(running.dask(2)) as there:
-        assert there.submit(pow, 2, 3).result(10) == 8
+    with LocalCluster(tmp_path, workers=1) as running, executor(running.dask(6)) as there:
+        assert there.submit(pow, 2, 3).result(60) == 8
         running.scheduler.send_signal(signal.SIGSTOP)
         wanted = threading.Event()
 
@@ -261,13 +261,13 @@ def test_a_cluster_that_hangs_holds_up_neither_the_work_nor_who_gives_it_up(tmp_
         started = time.monotonic()
         with asked(question), pytest.raises(Cancelled):
             powers(range(40), 65537, MODULUS, there)
-        assert time.monotonic() - started < 1.8
-        with pytest.raises(ClusterUnavailable, match=r"For 2 seconds .* has finished nothing") as raised:
+        assert time.monotonic() - started < 5.5
+        with pytest.raises(ClusterUnavailable, match=r"For 6 seconds .* has finished nothing") as raised:
             powers(range(40), 65537, MODULUS, there)
         assert "duetto doctor" in raised.value.hint
         with pytest.raises(ClusterUnavailable):
             there.submit(pow, 2, 3)
-        assert time.monotonic() - started < 15
+        assert time.monotonic() - started < 40
 
 
 def test_without_dask_the_extra_is_named(cluster, monkeypatch):

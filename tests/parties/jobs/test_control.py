@@ -90,9 +90,9 @@ def test_submits_that_hang_lock_nobody_out(served, file, monkeypatch):
 
 
 def test_a_daemon_that_does_not_answer_is_not_said_to_run(served, monkeypatch):
-    monkeypatch.setattr("parties.client.asking.ASK_SECONDS", 0.3)
     config = load(served.folder / "south")
     assert ask_daemon(config, 7)["party"] == "south"
+    monkeypatch.setattr("parties.client.asking.ASK_SECONDS", 0.3)  # only now: a loaded machine answers later
     release = threading.Event()
     monkeypatch.setattr(served.south.ledger, "entries", lambda: release.wait(20) and ())
     with pytest.raises(DaemonUnavailable, match="Process 7 holds the lock of south, but does not answer"):

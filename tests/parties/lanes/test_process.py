@@ -32,7 +32,7 @@ COUNT = 50_000
 VALUES = RANDOM.words(COUNT), RANDOM.words(COUNT)
 
 
-def ended(pid: int, seconds: float = 10) -> bool:
+def ended(pid: int, seconds: float = 60) -> bool:
     """Whether a process is gone within so many seconds."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

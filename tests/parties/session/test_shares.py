@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from contextlib import ExitStack, closing, suppress
+from types import SimpleNamespace
 
 import grpc
 import pytest
@@ -164,11 +165,13 @@ def _is_refused(call) -> bool:
     return True
 
 
-def test_the_seat_is_for_idle_time_only():
-    shares, left = Shares(1, ["north"], quiet_seconds=0.05), []
+def test_the_seat_is_for_idle_time_only(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("parties.session.shares.time", SimpleNamespace(monotonic=lambda: now[0]))
+    shares, left = Shares(1, ["north"], quiet_seconds=5), []
     with pytest.raises(PeerBusy, match="not idle"), shares.seat(lambda: None):
         pass
-    time.sleep(0.06)
+    now[0] += 5
     with shares.seat(lambda: left.append(1)):
         assert shares.is_quiet
         with pytest.raises(PeerBusy, match="not idle"), shares.seat(lambda: None):
@@ -180,7 +183,7 @@ def test_the_seat_is_for_idle_time_only():
     assert shares.drain(0)
     with pytest.raises(PeerBusy, match="not idle"), shares.seat(lambda: None):
         pass
-    time.sleep(0.06)
+    now[0] += 5
     with shares.seat(lambda: left.append(2)):
         shares.close()
         assert left == [1, 2]
