@@ -212,12 +212,14 @@ def test_synthetic_tables_are_tried_as_any_method_with_an_epsilon():
         RISKS["voronoi"],
         UTILITIES["variance-error"],
         epsilons=(0.1, 0.5, 1, 5, 20, 90),
-        repeats=2,
+        repeats=6,
         scale="original",
         seed=1,
     )
     assert {one.kind for one in found.promised} == {"dp"}
-    assert found.column("risk")[:2].mean() > found.column("risk")[-2:].mean()
+    # The risk at epsilon 0.1 is 0.26 on average, but one release in thirty is as near as those at epsilon 90,
+    # whose risk is 0.012: of two of them the mean is less once in 800 runs, of six in none of 400,000.
+    assert found.column("risk")[:6].mean() > found.column("risk")[-6:].mean()
 
 
 def test_figures_over_orders_of_magnitude_count_by_their_size():
