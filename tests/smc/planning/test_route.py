@@ -6,7 +6,7 @@ import pytest
 
 from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role, all_types
-from smc.network import Network
+from smc.network import LAN, Network
 from smc.planning.plan import Plan, Step
 from smc.planning.registry import COMPARISONS, CONVERSIONS, ENGINES
 from smc.planning.route import plan_comparison
@@ -78,8 +78,16 @@ def test_table_8_1_has_room_for_the_bytes() -> None:
 
 def test_auto_weighs_the_network() -> None:
     kind = ComparisonType.parse("PN-NP-SS")
+
+    def chosen(count: int, network: Network) -> str:
+        given = Parameters(count, 32, 2048, 2048)
+        return plan_comparison(kind, given, engine="auto", network=network).engine
+
+    assert chosen(1_000, LAN) == "oblivious"
+    assert chosen(1_000_000, LAN) == "silent"
+    assert chosen(1_000_000, Network(1, 100_000)) == "oblivious"
+    assert chosen(1, Network(100, 10)) == "elgamal"
     many = Parameters(100_000, 32, 2048, 2048)
-    assert plan_comparison(kind, many, engine="auto").engine == "oblivious"
     assert "auto" in ENGINES
     for engine in ENGINES:
         plan = plan_comparison(kind, many, engine=engine, network=Network(500, 1))
