@@ -13,7 +13,7 @@ from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Cheaper, Estimate
 from smc.forms import Form, Role
 from smc.network import LAN, Network, network_priced, priced_over
-from smc.planning.cost import computing_seconds, estimate_seconds
+from smc.planning.cost import computing_seconds
 from smc.planning.plan import Plan
 from smc.planning.registry import AUTO
 from smc.planning.route import plan_comparison
@@ -21,6 +21,8 @@ from smc.protocols.exchange.row_counts import counts_cost
 from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
 from smc.protocols.transfer_costs import cost_of_opening, cost_settled
 
+_SETUP_SECONDS: Final = 0.1
+_SECONDS_PER_COMPARISON: Final = 0.15e-6
 _MEMORY: Final = Memory(12 * MEBI, 105)
 
 DEAR: Final = 100
@@ -55,32 +57,37 @@ def planned(
 def estimate(
     parameters: ComparisonParameters, schemas: Mapping[str, Schema], rows: int, key_bits: int
 ) -> Estimate:
-    """The exact bytes and rounds of the route and of exchanging the row counts, and the likely time.
+    """The exact bytes and rounds of the route and of exchanging the row counts, and the time without a link.
 
-    A job with `pool = true` is priced as if there were no pool in common. Where the planner's own choice of
-    an engine would take less than a hundredth of the time, the estimate says so.
+    The route is that for the network that costs are counted for, or for a LAN where there is none. A job with
+    `pool = true` is priced as if there were no pool in common. Where the planner's own choice of an engine
+    would take less than a hundredth of the time, the estimate says so.
     """
     given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits)
     moduli = [parse_modulus(schemas[name].modulus) for name in ("x", "y") if parameters.form(name) is Form.SS]
-    network = network_priced()
-    plan = planned(parameters, given, moduli, network)
+    plan = planned(parameters, given, moduli, network_priced())
     cost = _whole(parameters, plan, given)
-    whole = estimate_seconds(cost, given, network or LAN)
-    seconds = whole if network is None else computing_seconds(cost, given)
+    seconds = _seconds(plan, cost, given)
     return Estimate(
         cost.rounds,
         cost.alice_bytes,
         cost.bob_bytes,
-        seconds + cost_of_opening(cost),
+        seconds,
         plan.route,
         _MEMORY.at(rows) if _has_model(parameters, plan) else None,
-        _cheaper(parameters, given, moduli, whole),
+        _cheaper(parameters, given, moduli, seconds),
     )
 
 
 def _whole(parameters: ComparisonParameters, plan: Plan, given: Parameters) -> Cost:
     looking = agreement_cost(plan) if parameters.pool else Cost()
     return cost_settled(counts_cost(2) + plan.setup + looking + plan.cost(given))
+
+
+def _seconds(plan: Plan, cost: Cost, given: Parameters) -> float:
+    fixed = _SETUP_SECONDS if plan.setup.flights else 0.0
+    computing = computing_seconds(cost, given) + _SECONDS_PER_COMPARISON * given.count
+    return fixed + computing + cost_of_opening(cost)
 
 
 def _cheaper(
@@ -90,9 +97,8 @@ def _cheaper(
     if parameters.engine == AUTO:
         return None
     free = replace(parameters, engine=AUTO)
-    network = network_priced()
-    plan = planned(free, given, moduli, network)
-    less = estimate_seconds(_whole(free, plan, given), given, network or LAN)
+    plan = planned(free, given, moduli, network_priced())
+    less = _seconds(plan, _whole(free, plan, given), given)
     return Cheaper(f'engine = "{AUTO}"', plan.engine, less) if seconds >= DEAR * less else None
 
 
