@@ -33,14 +33,23 @@ def feed(pair: TwoParties, stopping: threading.Event, chance: secrets.SystemRand
                 decide()
 
 
+def decide(pair: TwoParties) -> None:
+    """Approve what waits for a person.
+
+    Such are jobs that were kept and not signed by a rule when their daemon was killed, and exact jobs after
+    one that a full disk has ended between its persons and its entry in the ledger.
+    """
+    for name in NAMES:
+        with suppress(DuettoError), pair.party(name) as party:
+            for job in party.jobs(State.WAITING_OWN.value):
+                job.refresh().approve()
+
+
 def settle(pair: TwoParties, seconds: float) -> list[str]:
     """Wait until all jobs have ended and both sides agree; what is left of differences."""
     until = time.monotonic() + seconds
     while True:
-        for name in NAMES:  # a kill between a proposal and its approval by a rule leaves it to a person
-            with suppress(DuettoError), pair.party(name) as party:
-                for job in party.jobs(State.WAITING_OWN.value):
-                    job.refresh().approve()
+        decide(pair)
         left = pair.differing()
         going = [job for name in NAMES for job in pair.jobs(name).values() if not job.state.is_final]
         if (not left and not going) or time.monotonic() > until:
