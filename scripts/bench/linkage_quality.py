@@ -26,7 +26,7 @@ from smc.analyses.matching.tolerant.parameters import GREEDY, MODES, NONE, Toler
 from smc.analyses.matching.tolerant.plain import Claims, alike, all_links
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
 from smc.analyses.matching.tolerant.similarity import ABSENT, Rule, sizes_of
-from smc.analyses.matching.tolerant.study import TOLERANT
+from smc.analyses.matching.tolerant.study import TOLERANT, TolerantStudy
 from smc.analyses.studies.columns import Column, Data, Schema
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
@@ -179,6 +179,49 @@ def by_histogram(
         )
 
 
+def in_the_clear(study: TolerantStudy, alice: Data, bob: Data, truth: set[Pair]) -> str:
+    """The same rule with the same blocking in the clear: one line of the table."""
+    found = linked(study.reference(alice, bob, frozenset(Role)))
+    return scored(f"in the clear, {study.parameters.one_to_one}", found, truth)
+
+
+def jointly(study: TolerantStudy, alice: Data, bob: Data, truth: set[Pair], timeout: float) -> None:
+    """Both parties in this process: prints one line of the table, and the threshold if the run chose it."""
+    begun = time.perf_counter()
+    outcomes = run_pair(
+        lambda session: run_study(study, session, alice, frozenset(Role), NO_LIMITS),
+        lambda session: run_study(study, session, bob, frozenset(Role), NO_LIMITS),
+        timeout=timeout,
+    )
+    seconds = time.perf_counter() - begun
+    print(scored(f"joint, {study.parameters.one_to_one}", linked(outcomes), truth, seconds))
+    if study.parameters.histogram is not None:
+        print("joint:", outcomes[0].details["threshold"], outcomes[0].details["histogram"])
+
+
+def over_all_pairs(parameters: TolerantParameters, alice: Data, bob: Data, truth: set[Pair]) -> None:
+    """The same rule over all pairs in the clear: prints a line for the greedy pairing, one for all."""
+    buckets = parameters.buckets([count_rows(parameters, data) for data in (alice, bob)])
+    sides = (prepare(parameters, read_texts(parameters, data), buckets) for data in (alice, bob))
+    left, right = (side.filters for side in sides)
+    everything = all_links(parameters.rule, left, right)
+    if parameters.one_to_one != NONE:
+        print(scored("in the clear, all pairs, greedy", greedy(everything, left, right), truth))
+    print(scored("in the clear, all similar pairs", everything, truth))
+
+
+def of_a_sample(parameters: TolerantParameters, alice: Data, bob: Data, truth: set[Pair], size: int) -> str:
+    """The nearest pairs of so many of Alice's rows in the clear: one line of the table."""
+    left, right = (
+        encode(parameters.fields, read_texts(parameters, data), parameters.bits, parameters.salt)
+        for data in (alice, bob)
+    )
+    rows = np.sort(made_up().permutation(len(left.rows))[:size])
+    taken = set(rows.tolist())
+    wanted = {pair for pair in truth if pair[0] in taken}
+    return scored("in the clear, nearest of a sample", sampled(parameters.rule, left, right, rows), wanted)
+
+
 def arguments() -> argparse.Namespace:
     """What the command line asks for."""
     parser = argparse.ArgumentParser(description="Quality of tolerant matching against known pairs.")
@@ -187,7 +230,10 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--made-up", type=int, metavar="ROWS", help="instead of files, made-up people")
     parser.add_argument("--family", type=int, default=3, help="members of a made-up family")
-    parser.add_argument("--plain", action="store_true", help="in the clear only, and blocked only")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--plain", action="store_true", help="in the clear only, and blocked only")
+    only.add_argument("--joint", action="store_true", help="jointly only, for tables of any size")
+    parser.add_argument("--timeout", type=float, default=600.0, help="seconds of the joint run")
     parser.add_argument(
         "--sample",
         type=int,
@@ -235,47 +281,19 @@ def main() -> None:
         }
     )
     parameters = study.parameters
-    both = frozenset(Role)
     if given.draws:
         by_histogram(parameters, alice, bob, truth, given.draws)
         return
-    counts = [count_rows(parameters, data) for data in (alice, bob)]
     print(f"{'':34}{'pairs':>8}{'precision':>11}{'recall':>9}{'F-measure':>11}{'seconds':>8}")
     if given.sample:
-        left, right = (
-            encode(parameters.fields, read_texts(parameters, data), parameters.bits, parameters.salt)
-            for data in (alice, bob)
-        )
-        rows = np.sort(made_up().permutation(counts[0])[: given.sample])
-        taken = set(rows.tolist())
-        wanted = {pair for pair in truth if pair[0] in taken}
-        print(
-            scored("in the clear, nearest of a sample", sampled(parameters.rule, left, right, rows), wanted)
-        )
+        print(of_a_sample(parameters, alice, bob, truth, given.sample))
         return
-    clear = scored(f"in the clear, {given.one_to_one}", linked(study.reference(alice, bob, both)), truth)
-    if given.plain:
-        print(clear)
-        return
-    begun = time.perf_counter()
-    outcomes = run_pair(
-        lambda session: run_study(study, session, alice, both, NO_LIMITS),
-        lambda session: run_study(study, session, bob, both, NO_LIMITS),
-        timeout=600,
-    )
-    seconds = time.perf_counter() - begun
-    buckets = parameters.buckets(counts)
-    left, right = (prepare(parameters, read_texts(parameters, data), buckets) for data in (alice, bob))
-    print(scored(f"joint, {given.one_to_one}", linked(outcomes), truth, seconds))
-    if given.histogram:
-        print("joint:", outcomes[0].details["threshold"], outcomes[0].details["histogram"])
-    print(clear)
-    everything = all_links(parameters.rule, left.filters, right.filters)
-    if given.one_to_one != NONE:
-        print(
-            scored("in the clear, all pairs, greedy", greedy(everything, left.filters, right.filters), truth)
-        )
-    print(scored("in the clear, all similar pairs", everything, truth))
+    if not given.plain:
+        jointly(study, alice, bob, truth, given.timeout)
+    if not given.joint:
+        print(in_the_clear(study, alice, bob, truth))
+    if not (given.plain or given.joint):
+        over_all_pairs(parameters, alice, bob, truth)
 
 
 if __name__ == "__main__":
