@@ -21,10 +21,9 @@ disclosure control, 2012, section 4.4 (differencing).
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
-from collections.abc import Callable, Set
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,10 +42,10 @@ from parties.disclosure.log import (
     opened,
 )
 from parties.disclosure.participants import ParticipantSet, difference
+from parties.disclosure.secret import Secret
 from parties.ledger.accounting import Account
-from parties.pki.files import PRIVATE, PRIVATE_FOLDER, read_private, write_atomically
+from smc.errors import DuettoError
 
-SECRET_BYTES: Final = 32
 PERSON_BYTES: Final = 8
 
 
@@ -108,6 +107,8 @@ class TableRecord:
     stored: int
 
 
+Known = Callable[[], Counter[str]]
+
 _Log = SealedLog[JobRecord | TableRecord]
 _Record = LogRecord[JobRecord | TableRecord]
 
@@ -150,16 +151,16 @@ class History:
         with self._open() as log:
             return tuple(record.head for record in log.records() if isinstance(record.head, JobRecord))
 
-    def unlisted(self, account: Account, peer: str, known: Counter[str]) -> tuple[JobRecord, ...]:
+    def unlisted(self, account: Account, peer: str, known: Known) -> tuple[JobRecord, ...]:
         """The jobs of which neither the ledger nor a table is kept, the oldest first.
 
-        They ran before ledgers listed exact releases, or a crash cut them off. What their tables showed is
+        They ran before ledgers listed exact releases, or a kill cut them off. What their tables showed is
         not in the system of equations, so a further job cannot be held against it.
 
         Args:
             account: the population.
             peer: the other party.
-            known: as of `ParticipantSet`.
+            known: as of `ParticipantSet`; read after the records, each of which then has its entry.
 
         Raises:
             HistoryError: the file is damaged.
@@ -172,7 +173,7 @@ class History:
                     tables.add(head.job)
                 elif head.peer == peer and account.covers(head.account, head.dataset):
                     records.append(head)
-        left, found = Counter(known), []
+        left, found = Counter(known()), []
         for head in reversed(records):
             if left[head.digest] > 0:
                 left[head.digest] -= 1
@@ -190,10 +191,18 @@ class History:
         with self._open() as log:
             self._compare(log, participants)
 
-    def record(self, participants: ParticipantSet) -> str:
-        """Check a job once more and keep its persons, as one operation; on return they are on disk.
+    @contextmanager
+    def recorded(self, participants: ParticipantSet, is_released: Callable[[], bool]) -> Iterator[str]:
+        """Check a job once more and keep its persons on disk before the ledger gets its entry inside.
 
-        Returns:
+        The file stays locked until then: others see both or neither. If the ledger gets none, the record is
+        taken back, or later exact jobs would be left to a person for good (`unlisted`).
+
+        Args:
+            participants: of the job.
+            is_released: whether the ledger has the entry; asked if the inside raises.
+
+        Yields:
             The digest of their set, hexadecimal.
 
         Raises:
@@ -218,7 +227,13 @@ class History:
                 0 if digest in known else count,
             )
             log.append(record, hashes if record.stored else b"")
-        return digest
+            try:
+                yield digest
+            except BaseException:
+                with suppress(DuettoError, OSError):  # then the record stays
+                    if not is_released():
+                        log.withdraw()
+                raise
 
     def allows(self, participants: ParticipantSet, table: Shown) -> bool:
         """Whether a table may be opened to the other party after all that it has seen.
@@ -331,55 +346,6 @@ class History:
 
     def _open(self) -> AbstractContextManager[_Log]:
         return opened(self.path, (JobRecord, TableRecord), self._parsed)
-
-
-class Secret:
-    """The secret under which persons are hashed for all records of a home.
-
-    Args:
-        home: the party's folder.
-        needed_by: a file that is worth nothing without the secret.
-    """
-
-    def __init__(self, home: Path, needed_by: Path) -> None:
-        self.path = home / "keys" / "exact-jobs.key"
-        self._needed_by = needed_by
-
-    def read(self) -> bytes:
-        """The secret, 32 bytes; made on first use.
-
-        Raises:
-            HistoryError: it is lost while records need it, or damaged.
-            ConfigError: the file is open to others.
-        """
-        if not self.path.exists():
-            if self._needed_by.exists() and self._needed_by.stat().st_size:
-                raise HistoryError(
-                    f"{self.path.name} is lost, and with it the means to compare with earlier jobs.",
-                    "Restore it from a backup.",
-                )
-            self.path.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
-            write_atomically(self.path, os.urandom(SECRET_BYTES), PRIVATE)
-        secret = read_private(self.path)
-        if len(secret) != SECRET_BYTES:
-            raise HistoryError(f"{self.path.name} is damaged.", "Restore it from a backup.")
-        return secret
-
-    def fingerprint(self) -> str:
-        """What records say of the secret they were written with, hexadecimal."""
-        return hashlib.blake2b(b"duetto exact jobs", key=self.read(), digest_size=8).hexdigest()
-
-    def check(self, fingerprints: Set[str]) -> None:
-        """Check that records with these fingerprints were written with this secret.
-
-        Raises:
-            HistoryError: one was not, or the secret is lost or damaged.
-        """
-        if fingerprints and fingerprints != {self.fingerprint()}:
-            raise HistoryError(
-                f"{self.path.name} is not the secret that {self._needed_by.name} was written with.",
-                "Restore both from the same backup.",
-            )
 
 
 def _verified(path: Path, log: _Log, record: _Record | None, digest: str) -> bytes:

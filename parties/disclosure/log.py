@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from shlex import quote
@@ -101,15 +101,38 @@ class SealedLog(Generic[_Head]):
         return self._file.read(record.length)
 
     def append(self, head: _Head, data: bytes) -> None:
-        """Write a record behind the last whole one; on return it is on disk."""
-        last = self.records()[-1:]
-        self._is_read = False
-        self._file.seek(last[0].start + last[0].length if last else 0)
-        self._file.truncate()
+        """Write a record behind the last whole one; on return it is on disk, and after an error it is not."""
         content = asdict(head)
         content["seal"] = _seal(content)
-        self._file.write(json.dumps(content, sort_keys=True).encode() + b"\n" + data)
-        self._file.flush()
+        place = self._end()
+        try:
+            self._cut(place)
+            self._write(json.dumps(content, sort_keys=True).encode() + b"\n" + data, place)
+        except OSError:
+            with suppress(OSError):  # else the next one cuts it
+                self._cut(place)
+            raise
+
+    def withdraw(self) -> None:
+        """Take the last whole record back; on return it is gone from the disk."""
+        last = self.records()[-1]
+        self._cut(last.start - len(last.line))
+
+    def _end(self) -> int:
+        last = self.records()[-1:]
+        return last[0].start + last[0].length if last else 0
+
+    def _cut(self, place: int) -> None:
+        """Leave out all from a place on. The file's buffer is for reading only and is passed by here."""
+        self._is_read = False
+        os.ftruncate(self._file.fileno(), place)
+        os.fsync(self._file.fileno())
+
+    def _write(self, data: bytes, place: int) -> None:
+        view = memoryview(data)
+        while view:
+            written = os.pwrite(self._file.fileno(), view, place)
+            view, place = view[written:], place + written
         os.fsync(self._file.fileno())
 
     def _read(self) -> list[LogRecord[_Head]]:

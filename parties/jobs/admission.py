@@ -195,7 +195,7 @@ class Admission:
         verdict = evaluate(load_policy(self._policy), view)
         if not (facts.exact and verdict.allowed):
             return verdict
-        earlier = self.history.unlisted(account, task.peer, self._ledger.exact(account, task.peer))
+        earlier = self.history.unlisted(account, task.peer, partial(self._ledger.exact, account, task.peer))
         if not earlier:
             return verdict
         return replace(verdict, needs_person=True, unheld=tuple(record.job for record in earlier))

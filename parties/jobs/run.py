@@ -133,7 +133,7 @@ class Run:
             budget=verdict.budget,
             signing_key=self._signing,
             peer_key=self._peer.signing,
-            attend=None if participants is None else partial(self._admission.history.record, participants),
+            attend=None if participants is None else partial(self._admission.history.recorded, participants),
         )
         gate = make_gate(self._ledger, releasing)
         agreed_schemas = self._record.contract.schemas

@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -129,7 +129,13 @@ class ChainFile:
             before = previous[-1].hash if previous else GENESIS
             previous = [Entry(number, before, self.clock(), **content).sealed()]  # type: ignore[arg-type]
             written += previous
-        _write(self.path, b"".join(entry.line() for entry in written), os.O_APPEND)
+        try:
+            _write(self.path, b"".join(entry.line() for entry in written), os.O_APPEND)
+        except OSError:
+            with suppress(OSError), self.path.open("r+b") as file:
+                file.truncate(len(self._known.data))  # it was not announced; a whole line would count
+                os.fsync(file.fileno())
+            raise
         return written
 
 

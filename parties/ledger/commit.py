@@ -20,6 +20,7 @@ which the other keeps the signed announcement; how many of these are borne in a 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,7 +29,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger, Signed
-from parties.ledger.entries import HEAD_BYTES, NOTHING, RELEASES, RUN, Entry, LedgerError, pack, unpack
+from parties.ledger.entries import EXACT, HEAD_BYTES, NOTHING, RELEASES, RUN, Entry, LedgerError, pack, unpack
 from smc.analyses.disclosure.opener import Gate
 from smc.analyses.studies.loss import Loss
 from smc.channel.channel import Channel
@@ -75,6 +76,9 @@ class Written(Message, kind="ledger-written"):
     signature: ByteRows
 
 
+Attend = Callable[[Callable[[], bool]], AbstractContextManager[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Releasing:
     """What a job releases at this party.
@@ -89,8 +93,8 @@ class Releasing:
         budget: what may be spent on the account towards the peer.
         signing_key: this party's signing key.
         peer_key: the peer's signing key.
-        attend: keeps the local persons of an exact job on disk and returns the digest of their set; None for
-            other jobs.
+        attend: keeps the local persons of an exact job on disk and gives the digest of their set; takes them
+            back if the ledger then gets no entry, which it is told how to ask. None for other jobs.
     """
 
     job_digest: bytes
@@ -102,7 +106,7 @@ class Releasing:
     budget: Budget
     signing_key: Ed25519PrivateKey = field(repr=False)
     peer_key: Ed25519PublicKey = field(repr=False)
-    attend: Callable[[], str] | None = field(default=None, repr=False)
+    attend: Attend | None = field(default=None, repr=False)
 
 
 def make_gate(ledger: Ledger, releasing: Releasing) -> Gate:
@@ -134,7 +138,8 @@ class _Gate:
         its, job = self.its, self.its.job_digest.hex()
         whose = (job, its.account, its.dataset, its.peer)
         if its.attend is not None:
-            self.ledger.release(*whose, its.attend(), announced)
+            with its.attend(lambda: EXACT in {entry.event for entry in self.ledger.of_job(job)}) as persons:
+                self.ledger.release(*whose, persons, announced)
         if its.loss:
             self.ledger.spend(*whose, its.loss, its.budget, announced)
         entries = [entry for entry in self.ledger.of_job(job) if entry.event in (RUN, *RELEASES)]

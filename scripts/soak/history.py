@@ -38,6 +38,12 @@ def table_of(persons: np.ndarray, groups: int) -> Shown:
     return Shown(persons, cells, opened)
 
 
+def recorded(history: History, job: ParticipantSet) -> str:
+    """Keep the persons of a job; their digest."""
+    with history.recorded(job, bool) as digest:
+        return digest
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -68,10 +74,9 @@ def main() -> None:
                 secrets.token_hex(8), account, "patients", "south", persons, MINIMUM, Counter(known)
             )
             table = table_of(persons, 5)
-            step("unlisted", lambda: history.unlisted(account, "south", known))
+            step("unlisted", lambda: history.unlisted(account, "south", lambda: known))
             step("check", lambda job=job: history.check(job))
-            digest = step("record", lambda job=job: history.record(job))
-            known[digest] += 1
+            known[step("record", lambda job=job: recorded(history, job))] += 1
             allowed = step("allows", lambda job=job, table=table: history.allows(job, table))
             if not allowed:
                 raise SystemExit("The tables of this measurement are refused: use other --rows or --sets.")

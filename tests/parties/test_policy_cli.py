@@ -143,7 +143,9 @@ def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
     (policy.folder / "keys").mkdir(mode=0o700)
     history = History(policy.folder)
     hashes = identities(["a", "b", "c", "d"], history.secret())
-    history.record(ParticipantSet("ab" * 8, Account.of("numbers"), "numbers", "south", persons_of(hashes), 5))
+    job = ParticipantSet("ab" * 8, Account.of("numbers"), "numbers", "south", persons_of(hashes), 5)
+    with history.recorded(job, bool):
+        pass
     (policy.folder / "policy.toml").write_text(
         POLICY.replace('columns = ["value"]', 'columns = ["value"]\nexact_aggregates = true', 1)
     )

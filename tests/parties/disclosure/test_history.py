@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 import threading
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -41,18 +44,24 @@ def job(history, names, minimum=3, **changes):
     return ParticipantSet(**(usual | changes), persons=people(history, names), minimum=minimum)
 
 
+def record(history, participants):
+    """Keep a job's persons, as where the ledger gets its entry; returns their digest."""
+    with history.recorded(participants, bool) as digest:
+        return digest
+
+
 def test_with_and_without_a_person_is_refused(history):
-    history.record(job(history, range(100), job="aaaa"))
+    record(history, job(history, range(100), job="aaaa"))
     for names in (range(99), range(101), [*range(99), "new"], range(1, 100)):
         with pytest.raises(OverlapError, match="aaaa"):
             history.check(job(history, names))
         with pytest.raises(OverlapError):
-            history.record(job(history, names))
+            record(history, job(history, names))
     assert [record.job for record in history.records()] == ["aaaa"]
 
 
 def test_equal_sets_and_those_that_differ_enough_are_allowed(history):
-    history.record(job(history, range(100)))
+    record(history, job(history, range(100)))
     for names in (
         range(100),
         reversed(range(100)),
@@ -62,7 +71,7 @@ def test_equal_sets_and_those_that_differ_enough_are_allowed(history):
         range(200, 300),
     ):
         history.check(job(history, names))
-    history.record(job(history, range(100)))
+    record(history, job(history, range(100)))
     first, second = history.records()
     assert (first.stored, second.stored) == (100, 0)
     assert first.digest == second.digest
@@ -70,14 +79,14 @@ def test_equal_sets_and_those_that_differ_enough_are_allowed(history):
 
 def test_every_earlier_job_counts_not_the_last_one_only(history):
     for names in (range(100), range(200, 300), range(400, 500)):
-        history.record(job(history, names))
+        record(history, job(history, names))
     for start in (0, 200, 400):
         with pytest.raises(OverlapError):
             history.check(job(history, range(start + 1, start + 100)))
 
 
 def test_other_peers_and_other_people_are_apart_but_a_population_is_one(history):
-    history.record(job(history, range(100)))
+    record(history, job(history, range(100)))
     history.check(job(history, range(99), peer="west"))
     history.check(job(history, range(99), dataset="staff", account=Account.of("staff")))
     both = Account("city", frozenset({"patients", "visits"}))
@@ -86,7 +95,7 @@ def test_other_peers_and_other_people_are_apart_but_a_population_is_one(history)
 
 
 def test_no_minimum_refuses_nothing(history):
-    history.record(job(history, range(100)))
+    record(history, job(history, range(100)))
     for minimum in (0, 1):
         history.check(job(history, range(99), minimum))
 
@@ -98,7 +107,7 @@ def test_the_difference_is_the_symmetric_one(one, other):
 
 
 def test_nothing_but_hashes_under_the_secret_is_kept(history, tmp_path):
-    history.record(job(history, ["anna", "bert"]))
+    record(history, job(history, ["anna", "bert"]))
     data = history.path.read_bytes()
     assert b"anna" not in data
     assert history.path.stat().st_mode & 0o777 == 0o600
@@ -108,9 +117,9 @@ def test_nothing_but_hashes_under_the_secret_is_kept(history, tmp_path):
 
 
 def test_a_record_that_a_crash_cut_off_does_not_count_at_any_length(history):
-    history.record(job(history, range(10)))
+    record(history, job(history, range(10)))
     whole = history.path.read_bytes()
-    history.record(job(history, range(20, 30)))
+    record(history, job(history, range(20, 30)))
     both = history.path.read_bytes()
     for cut in range(len(whole), len(both)):
         history.path.write_bytes(both[:cut])
@@ -118,16 +127,16 @@ def test_a_record_that_a_crash_cut_off_does_not_count_at_any_length(history):
         history.check(job(history, range(20, 29)))
         with pytest.raises(OverlapError):
             history.check(job(history, range(9)))
-        history.record(job(history, range(40, 50)))
+        record(history, job(history, range(40, 50)))
         assert len(history.records()) == 2
         with pytest.raises(OverlapError):
             history.check(job(history, range(40, 49)))
 
 
 def test_damage_before_the_end_is_never_taken_for_a_crash(history):
-    history.record(job(history, range(10)))
+    record(history, job(history, range(10)))
     first = history.path.stat().st_size
-    history.record(job(history, range(20, 30)))
+    record(history, job(history, range(20, 30)))
     good = bytearray(history.path.read_bytes())
     refused = 0
     for place in range(first):
@@ -146,7 +155,7 @@ def test_damage_before_the_end_is_never_taken_for_a_crash(history):
 
 
 def test_a_lost_or_exchanged_secret_is_noticed(history, tmp_path):
-    history.record(job(history, range(100)))
+    record(history, job(history, range(100)))
     key = tmp_path / "keys" / "exact-jobs.key"
     old = key.read_bytes()
     key.unlink()
@@ -162,7 +171,7 @@ def test_a_lost_or_exchanged_secret_is_noticed(history, tmp_path):
 
 
 def test_a_file_that_others_may_read_is_refused(history):
-    history.record(job(history, range(3)))
+    record(history, job(history, range(3)))
     history.path.chmod(0o644)
     with pytest.raises(ConfigError, match="open to other users"):
         history.records()
@@ -176,7 +185,7 @@ def test_of_two_jobs_at_once_only_one_gets_through(history):
         participants = job(history, [n for n in range(100) if n != number])
         start.wait(10)
         try:
-            history.record(participants)
+            record(history, participants)
         except OverlapError:
             refused.append(number)
 
@@ -201,7 +210,8 @@ history = History(Path(sys.argv[1]))
 names = [str(n) for n in range(100) if n != int(sys.argv[2])]
 persons = persons_of(identities(names, history.secret()))
 try:
-    history.record(ParticipantSet("aa", Account.of("p"), "p", "south", persons, 3))
+    with history.recorded(ParticipantSet("aa", Account.of("p"), "p", "south", persons, 3), bool):
+        pass
 except OverlapError:
     sys.exit(77)
 """
@@ -218,14 +228,14 @@ def test_processes_see_each_other(history, tmp_path):
 
 
 def test_a_set_that_the_ledger_names_and_the_file_lacks_is_noticed(history):
-    first = history.record(job(history, range(5)))
-    second = history.record(job(history, range(5, 15)))
+    first = record(history, job(history, range(5)))
+    second = record(history, job(history, range(5, 15)))
     whole = history.path.read_bytes()
     asked = replace(job(history, range(20, 40)), known=Counter({first: 1, second: 1}))
     history.check(asked)
     for spoilt in (b"", whole[: whole.index(b"\n") + 1 + 5 * PERSON_BYTES]):
         history.path.write_bytes(spoilt)
-        for use in (history.check, history.record):
+        for use in (history.check, partial(record, history)):
             with pytest.raises(HistoryError, match=r"lacks [12] records") as caught:
                 use(asked)
             assert "backup" in caught.value.hint
@@ -241,9 +251,9 @@ def test_a_set_that_the_ledger_names_and_the_file_lacks_is_noticed(history):
 
 
 def test_an_older_copy_with_the_same_set_is_noticed(history):
-    first = history.record(job(history, range(5)))
+    first = record(history, job(history, range(5)))
     older = history.path.read_bytes()
-    assert history.record(job(history, range(5))) == first
+    assert record(history, job(history, range(5))) == first
     asked = replace(job(history, range(5)), known=Counter({first: 2}))
     history.check(asked)
     history.path.write_bytes(older)
@@ -297,7 +307,7 @@ def test_tables_survive_their_encoding():
 
 def test_persons_of_earlier_records_are_found_under_their_other_hashes(history, tmp_path):
     mine = replace(job(history, [f"00{n}" for n in range(40)]), minimum=5)
-    history.record(mine)
+    record(history, mine)
     history.record_table(mine, shown(history, [0] * 20 + [1] * 20, mine.persons))
     forms, labels = ([*map(str, names)] for names in ([f"00{n}" for n in range(40)], range(40)))
     pairs = aliases_of(aliases(dict(zip(forms, labels, strict=True)), history.secret()))
@@ -316,7 +326,7 @@ def test_persons_of_earlier_records_are_found_under_their_other_hashes(history, 
 
 def test_two_names_that_turn_out_to_be_one_person_count_once(history):
     """A record of 6 names, which are 5 persons: it differs from the same 5 in nobody."""
-    history.record(job(history, ["7", "007", 1, 2, 3, 4]))
+    record(history, job(history, ["7", "007", 1, 2, 3, 4]))
     pairs = aliases_of(aliases({"007": "7"}, history.secret()))
     for names, refused in (([7, 1, 2, 3, 4], False), ([7, 1, 2, 3], True), ([7, 1, 2, 3, 4, 5], True)):
         participants = replace(job(history, names), aliases=pairs)
@@ -329,22 +339,96 @@ def test_two_names_that_turn_out_to_be_one_person_count_once(history):
 
 def test_jobs_that_neither_ledger_nor_a_table_tells_of_are_listed(history):
     mine = job(history, range(40), job="aaaa", minimum=5)
-    digest = history.record(mine)
-    history.record(replace(mine, job="bbbb"))
-    history.record(replace(mine, job="cccc", peer="west"))
+    digest = record(history, mine)
+    record(history, replace(mine, job="bbbb"))
+    record(history, replace(mine, job="cccc", peer="west"))
     history.record_table(replace(mine, job="dddd"), shown(history, [0] * 40))
 
     def left(known, peer="south"):
-        return [record.job for record in history.unlisted(mine.account, peer, Counter(known))]
+        return [record.job for record in history.unlisted(mine.account, peer, lambda: Counter(known))]
 
     assert left({}) == ["aaaa", "bbbb"]
     assert left({digest: 1}) == ["aaaa"]
     assert left({digest: 2}) == []
     assert left({}, "west") == ["cccc"]
-    history.record(replace(mine, job="dddd"))
+    record(history, replace(mine, job="dddd"))
     assert left({digest: 3}) == []
     assert left({digest: 2}) == ["aaaa"]
     assert left({}) == ["aaaa", "bbbb"]
+
+
+class Full(Exception):
+    """What a ledger ends with that cannot be written."""
+
+
+def fail(path, less):
+    assert path.stat().st_size > less
+    raise Full
+
+
+def test_persons_are_taken_back_where_the_ledger_gets_no_entry(history):
+    kept = job(history, range(40), job="aaaa")
+    record(history, kept)
+    before = history.path.read_bytes()
+    for names in (range(40), range(50)):
+        with pytest.raises(Full), history.recorded(job(history, names, job="bbbb"), lambda: False):
+            fail(history.path, len(before))
+        assert history.path.read_bytes() == before
+    assert [record.job for record in history.records()] == ["aaaa"]
+    record(history, job(history, range(50), job="cccc"))  # it would be another record's data if it had stayed
+    assert [record.job for record in History(history.path.parent).records()] == ["aaaa", "cccc"]
+
+
+def unknown():
+    raise HistoryError("The ledger cannot be read.", "")
+
+
+@pytest.mark.parametrize("is_released", [lambda: True, unknown])
+def test_persons_stay_where_the_ledger_has_its_entry_or_cannot_tell(history, is_released):
+    with pytest.raises(Full), history.recorded(job(history, range(40), job="aaaa"), is_released):
+        raise Full
+    assert [record.job for record in history.records()] == ["aaaa"]
+
+
+@pytest.mark.parametrize("names", [range(3), range(5000)])
+@pytest.mark.parametrize("call", ["pwrite", "fsync"])
+def test_a_record_that_a_full_disk_cuts_off_leaves_the_file_as_it_was(history, monkeypatch, call, names):
+    record(history, job(history, range(40), job="aaaa"))
+    before, real = history.path.read_bytes(), os.pwrite
+    asked = job(history, names, job="bbbb", minimum=1)
+
+    def full(file, data=b"", place=0):
+        real(file, bytes(data)[: len(data) // 2], place)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, call, full)
+        with pytest.raises(HistoryError, match="No space left"):
+            record(history, asked)
+    assert [record.job for record in history.records()] == ["aaaa"]
+    record(history, asked)
+    assert history.path.read_bytes().startswith(before)
+    assert [record.job for record in History(history.path.parent).records()] == ["aaaa", "bbbb"]
+
+
+def test_a_job_between_both_files_is_not_taken_for_one_that_the_ledger_lacks(history):
+    """Another one is judged while the first has its persons kept and its entry not yet written."""
+    mine, known, entered = job(history, range(40), job="aaaa"), Counter(), threading.Event()
+    found = []
+
+    def judge():
+        entered.set()
+        found.append(history.unlisted(mine.account, mine.peer, lambda: known))
+
+    other = threading.Thread(target=judge)
+    with history.recorded(mine, bool) as digest:
+        other.start()
+        entered.wait(10)
+        other.join(0.2)
+        assert other.is_alive()
+        known[digest] += 1
+    other.join(10)
+    assert found == [()]
 
 
 def changes(whole):
@@ -367,7 +451,7 @@ def test_what_is_remembered_of_the_file_never_hides_a_change_of_it(history, tmp_
     """One that has read the file before finds in a changed one what one finds that has not."""
     nobody = job(history, [])
     for name in ("aaaa", "bbbb", "cccc"):
-        history.record(replace(nobody, job=name))
+        record(history, replace(nobody, job=name))
     whole = history.path.read_bytes()
     assert whole.count(b"\n") == 3  # without persons there are lines only
 
@@ -389,7 +473,7 @@ def test_what_is_remembered_of_the_file_never_hides_a_change_of_it(history, tmp_
 
 
 def test_a_changed_set_is_noticed_by_one_that_has_read_it_before(history):
-    history.record(job(history, range(20)))
+    record(history, job(history, range(20)))
     near = job(history, range(19))
     with pytest.raises(OverlapError):
         history.check(near)

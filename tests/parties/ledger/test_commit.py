@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 
@@ -101,7 +102,15 @@ def test_an_exact_release_is_written_with_its_persons_and_countersigned(tmp_path
         ledger = Ledger(tmp_path / f"{role.value}.jsonl")
         ledger.begin(DIGEST.hex(), Account.of("d"), "d", role.other.value, RunLimits("r"))
     kept = []
-    given = [spending(role, epsilon=epsilon, attend=lambda: kept.append(0) or PERSONS) for role in Role]
+
+    @contextmanager
+    def attend(is_released):
+        assert not is_released()
+        yield PERSONS
+        assert is_released()
+        kept.append(0)
+
+    given = [spending(role, epsilon=epsilon, attend=attend) for role in Role]
     ledgers, caught = run_gates(tmp_path, *given)
     assert (caught, len(kept)) == ({}, 2)
     for role, ledger in ledgers.items():

@@ -313,20 +313,23 @@ def test_killed_at_every_step_of_a_write(ledger, step):
     assert spent(ledger) == before + Fraction(1, 3)
 
 
-def test_a_full_disk_is_an_error_and_not_a_loss_of_count(ledger, monkeypatch):
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_full_disk_is_an_error_and_leaves_nothing_of_the_entry(ledger, monkeypatch, call):
     spend(ledger, 1)
+    before, real = ledger.path.read_bytes(), os.write
 
-    def full(file, data):
+    def full(file, data=b""):
         real(file, bytes(data)[:20])
         raise OSError(28, "No space left on device")
 
-    real = os.write
-    monkeypatch.setattr(chain.os, "write", full)
-    with pytest.raises(LedgerError, match="No space"):
-        spend(ledger, 2)
-    monkeypatch.undo()
+    with monkeypatch.context() as disk:
+        disk.setattr(chain.os, call, full)
+        with pytest.raises(LedgerError, match="No space"):
+            spend(ledger, 2)
+    assert ledger.path.read_bytes() == before
     assert spent(ledger) == Fraction(1, 2)
-    assert len(ledger.torn) == 1
+    spend(ledger, 2)
+    assert not ledger.torn
 
 
 def test_a_ledger_without_folder_is_an_error(tmp_path):
