@@ -275,10 +275,13 @@ class Circuits:
             chosen ^= offer & mine
         return chosen
 
-    def below(self, words: Word, bounds: Word) -> Word:
-        """Shares of [word < bound] for planes of XOR-shared words and public bounds, shapes (64, w)."""
-        width = words.shape[1]
-        triples = self._transfers.triples((WORD_BITS - 1) * width).reshape(WORD_BITS - 1, width)
+    def below(self, words: Word, bounds: Word, triples: Triples | None = None) -> Word:
+        """Shares of [word < bound] for planes of XOR-shared words and public bounds, shapes (64, w).
+
+        The 63 * w triples are made by extended transfers unless they are given.
+        """
+        joins, width = WORD_BITS - 1, words.shape[1]
+        triples = (triples or self._transfers.triples(joins * width)).reshape(joins, width)
         # The bound is public, so both are linear in the shares: g = bound & ~word, p = ~(word ^ bound).
         if self._leads:
             return self.carry(bounds & ~words, ~(words ^ bounds), triples)[0]

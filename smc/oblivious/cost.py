@@ -180,7 +180,7 @@ class Digits:
         return _PLANES_SENT * _WORD * self.sent_by_x
 
 
-def _openings(width: int, planes: int) -> list[FlightBytes]:
+def openings(width: int, planes: int) -> list[FlightBytes]:
     """The levels of the carry tree over so many planes of `width` words."""
     steps = []
     while planes > 1:
@@ -248,7 +248,7 @@ def _matrices(digits: Digits, width: int) -> FlightBytes:
 def _digits_and_tree(digits: Digits, width: int) -> list[FlightBytes]:
     plane = _PLANES_SENT * width * _WORD
     offers = FlightBytes(plane * digits.sent_by_x, plane * digits.sent_by_y)
-    return [offers, *_openings(width, digits.count)]
+    return [offers, *openings(width, digits.count)]
 
 
 BELOW_WORD_BYTES: Final = _BIT_COLUMN_BYTES * (WORD_BITS - 1)
@@ -266,7 +266,7 @@ def _below(count: int) -> tuple[FlightBytes, ...]:
     for span in spans(count, BELOW_WORD_BYTES):
         width = words_for(span.stop - span.start)
         matrix = BELOW_WORD_BYTES * width
-        steps += [FlightBytes(matrix, matrix), *_openings(width, WORD_BITS)]
+        steps += [FlightBytes(matrix, matrix), *openings(width, WORD_BITS)]
     return tuple(steps)
 
 

@@ -28,7 +28,7 @@ from smc.oblivious.cost import (
 )
 from smc.oblivious.oprf import WIDTH, Functions, Keys
 from smc.oblivious.pool import Pool, agree
-from smc.oblivious.silent_circuits import SilentComparison, SilentDigits
+from smc.oblivious.silent_circuits import SilentComparison, SilentDigits, below_spans
 from smc.oblivious.silent_transfers import SilentTransfers
 from smc.oblivious.transfers import Transfers
 
@@ -180,12 +180,13 @@ class ObliviousEngine:
             agree(self._channel, pool)
             self._pool = pool
 
-    def below(self, words: Word, bounds: Word) -> Bit:
+    def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
         """Compare XOR-shared words with public bounds.
 
         Args:
             words: local XOR shares, shape (n,).
             bounds: public, the same on both sides, shape (n,).
+            silent: as of `greater_equal_x`.
 
         Returns:
             Local XOR shares of word < bound, shape (n,).
@@ -193,9 +194,9 @@ class ObliviousEngine:
         with self._guarded():
             same_length(words, bounds)
             parts = []
-            for part in spans(len(words), BELOW_WORD_BYTES):
-                own, public = planes(words[part], WORD_BITS), planes(bounds[part], WORD_BITS)
-                shares = self._ready()[1].below(own, public)
+            for part in below_spans(len(words)) if silent else spans(len(words), BELOW_WORD_BYTES):
+                circuits = self._ready_silent()[1] if silent else self._ready()[1]
+                shares = circuits.below(planes(words[part], WORD_BITS), planes(bounds[part], WORD_BITS))
                 parts.append(unpack_slots(shares, part.stop - part.start))
             return joined(parts, np.uint8)
 
@@ -393,8 +394,7 @@ class ObliviousEngine:
     @contextmanager
     def _guarded(self) -> Iterator[None]:
         if self._failed:
-            failed = "Oblivious transfer has failed in this session and cannot be used again."
-            raise UsageError(failed, "Start a new session.")
+            raise UsageError("Oblivious transfer failed and cannot be used again.", "Start a new session.")
         self._failed = True
         yield
         self._failed = False

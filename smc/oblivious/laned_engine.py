@@ -73,12 +73,12 @@ class LanedEngine(ObliviousEngine):
             if self._shared is None:
                 self._open()
 
-    def below(self, words: Word, bounds: Word) -> Bit:
+    def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
         """See `ObliviousEngine.below`."""
         same_length(words, bounds)
         if not self._takes(len(words), BELOW_WORD_BYTES):
-            return super().below(words, bounds)
-        return self._cut("below", words, bounds)[0]
+            return super().below(words, bounds, silent=silent)
+        return self._cut("below", words, bounds, silent=silent)[0]
 
     def and_bits(self, left: Bit, right: Bit) -> Bit:
         """See `ObliviousEngine.and_bits`."""

@@ -11,9 +11,11 @@ v0. Each pad that the receiver lacks serves different bits to different values, 
 did not choose are independent and uniform to it. Two bits per digit take the fewest bytes: per digit 8 bits
 of messages, where a digit of four would take 34 and save one join of 6 bits each way.
 
+Words that are XOR-shared and public bounds take the carry tree only, whose triples are such transfers.
+
 Learns: neither party anything; every offer is masked by a pad, every choice by a random one.
 Assumes: `smc.oblivious.silent_transfers`; semi-honest parties.
-Cost: `comparison`, exactly.
+Cost: `comparison` and `below`, exactly.
 Reference: as in `smc.oblivious.circuits`; 1-of-N from 1-of-2 transfers: Naor and Pinkas, STOC 1999.
 """
 
@@ -31,7 +33,16 @@ from smc.channel.vectors import ExpectedWords, Words
 from smc.network import lanes_priced
 from smc.oblivious.bitmatrix import SLOTS, Word, words_for
 from smc.oblivious.circuits import Circuits, DigitShifts
-from smc.oblivious.cost import Digits, FlightBytes, compares_in_lanes, over_lanes
+from smc.oblivious.cost import (
+    BELOW_WORD_BYTES,
+    WORD_BITS,
+    Digits,
+    FlightBytes,
+    compares_in_lanes,
+    openings,
+    over_lanes,
+    takes_lanes,
+)
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_transfers import CHOICES, SilentTransfers, refills, rows_of
 from smc.pieces import cut
@@ -87,8 +98,7 @@ class SilentDigits:
 
     def spans(self, count: int) -> Iterator[slice]:
         """Cut a batch of `count` comparisons."""
-        size = SLOTS * max(1, SPAN_WORDS // self.transfers)
-        return cut(count, size)
+        return _spans(count, self.transfers)
 
 
 @dataclass(slots=True)
@@ -143,20 +153,55 @@ def _compared(count: int, bits: int, sizes: LpnSet, stock: Stock) -> tuple[Fligh
     for span in layout.spans(count):
         width = words_for(span.stop - span.start)
         plane = width * _WORD
-        if not stock.gives(layout.transfers * width):
-            refill = refills(layout.transfers * width, sizes)
-            steps.append(FlightBytes(refill, refill))
-            stock.rows += 2 * rows_of(layout.transfers * width, sizes)
+        steps += _made(layout.transfers * width, sizes, stock)
         steps += [
             FlightBytes(DIGIT_BITS * plane * layout.sent_by_y, DIGIT_BITS * plane * layout.sent_by_x),
             FlightBytes(_OFFERED * plane * layout.sent_by_x, _OFFERED * plane * layout.sent_by_y),
         ]
-        planes = layout.digits
-        while planes > 1:
-            opened = 3 * (planes // 2) * plane
-            steps.append(FlightBytes(opened, opened))
-            planes -= planes // 2
+        steps += openings(width, layout.digits)
     return tuple(steps)
+
+
+BELOW_TRANSFERS: Final = WORD_BITS - 1
+"""Silent transfers in each direction that comparing a word with a public bound takes: one for each join."""
+
+
+def below_spans(count: int) -> Iterator[slice]:
+    """Cut a batch of `count` comparisons of words with public bounds."""
+    return _spans(count, BELOW_TRANSFERS)
+
+
+def below(count: int, sizes: LpnSet = PRODUCTION, stock: Stock | None = None) -> tuple[FlightBytes, ...]:
+    """Comparing `count` XOR-shared words with public bounds; arguments as of `comparison`."""
+    stock = stock or Stock()
+    if not takes_lanes(count, BELOW_WORD_BYTES, lanes_priced()):
+        return _below(count, sizes, stock)
+    made = Stock()
+    steps = over_lanes(count, BELOW_WORD_BYTES, lambda part: _below(part, sizes, made))
+    stock.rows += made.rows // lanes_priced()
+    return steps
+
+
+def _below(count: int, sizes: LpnSet, stock: Stock) -> tuple[FlightBytes, ...]:
+    steps: list[FlightBytes] = []
+    for span in below_spans(count):
+        width = words_for(span.stop - span.start)
+        steps += _made(BELOW_TRANSFERS * width, sizes, stock)
+        steps += openings(width, WORD_BITS)
+    return tuple(steps)
+
+
+def _made(words: int, sizes: LpnSet, stock: Stock) -> list[FlightBytes]:
+    """What silent transfers cost that are not in stock."""
+    if stock.gives(words):
+        return []
+    refill = refills(words, sizes)
+    stock.rows += 2 * rows_of(words, sizes)
+    return [FlightBytes(refill, refill)]
+
+
+def _spans(count: int, transfers: int) -> Iterator[slice]:
+    return cut(count, SLOTS * max(1, SPAN_WORDS // transfers))
 
 
 class SilentComparison:
@@ -190,6 +235,12 @@ class SilentComparison:
     def equal(self, planes: Word, *, holds_x: bool) -> Word:
         """One side of x == y, for what a comparison costs; arguments and result as of `not_below`."""
         return self._compare(planes, holds_x=holds_x)[1]
+
+    def below(self, words: Word, bounds: Word) -> Word:
+        """See `Circuits.below`."""
+        return self._circuits.below(
+            words, bounds, self._silent.pads(BELOW_TRANSFERS * words.shape[1]).triples()
+        )
 
     def _compare(self, planes: Word, *, holds_x: bool) -> tuple[Word, Word]:
         """Local XOR shares of x < y and of x == y, shape (w,) each."""

@@ -7,7 +7,7 @@ three times the work: `takes_silent` says which, by public numbers alone, for th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -82,13 +82,37 @@ def takes_silent(network: Network | None, count: int, bits: int) -> bool:
         count: comparisons in the batch.
         bits: of the numbers.
     """
-    if network is None or count == 0:
+    return _saves(
+        network,
+        count * bits,
+        lambda: comparison(count, bits),
+        lambda: silent_circuits.comparison(count, bits),
+    )
+
+
+def takes_silent_below(network: Network | None, count: int) -> bool:
+    """The same for a batch of comparisons of XOR-shared words with public bounds."""
+    return _saves(
+        network,
+        count * silent_circuits.BELOW_TRANSFERS,
+        lambda: oblivious.below(count),
+        lambda: silent_circuits.below(count),
+    )
+
+
+def _saves(
+    network: Network | None,
+    bits: int,
+    usual: Callable[[], Iterable[FlightBytes]],
+    silent: Callable[[], Iterable[FlightBytes]],
+) -> bool:
+    if network is None or bits == 0:
         return False
     with priced_over(network):  # of one lane, so that it is the same choice with any number of them
-        usual, silent = (_summed(steps(count, bits)) for steps in (comparison, silent_circuits.comparison))
-    if max(usual[1:]) - max(silent[1:]) < _RESERVE.first:
+        more, less = _summed(usual()), _summed(silent())
+    if max(more[1:]) - max(less[1:]) < _RESERVE.first:
         return False
-    return network.seconds(*silent) + _SILENT_WORK * count * bits < network.seconds(*usual)
+    return network.seconds(*less) + _SILENT_WORK * bits < network.seconds(*more)
 
 
 def _summed(steps: Iterable[FlightBytes]) -> tuple[int, int, int]:
@@ -103,9 +127,28 @@ def cost_comparison(count: int, bits: int) -> Cost:
     """
     if not takes_silent(network_priced(), count, bits):
         return cost_of(comparison(count, bits))
+    return _cost_silently(lambda stock: silent_circuits.comparison(count, bits, stock=stock))
+
+
+def cost_below(count: int, *, silent: bool | None = None) -> Cost:
+    """The exact cost of a batch of comparisons of XOR-shared words with public bounds.
+
+    Args:
+        count: comparisons.
+        silent: whether they are; None to find out by `takes_silent_below`, for the network of
+            `smc.network.priced_over`.
+    """
+    if silent is None:
+        silent = takes_silent_below(network_priced(), count)
+    if not silent:
+        return cost_of(oblivious.below(count))
+    return _cost_silently(lambda stock: silent_circuits.below(count, stock=stock))
+
+
+def _cost_silently(steps_of: Callable[[Stock], tuple[FlightBytes, ...]]) -> Cost:
     stock = _STOCK.get() or Stock()
     made = stock.rows
-    steps = silent_circuits.comparison(count, bits, stock=stock)
+    steps = steps_of(stock)
     sent = _with_work(cost_of(steps), stock.rows - made)
     return sent if steps[0] == OPENING else _with_reserve(sent)  # lanes have reserves of their own
 

@@ -14,7 +14,7 @@ and `smc.secret.gaussian` say.
 Inputs: the public distributions of n draws.
 Outputs: shares modulo 2**64 of the draws.
 Learns: neither party anything of the draws.
-Assumes: semi-honest parties, `smc.oblivious`.
+Assumes: semi-honest parties, `smc.oblivious`; of large batches silent transfers where the network is slow.
 Cost: `cost`; the number of rounds does not depend on how many draws there are, up to 66,560 biased bits.
 Reference: Dwork, Kenthapadi, McSherry, Mironov and Naor, Our data, ourselves: privacy via distributed noise
 generation, EUROCRYPT 2006.
@@ -34,18 +34,28 @@ from smc.forms import Role
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import (
+    TRANSFER_SECURITY,
+    TRANSFERS,
+    cost_below,
+    cost_of,
+    takes_silent_below,
+)
 from smc.secret.distribution import BiasedBits, Distribution
 from smc.secret.gaussian import DiscreteGaussian
 from smc.secret.laplace import DiscreteLaplace
 
 
-def draw(session: Session, distributions: Sequence[Distribution]) -> NDArray[np.uint64]:
-    """Independent draws, all in one batch; both parties call it with the same distributions.
+def draw(
+    session: Session, distributions: Sequence[Distribution], *, silent: bool | None = None
+) -> NDArray[np.uint64]:
+    """Independent draws, all in one batch; both parties call it with the same arguments.
 
     Args:
         session: this side of the run.
         distributions: the distribution of each draw, n of them.
+        silent: whether to compare by silent transfers; None for where `transfer_costs.takes_silent_below`
+            says so. False where others are made ahead, which these would wait for.
 
     Returns:
         Local shares, shape (n,): the sum of both sides' is the draw modulo 2**64, negative ones wrapped.
@@ -58,7 +68,9 @@ def draw(session: Session, distributions: Sequence[Distribution]) -> NDArray[np.
     runs = _runs(distributions)
     own = session.random.words(sum(_words(bits) * count for bits, count in runs))
     thresholds = np.concatenate([np.tile(bits.thresholds, count) for bits, count in runs])
-    found = session.oblivious.below(own[_places(runs)], thresholds)
+    if silent is None:
+        silent = takes_silent_below(session.network, len(thresholds))
+    found = session.oblivious.below(own[_places(runs)], thresholds, silent=silent)
     digits = session.oblivious.bits_to_arithmetic(found)
     drawn = []
     start = 0
@@ -91,10 +103,15 @@ def _places(runs: Sequence[tuple[BiasedBits, int]]) -> NDArray[np.int64]:
     return np.concatenate(places)
 
 
-def cost(distributions: Sequence[Distribution]) -> Cost:
+def biased_bits(distributions: Sequence[Distribution]) -> int:
+    """From how many biased bits the draws come."""
+    return sum(len(bits.weights) * times for bits, times in _runs(distributions))
+
+
+def cost(distributions: Sequence[Distribution], *, silent: bool | None = None) -> Cost:
     """The exact cost of `draw`, without the set-up of oblivious transfer."""
-    count = sum(len(bits.weights) * times for bits, times in _runs(distributions))
-    return cost_of((*oblivious.below(count), *oblivious.bits_to_arithmetic(count)))
+    count = biased_bits(distributions)
+    return cost_below(count, silent=silent) + cost_of(oblivious.bits_to_arithmetic(count))
 
 
 SPEC: Final = Procedure(

@@ -125,7 +125,7 @@ class NoisyMeans:
         """The noisy centres, shape (k, d), and counts, shape (k,); noise is drawn."""
         session, rows, k = sums.sizes.session, sums.sizes.bounds.upper, self.clusters
         largest = self.scaled.largest
-        draws = noise.draw(session, self.distributions)
+        draws = noise.draw(session, self.distributions, silent=False)
         counts = sums.sizes + SecretInts(session, draws[:k], _around(self.count.bound))
         spread = SecretInts(
             session, draws[k:].reshape(k, -1), _around(max(distribution.bound for distribution in self.sums))
@@ -147,7 +147,7 @@ class NoisyMeans:
         first = reach - self.deviations(rows)
         clamped = self.deviations(rows).hull(reach)
         return (
-            noise.cost(self.distributions)
+            noise.cost(self.distributions, silent=False)
             + msb.cost_nonnegative(k, Bounds(-self.count.bound - 1, rows + self.count.bound - 1))
             + mux.cost(k)
             + msb.cost_nonnegative(numbers, first)

@@ -13,12 +13,12 @@ from smc.channel.channel import Channel
 from smc.channel.memory import MemoryTransport
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.oblivious import cost
+from smc.oblivious import cost, silent_circuits
 from smc.oblivious.engine import ObliviousEngine
 from smc.pair import run_pair
 from smc.protocols.comparison.oblivious import SPEC
 from smc.protocols.spec import Parameters
-from smc.protocols.transfer_costs import SETUP_COST, cost_of
+from smc.protocols.transfer_costs import SETUP_COST, cost_below, cost_of, cost_settled
 from smc.values import Nothing, Plain
 from tests.smc.oblivious.engine_runs import both, compare
 from tests.support.seeds import seeded
@@ -139,15 +139,19 @@ def test_correlated_transfers():
     assert ((a + b) == deltas * choices).all()
 
 
-def test_words_below_public_bounds():
+@pytest.mark.parametrize("silent", [False, True])
+def test_words_below_public_bounds(monkeypatch, silent):
+    monkeypatch.setattr(silent_circuits, "SPAN_WORDS", 40_000)
     count = 70_000  # more than a span
     own, other = RANDOM.words(count), RANDOM.words(count)
     bounds = RANDOM.words(count)
     shared = own ^ other
     bounds[:6] = [0, 1, (1 << 64) - 1, shared[3], shared[4] + np.uint64(1), shared[5] - np.uint64(1)]
-    (a, there), (b, back) = both(lambda e: e.below(own, bounds), lambda e: e.below(other, bounds))
+    (a, there), (b, back) = both(
+        lambda e: e.below(own, bounds, silent=silent), lambda e: e.below(other, bounds, silent=silent)
+    )
     assert ((a ^ b) == (shared < bounds)).all()
-    declared = SETUP_COST + cost_of(cost.below(count))
+    declared = cost_settled(SETUP_COST + cost_below(count, silent=silent))
     assert (there.sent, back.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert there.rounds == declared.rounds
 

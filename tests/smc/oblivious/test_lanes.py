@@ -45,8 +45,9 @@ def equal(session):
     return session.oblivious.equal(own(session, *values), 64, holds_x=session.role is Role.ALICE)
 
 
-def below(session):
-    return session.oblivious.below(own(session, X, Y), np.full(COUNT, 1 << 63, dtype=np.uint64))
+def below(session, silent=False):
+    bounds = np.full(COUNT, 1 << 63, dtype=np.uint64)
+    return session.oblivious.below(own(session, X, Y), bounds, silent=silent)
 
 
 def conjunction(session):
@@ -89,6 +90,12 @@ METHODS_TRIED: dict[str, tuple[Callable[..., Any], Callable[..., Any], Any, Call
     ),
     "equality": (equal, xored, A[:COUNT] == 1, lambda: cost.comparison(COUNT, 64)),
     "below": (below, xored, np.uint64(1 << 63) > (X ^ Y), lambda: cost.below(COUNT)),
+    "silent below": (
+        partial(below, silent=True),
+        xored,
+        np.uint64(1 << 63) > (X ^ Y),
+        lambda: silent_circuits.below(COUNT),
+    ),
     "conjunction": (conjunction, xored, (A ^ B) & (C ^ D), lambda: cost.conjunction(MANY)),
     "conversion": (converted, added, CHOICES[0] ^ CHOICES[1], lambda: cost.bits_to_arithmetic(COUNT)),
     "correlation": (correlated, added, X * CHOICES[1], lambda: cost.bits_to_arithmetic(COUNT)),

@@ -11,24 +11,30 @@ import pytest
 from smc.channel.channel import Channel
 from smc.errors import ProtocolViolation
 from smc.forms import Role
+from smc.network import Network, priced_over
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import SETUP_COST
+from smc.protocols.transfer_costs import SETUP_COST, cost_settled
 from smc.secret import noise, opening
 from smc.secret.laplace import DiscreteLaplace
 from tests.support.grids import grid
 from tests.support.seeds import seeded
 
 RANDOM = seeded()
+SLOW = Network(20.0, 100.0)
 BOTH = frozenset(Role)
 CHI_SQUARE = {3: 35.0, 8: 48.0, 14: 60.4}
 """Critical values by degrees of freedom: exceeded once in ten million times."""
 
 
-def drawn(distributions):
+def drawn(distributions, network=None):
     """Both sides' shares."""
-    return run_pair(lambda s: noise.draw(s, distributions), lambda s: noise.draw(s, distributions))
+
+    def side(session):
+        return noise.draw(session, distributions)
+
+    return run_pair(side, side, network=network)
 
 
 def signed(words):
@@ -55,10 +61,10 @@ def test_a_biased_bit_is_exact_and_no_own_word_says_anything_of_it(shift):
     assert (bits.sum(axis=0) == np.arange(len(bounds))).all()  # for every own word of Bob
 
 
-@pytest.fixture(scope="module")
-def many():
+@pytest.fixture(scope="module", params=[None, SLOW], ids=["extended", "silent"])
+def many(request):
     """Both sides' shares of 20,000 draws of rate 1."""
-    return drawn([DiscreteLaplace.of(Fraction(1))] * 20_000)
+    return drawn([DiscreteLaplace.of(Fraction(1))] * 20_000, request.param)
 
 
 def distribution_test(values, edge):
@@ -140,18 +146,31 @@ def test_draws_are_fresh():
     assert len(np.unique(np.concatenate([a, b]))) == 120
 
 
-@pytest.mark.parametrize("rates", [[Fraction(1)], [Fraction(1, 10**9), Fraction(1, 7)] * 20])
-def test_cost_is_as_declared(rates):
+@pytest.mark.parametrize("silent", [None, False])
+@pytest.mark.parametrize("network", [None, SLOW])
+@pytest.mark.parametrize("rates", [[Fraction(1)], [Fraction(1, 10**9), Fraction(1, 7)] * 200])
+def test_cost_is_as_declared(rates, network, silent):
     distributions = [DiscreteLaplace.of(rate) for rate in rates]
 
     def side(session):
-        noise.draw(session, distributions)
+        noise.draw(session, distributions, silent=silent)
         return session.channel.traffic
 
-    alice, bob = run_pair(side, side)
-    declared = SETUP_COST + noise.cost(distributions)
+    alice, bob = run_pair(side, side, network=network)
+    with priced_over(network):
+        declared = cost_settled(SETUP_COST + noise.cost(distributions, silent=silent))
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
-    assert alice.rounds == bob.rounds == declared.rounds == 12
+    assert alice.rounds == bob.rounds == declared.rounds
+    is_silent = len(rates) > 1 and network is not None and silent is None
+    assert declared.rounds == (13 if is_silent else 12)
+
+
+def test_over_a_slow_link_noise_takes_a_seventh_of_the_bytes():
+    distributions = [DiscreteLaplace.of(Fraction(1))] * 20_000
+    usual = noise.cost(distributions)
+    with priced_over(SLOW):
+        silent = noise.cost(distributions)
+    assert 7 * (silent.alice_bytes + silent.bob_bytes) < usual.alice_bytes + usual.bob_bytes
 
 
 def test_no_draws_cost_nothing():

@@ -222,6 +222,11 @@ def noise_cost(plans: Sequence[Planned]) -> Cost:
     return total
 
 
+def biased_bits(plans: Sequence[Planned]) -> int:
+    """From how many biased bits the noise is drawn."""
+    return noise.biased_bits(_distributions(plans))
+
+
 def seed_cost(plans: Sequence[Planned]) -> Cost:
     """The exact cost of `simulation_seed`."""
     return TOSS_COST if _simulate(plans) else Cost()
