@@ -221,6 +221,11 @@ WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
         "median": Workload(
             "statistics", {"epsilon": "1", "queries": [{"kind": "median", "column": "amount"}]}, _measures
         ),
+        "median-fine": Workload(
+            "statistics",
+            {"epsilon": "1", "queries": [{"kind": "median", "column": "amount", "step": "16"}]},
+            _measures,
+        ),
         "tolerant": Workload("matching", {**_TOLERANT, "one_to_one": "greedy"}, _people),
         "tolerant-ranks": Workload("matching", {**_TOLERANT, **_RANKS}, _people),
         "tolerant-registry": Workload("matching", _REGISTRY, _people),

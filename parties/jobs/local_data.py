@@ -72,7 +72,8 @@ def with_reading(estimate: Estimate, rows: int, held: int | None) -> Estimate:
     """
     if estimate.memory is None or held is None or held >= rows:
         return estimate
-    return replace(estimate, memory=ADDED_UP.at(rows))
+    # The rows are read before the run begins.
+    return replace(estimate, memory=max(estimate.memory, ADDED_UP.at(rows)))
 
 
 def columns_of(side: Side, loaded: Loaded) -> dict[str, Column]:

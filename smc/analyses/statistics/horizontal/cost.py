@@ -8,7 +8,7 @@ from typing import Final
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.statistics.horizontal.exact import tables_of
 from smc.analyses.statistics.plans import noisy
-from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.statistics.plans.plan import Planned, plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.estimates import estimated
@@ -18,9 +18,14 @@ from smc.forms import Role
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST
 
-_SECONDS_PER_BYTE: Final = 1.2e-8
-_SETUP_SECONDS: Final = 0.05
-_MEMORY: Final = Memory(35 * MEBI, 50)
+_SECONDS_PER_BYTE: Final = 4.5e-9
+_SECONDS_PER_ROUND: Final = 1e-3
+_SETUP_SECONDS: Final = 0.03
+_MEMORY: Final = Memory(30 * MEBI, 50)
+_BIT_MEMORY: Final = 95
+_BATCH_BIT_MEMORY: Final = 300
+_BATCH_BITS: Final = 1 << 17
+"""Bytes for each biased bit that noise is drawn from, and for each of a batch of this size at most."""
 
 
 def estimate(
@@ -35,13 +40,20 @@ def estimate(
     exact = "local sums; open to recipients as far as the limits allow"
     return estimated(
         total,
-        _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
+        _SETUP_SECONDS
+        + _SECONDS_PER_ROUND * total.rounds
+        + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
         exact
         if parameters.is_exact
         else f"local sums; joint discrete {parameters.noise.capitalize()} noise by oblivious transfer; "
         "open to recipients",
-        _MEMORY.at(rows),
+        _MEMORY.at(rows) + (0 if parameters.is_exact else _noise_memory(parameters, schemas, limits)),
     )
+
+
+def _noise_memory(parameters: StatisticsParameters, schemas: Mapping[str, Schema], limits: Limits) -> int:
+    bits = noisy.biased_bits(_plans(parameters, schemas, limits))
+    return _BIT_MEMORY * bits + _BATCH_BIT_MEMORY * min(bits, _BATCH_BITS)
 
 
 def run_cost(
@@ -67,6 +79,12 @@ def run_cost(
             total += tables.cost(limits, recipients)
         return total
     least = limits.minimum_group * parameters.rows_per_person
-    plans = plan(parameters, schemas, counted=least > 0)
+    plans = _plans(parameters, schemas, limits)
     computed = SETUP_COST + noisy.noise_cost(plans) + noisy.seed_cost(plans)
     return computed + noisy.opening_cost(plans, least, recipients)
+
+
+def _plans(
+    parameters: StatisticsParameters, schemas: Mapping[str, Schema], limits: Limits
+) -> tuple[Planned, ...]:
+    return plan(parameters, schemas, counted=limits.minimum_group > 0)
