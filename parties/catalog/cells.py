@@ -13,12 +13,14 @@ truth value is the label `true` or `false` of a category, in whatever case; a ti
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.dialect import Writing
@@ -52,12 +54,32 @@ def parser(column: ColumnDeclaration) -> Parse:
 
 def is_missing(cell: Any, tokens: tuple[str, ...] = ()) -> bool:
     """Whether a cell holds nothing, or one of the tokens that stand for nothing."""
-    return cell is None or (isinstance(cell, str) and not cell.strip()) or str(cell).strip() in tokens
+    if cell is None or (isinstance(cell, str) and not cell.strip()):
+        return True
+    return bool(tokens) and not _forms(cell).isdisjoint(tokens)
+
+
+def is_nan(cell: Any) -> bool:
+    """Whether a cell is a number that is none, of floats or decimals."""
+    return cell.is_nan() if isinstance(cell, Decimal) else isinstance(cell, float) and math.isnan(cell)
 
 
 def plain_text(cell: Any) -> str:
     """The text of a cell without blanks around it, in normalisation form C."""
-    return unicodedata.normalize("NFC", str(cell).strip())
+    return unicodedata.normalize("NFC", _written(cell))
+
+
+def _written(cell: Any) -> str:
+    """The text of a cell without blanks around it; decimals have no exponent."""
+    return format(cell, "f") if isinstance(cell, Decimal) else str(cell).strip()
+
+
+def _forms(cell: Any) -> set[str]:
+    """The texts that a cell is known by: NaN in any case, and whole floats without a point too."""
+    text = _written(cell)
+    if is_nan(cell):
+        return {text, "NaN"}
+    return {text, text.removesuffix(".0")} if isinstance(cell, float) else {text}
 
 
 def _bounded(parse: _ParseNumber, column: ColumnDeclaration) -> Parse:
@@ -86,7 +108,7 @@ def _whole(writing: Writing) -> _ParseNumber:
     def integer(cell: Any) -> int:
         if isinstance(cell, int) and not isinstance(cell, bool):
             return cell
-        if isinstance(cell, Decimal) and cell == cell.to_integral_value():
+        if isinstance(cell, Decimal) and cell.is_finite() and cell == cell.to_integral_value():
             return int(cell)
         text = pointed(cell.strip()) if isinstance(cell, str) else None
         if text is not None and _INTEGER.fullmatch(text):
@@ -153,7 +175,7 @@ def _category(labels: tuple[str, ...]) -> Parse:
         if isinstance(cell, bool):
             value = truths[cell][0] if len(truths[cell]) == 1 else None
         else:
-            value = index.get(str(cell).strip()) if isinstance(cell, str | int) else None
+            value = index.get(_written(cell)) if isinstance(cell, str | int | Decimal) else None
         if value is None:
             raise ValueError("is not one of the declared labels")
         return value
@@ -163,7 +185,7 @@ def _category(labels: tuple[str, ...]) -> Parse:
 
 def _text(maximum: int) -> Parse:
     def text(cell: Any) -> str:
-        if isinstance(cell, bool) or not isinstance(cell, str | int):
+        if isinstance(cell, bool) or not isinstance(cell, str | int | Decimal | UUID):
             raise ValueError("is not a text")
         held = plain_text(cell)
         if CONTROL.search(held):

@@ -14,6 +14,8 @@ from parties.toml import StrictTable
 from smc.analyses.studies.columns import DAYS, Schema
 
 TYPES: Final = ("integer", "decimal", "category", "date", "text", "share", "ciphertext")
+MAX_SCALE: Final = 18
+"""Digits after the point that a decimal column may have."""
 _SPLIT: Final = ("share", "ciphertext")
 """Types of which each party holds a part, row by row."""
 _LENGTH: Final = 200
@@ -122,8 +124,10 @@ def _schema(kind: str, table: StrictTable) -> Schema:
         return Schema("integer", lower=lower, upper=upper, unit=DAYS)
     if kind == "decimal":
         scale = table.integer("scale", minimum=0)
-        if scale > 18:
-            raise table.fail("scale", "is above 18", "Choose at most 18 digits after the point.")
+        if scale > MAX_SCALE:
+            raise table.fail(
+                "scale", f"is above {MAX_SCALE}", f"Choose at most {MAX_SCALE} digits after the point."
+            )
         lower, upper = _bounds(table, lambda key: _scaled(table, key, scale))
         return Schema("decimal", scale, lower, upper, unit=unit)
     if kind == "category":

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.cells import is_nan
+from parties.catalog.columns import MAX_SCALE, ColumnDeclaration
 from parties.catalog.dialect import BLANK_MARKS, ISO, Writing
 
 DATE_FORMATS: Final = (
@@ -48,7 +49,7 @@ def hint(place: str, column: ColumnDeclaration, cell: Any) -> str:
         column: the declaration.
         cell: as it was read.
     """
-    text = cell.strip() if isinstance(cell, str) else ""
+    text = "NaN" if is_nan(cell) else cell.strip() if isinstance(cell, str) else ""
     below = f"below [{place}]"
     if text in BLANK_MARKS:
         end = "" if column.missing != "error" else ', and missing = "drop" or impute = "VALUE"'
@@ -82,16 +83,16 @@ def _number(column: ColumnDeclaration, cell: Any, text: str) -> str:
         return f"Write {' or '.join(said)}" + (", whichever is meant," if len(said) > 1 else "")
     digits = len(plain.partition(".")[2].rstrip("0"))
     if column.type == "integer" and "." in plain:
-        return f'Write type = "decimal" and scale = {max(1, digits)}'
+        return f'Write type = "decimal" and scale = {max(1, digits)}' if digits <= MAX_SCALE else ""
     if digits > column.schema.scale:
-        return f"Write scale = {min(18, digits)}"
+        return f"Write scale = {digits}" if digits <= MAX_SCALE else ""
     return "Widen lower or upper"
 
 
 def _date(column: ColumnDeclaration, cell: Any, text: str) -> str:
-    if isinstance(cell, datetime):
+    if isinstance(cell, datetime) and (cell.time() != time() or cell.tzinfo is not None):
         return "Take the day in the query (such as CAST(x AS date)), or change the type"
-    if column.writing.day(text) is not None:
+    if isinstance(cell, date) or column.writing.day(text) is not None:
         return "Widen lower or upper"
     forms = date_formats([text])
     if has_short_year(text):

@@ -160,7 +160,7 @@ def test_hints_name_the_key_and_never_the_cell(tmp_path, column, cell, hint):
         assert cell not in str(caught.value)
 
 
-@pytest.mark.parametrize("cell", [True, float("inf"), float("nan"), Decimal("Infinity")])
+@pytest.mark.parametrize("cell", [True, float("inf"), Decimal("Infinity")])
 def test_wider_bounds_are_no_advice_for_what_is_no_number(tmp_path, cell):
     age = dataset(tmp_path, "c\n1\n", {"c": AGE}).columns["c"]
     assert hint("datasets.d.columns.c", age, cell).startswith("Correct the cell, or its type")
