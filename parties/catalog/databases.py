@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from parties.catalog import mariadb
+from parties.catalog import mariadb, postgres
 from parties.catalog.batch import ROWS, Batch, Place, picked, positions
 from parties.errors import ConfigError, DataError
 from parties.toml import near
@@ -41,8 +41,11 @@ _LISTINGS: Final = {
 """The queries of all tables and views, where they are not those of the standard."""
 
 _CONNECT_SECONDS: Final = 10
-_READ_ONLY: Final = "-c default_transaction_read_only=on"
 _STRINGS: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_TOO_SLOW: Final = (
+    "stopped the query: it took longer than the server lets it, or somebody cancelled it",
+    "Raise the server's limits of time for this user, or let the query read less; then submit the job again.",
+)
 _FAILURES: Final = (
     ("28", "does not accept the user or the password", "Correct the user and the password in url_file."),
     (
@@ -63,7 +66,10 @@ _FAILURES: Final = (
     ("42", "does not understand the query", "Correct the query in the catalog."),
     ("22", "could not compute a cell of the query", "Correct the casts in the query, or the data."),
     ("53", "has no room for another session or more memory", "Try again later."),
-    ("57", "ended the session: it is shutting down, or the query took too long", "Try again later."),
+    ("57014", *_TOO_SLOW),
+    ("25P0", *_TOO_SLOW),
+    ("57", "ended the session, and may be shutting down", "Check that it runs, and try again."),
+    ("08006", "went away during the session", "Check that it runs, and try again."),
     ("08", "cannot be reached", "Check that it runs, and host and port of the address."),
 )
 """What the classes of SQLSTATE, and two that MariaDB leaves open, mean to a steward, the narrowest first."""
@@ -112,7 +118,10 @@ def read(asked: Query, columns: Sequence[str]) -> Iterator[Batch]:
     """
     with cursor(asked) as opened:
         where = positions(asked.place, [entry[0] for entry in opened.description], columns)
-        truths = mariadb.truths(opened.description) if asked.driver == "pymysql" else frozenset()
+        truths: frozenset[int] = frozenset()
+        if asked.driver == "pymysql":
+            mariadb.check_exact(opened.description, where, asked.place)
+            truths = mariadb.truths(opened.description)
         first = 1
         while rows := opened.fetchmany(ROWS):
             cells = picked(rows, where)
@@ -176,7 +185,7 @@ def cursor(asked: Query) -> Iterator[Any]:
                 raise DataError(f"The query of {asked.place} returns no rows.", "Write a SELECT statement.")
             yield opened
         except failures as problem:
-            raise _failing(asked, problem) from None
+            raise _failing(asked, problem, connection) from None
 
 
 def _close(asked: Query, opened: Any, failures: type[Exception]) -> None:
@@ -216,7 +225,7 @@ def _driver(asked: Query) -> tuple[Callable[[], Any], type[Exception]]:
         return lambda: module.connect(asked.url, readonly=True, timeout=_CONNECT_SECONDS), module.Error
     if asked.driver == "oracledb":
         return lambda: _oracle(module, asked.url), module.Error
-    return lambda: _postgres(module, asked.url), module.Error
+    return lambda: postgres.connect(module, asked.url, _CONNECT_SECONDS), module.Error
 
 
 def _module(asked: Query) -> Any:
@@ -242,16 +251,6 @@ def _module(asked: Query) -> Any:
     )
 
 
-def _postgres(module: Any, url: str) -> Any:
-    """A session whose transactions are read-only, the next ones too if the query ends this one."""
-    given = module.conninfo.conninfo_to_dict(url)
-    options = f"{given.get('options') or ''} {_READ_ONLY}".strip()
-    given.setdefault("connect_timeout", _CONNECT_SECONDS)
-    connection = module.connect(**{**given, "options": options})
-    connection.read_only = True
-    return connection
-
-
 def _oracle(module: Any, url: str) -> Any:
     connection = module.connect(url)
     with closing(connection.cursor()) as first:
@@ -271,8 +270,8 @@ def _connecting(asked: Query, problem: Exception) -> DataError:
     return _explained(asked, state, _code(problem, state), what, hint)
 
 
-def _failing(asked: Query, problem: Exception) -> DataError:
-    state = getattr(problem, "sqlstate", None) or ""
+def _failing(asked: Query, problem: Exception, connection: Any) -> DataError:
+    state = postgres.class_of(connection, problem) if asked.driver == "psycopg" else ""
     code = _code(problem, state)
     if asked.driver == "pymysql":
         state, code = mariadb.class_of(problem)

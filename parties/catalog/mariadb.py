@@ -7,12 +7,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from parties.errors import ConfigError
+from parties.errors import ConfigError, DataError
 from parties.toml import near
 
 _OPTIONS: Final = ("ssl_ca", "ssl_cert", "ssl_key", "unix_socket")
 _TINY: Final = 1
 _BIT: Final = 16
+_FLOAT: Final = 4
+_ANY_SCALE: Final = 31
+"""The scale of columns that hold numbers of any."""
 _ERRORS: Final = (
     ("28", (1045, 1698, 1820, 1862, 4151)),
     ("no entry", (1044,)),
@@ -23,7 +26,9 @@ _ERRORS: Final = (
     ("42703", (1054,)),
     ("25006", (1290, 1792)),
     ("53", (1037, 1040, 1041, 1203, 1226)),
-    ("57", (1053, 1317, 1927, 1969, 2006, 2013, 3024)),
+    ("57014", (1317, 1969, 3024)),
+    ("57", (1053, 1927)),
+    ("08006", (2006, 2013)),
     ("08", (1129, 1130, 2002, 2003, 2005)),
     ("42", (1064, 1305, 1630)),
 )
@@ -95,6 +100,28 @@ def class_of(problem: Exception) -> tuple[str, str]:
     number = problem.args[0] if problem.args and isinstance(problem.args[0], int) else 0
     found = next((one for one, numbers in _ERRORS if number in numbers), "")
     return found, f"error {number}" if number else type(problem).__name__
+
+
+def check_exact(description: Sequence[Sequence[Any]], where: Iterable[int], place: str) -> None:
+    """Refuse columns of the type FLOAT, of whose numbers the server sends no more than six digits.
+
+    Args:
+        description: of all columns of a query.
+        where: the places of those that are read.
+        place: how errors call the data set.
+
+    Raises:
+        DataError: one is of that type, without digits after the point that the type fixes.
+    """
+    for at in where:
+        if description[at][1] == _FLOAT and description[at][5] == _ANY_SCALE:
+            name = str(description[at][0])
+            quoted = "`" + name.replace("`", "``") + "`"
+            raise DataError(
+                f"{place}: MariaDB sends column {name!r} rounded to six digits, as its type is FLOAT.",
+                f"Write cast({quoted} as decimal(12, 2)) as {quoted} into the query, with the digits that "
+                "are meant, or as double for all that are stored.",
+            )
 
 
 def truths(description: Iterable[Sequence[Any]]) -> frozenset[int]:

@@ -18,6 +18,7 @@ from parties.catalog.databases import Query, is_single, query_of, read, tables_o
 from parties.catalog.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.drafting import draft
 from parties.catalog.loading import load
+from parties.catalog.postgres import connect
 from parties.errors import ConfigError, DataError
 
 CREATE = (
@@ -234,7 +235,7 @@ def test_later_transactions_of_a_session_are_read_only_too(server):
     server.run("create table if not exists kept (x integer)", "grant insert on kept to reader")
     import psycopg
 
-    connection = databases._postgres(psycopg, server.url())
+    connection = connect(psycopg, server.url(), 10)
     with closing(connection):
         for _ in range(2):
             with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
