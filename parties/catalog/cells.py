@@ -60,7 +60,7 @@ def is_missing(cell: Any, tokens: tuple[str, ...] = ()) -> bool:
 
 
 def is_nan(cell: Any) -> bool:
-    """Whether a cell is a number that is none, of floats or decimals."""
+    """Whether a cell is NaN, as a float or as a decimal."""
     return cell.is_nan() if isinstance(cell, Decimal) else isinstance(cell, float) and math.isnan(cell)
 
 
