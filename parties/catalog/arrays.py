@@ -48,7 +48,7 @@ def held_numbers(array: Any, column: ColumnDeclaration) -> Numbers | None:
         lower, upper = -(-column.schema.lower // unit), column.schema.upper // unit
         values = _bounded(_filled(array, missing, np.int64), lower, upper, missing)
         values = values if values is None or unit == 1 else values * np.int64(unit)
-    elif column.type == "decimal" and (types.is_float64(kind) or types.is_float32(kind)):
+    elif column.type == "decimal" and types.is_float64(kind):
         scaled = _scaled(_filled(array, missing, np.float64), column.schema.scale)
         values = (
             scaled if scaled is None else _bounded(scaled, column.schema.lower, column.schema.upper, missing)

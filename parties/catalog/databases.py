@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from parties.catalog import mariadb, postgres
 from parties.catalog.batch import ROWS, Batch, Place, picked, positions
 from parties.errors import ConfigError, DataError
@@ -118,18 +120,25 @@ def read(asked: Query, columns: Sequence[str]) -> Iterator[Batch]:
     """
     with cursor(asked) as opened:
         where = positions(asked.place, [entry[0] for entry in opened.description], columns)
-        truths: frozenset[int] = frozenset()
+        changed: dict[int, Callable[[Any], Any]] = {}
         if asked.driver == "pymysql":
             mariadb.check_exact(opened.description, where, asked.place)
-            truths = mariadb.truths(opened.description)
+            changed = dict.fromkeys(mariadb.truths(opened.description), mariadb.truth)
+        elif asked.driver == "duckdb":
+            changed = {at: _single for at, entry in enumerate(opened.description) if str(entry[1]) == "FLOAT"}
         first = 1
         while rows := opened.fetchmany(ROWS):
             cells = picked(rows, where)
             for place, at in enumerate(where):
-                if at in truths:
-                    cells[place] = [mariadb.truth(cell) for cell in cells[place]]
+                if at in changed:
+                    cells[place] = list(map(changed[at], cells[place]))
             yield Batch(Place(first), len(rows), cells)
             first += len(rows)
+
+
+def _single(cell: float | None) -> float | None:
+    """A float of 32 bits as the double that its shortest text shows."""
+    return None if cell is None else float(str(np.float32(cell)))
 
 
 def tables_of(asked: Query) -> list[str]:

@@ -63,7 +63,7 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[Batch]:
             before = _stamp(opened.fileno())
             first = 1
             for batch in file.iter_batches(ROWS, columns=list(columns)):
-                held = [ArrowCells(batch.column(column)) for column in columns]
+                held = [ArrowCells(_widened(batch.column(column))) for column in columns]
                 yield Batch(Place(first), batch.num_rows, held)
                 first += batch.num_rows
             if _stamp(opened.fileno()) != before:
@@ -73,6 +73,13 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[Batch]:
                 )
     except (pa.ArrowException, OSError) as problem:
         raise _damaged(path, problem) from None
+
+
+def _widened(array: Any) -> Any:
+    """Floats of 32 bits as the doubles that their shortest texts show, such as 0.1."""
+    import pyarrow as pa
+
+    return array.cast(pa.string()).cast(pa.float64()) if pa.types.is_float32(array.type) else array
 
 
 def header_of(path: Path) -> list[str]:
