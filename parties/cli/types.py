@@ -28,14 +28,14 @@ from smc.protocols.spec import Parameters, parse_modulus
     "--rtt-ms",
     default=LAN.rtt_ms,
     show_default=True,
-    type=Finite(0),
+    type=Finite(0, 1e9),
     help="Round-trip time of the network.",
 )
 @click.option(
     "--mbit",
     default=LAN.mbit,
     show_default=True,
-    type=Finite(0, min_open=True),
+    type=Finite(1e-9),
     help="Bandwidth of the network, Mbit/s.",
 )
 @json_option

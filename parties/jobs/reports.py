@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from parties.contracts.contract import Schemas, limits_document
-from parties.contracts.spec import parse_spec
+from parties.contracts.spec import MAX_RTT_MS, parse_spec
 from parties.errors import PolicyError, exit_code
 from parties.jobs.admission import Admission
 from parties.jobs.local_data import LocalData, count_held, count_rows
@@ -18,6 +18,7 @@ from parties.policy.verdict import Verdict
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.studies.estimates import sized
 from smc.analyses.studies.study import Preview
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.network import Network
 
@@ -125,6 +126,7 @@ def estimate_report(
         `check_report`, None if `rows` is given.
 
     Raises:
+        UsageError: on so slow a link no run has an end.
         DuettoError: the job file or the local data are wrong; of its kind.
     """
     task = admission.understand(parse_spec(toml))
@@ -144,6 +146,12 @@ def estimate_report(
     if rtt_ms or mbit:
         link = Network(rtt_ms, mbit or math.inf)
         network = link.seconds(document["rounds"], document["alice_bytes"], document["bob_bytes"])
+        if not math.isfinite(network):
+            raise UsageError(
+                "On so slow a link the job takes longer than can be counted.",
+                f"Give a round trip of at most {MAX_RTT_MS} ms, and a rate of 0, which is unlimited, or at "
+                "least 1 Mbit/s.",
+            )
     return document | {
         "key_bits": key_bits,
         "network_seconds": round(network, 6),

@@ -93,6 +93,16 @@ def test_estimates_are_of_numbers_that_a_run_can_have(served, command, asked):
     assert asked[0] in said
 
 
+@pytest.mark.parametrize("asked", [("--rtt-ms", "1.7e308"), ("--mbit", "1e-320")])
+def test_a_link_is_fast_enough_to_have_seconds(served, command, asked):
+    path = served.folder / "statistics.toml"
+    path.write_text(TOTAL)
+    link = ("--rtt-ms", "10000", "--mbit", "1", *asked)
+    said = command("job", "estimate", path, *link, code=2).stderr
+    assert "at most 10000 ms" in said
+    command("job", "estimate", path, *link[:4], "--json")
+
+
 @pytest.mark.parametrize(
     ("refusal", "status"),
     [
