@@ -35,11 +35,14 @@ from smc.protocols.exchange.row_counts import MAX_ROWS
 
 MIN_ROWS: Final = 200
 MAX_SAMPLE: Final = 200_000
+MIN_COMMON: Final = 10
+"""Persons in both registers, of fewer of whom no threshold can be read."""
 MIN_OVERLAP: Final = 0.01
 MAX_SEED: Final = (1 << 63) - 1
 _WORTH: Final = 0.003
 """What a second rank has to add to F: it doubles the costs."""
 _MOST_ODD: Final = 0.1
+_USUAL: Final = "0.70"
 _KEY_BITS: Final = 3072
 
 Say = Callable[[str], object]
@@ -138,8 +141,9 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         say: takes notes on the progress.
 
     Raises:
-        DomainError: the file has too few rows, or its birth dates are not written in one of two ways, or
-            its persons cannot be told apart.
+        DomainError: the file has too few rows, or too few for the peer's and the overlap while no threshold
+            is stated, or its birth dates are not written in one of two ways, or its persons cannot be told
+            apart.
     """
     texts = {role: normalized(column, DEFAULT_STEPS, f"The column {role!r}") for role, column in data.items()}
     rows = len(texts[BORN])
@@ -151,6 +155,12 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     has_dashes = _has_dashes(texts[BORN])
     random = Randomness.from_seed(assumed.seed.to_bytes(16, "big", signed=True), "duetto/matching/suggest/1")
     alice, bob, truth = _registers(texts, assumed, assumed.sample, random)
+    common = int((truth >= 0).sum())
+    if common < MIN_COMMON and not assumed.threshold:
+        raise DomainError(
+            f"Of these rows a simulation has {common} in both registers, too few to choose a threshold by.",
+            f"State it with --threshold, such as {_USUAL}, or take a file of more rows.",
+        )
     larger = max(rows, assumed.peer_rows or rows)
 
     def recipe(ranks: int, threshold: str) -> dict[str, Any]:
@@ -171,7 +181,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         half = _qualities(_parsed(recipe(ranks, menu.THRESHOLDS[0])), *fewer)
         qualities = grown(qualities, half, rows / assumed.sample)
     chosen = _best(qualities, assumed.threshold)
-    if not chosen.f_measure:
+    if not chosen.f_measure and common >= MIN_COMMON:
         raise DomainError(
             "No recipe tells these persons apart: of those who are in both registers none was found.",
             "Name columns that differ from person to person, by --role; or take the recipe of "
@@ -188,7 +198,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         qualities,
         rows,
         (len(truth), len(bob[BORN])),
-        int((truth >= 0).sum()),
+        common,
         coverage,
         cost.alice_bytes + cost.bob_bytes,
         cost.seconds,
