@@ -70,8 +70,13 @@ def recipe(
     try:
         columns = guessed(names, roles)
     except UsageError as error:
+        if not left_out:
+            raise
         unread = "".join(f" Column {name!r} is left out: {why}." for name, why in left_out.items())
-        raise UsageError(f"{error.what}{unread}", error.hint) from None
+        raise UsageError(
+            f"{error.what}{unread}",
+            f"Correct what is left out in the file, or choose among the other columns. {error.hint}",
+        ) from None
     say(f"Reading {', '.join(columns.values())} of {source}.")
     loaded = read(dataset, columns.values())
     found = suggest({role: loaded.columns[name] for role, name in columns.items()}, assumed, say)

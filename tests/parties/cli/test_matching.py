@@ -107,6 +107,18 @@ def test_the_threshold_can_be_left_to_the_run(home, command):
             party.suggest("people", {"born": "day"}, histogram="0")
 
 
+def test_a_column_that_cannot_be_read_is_to_be_corrected(home, command):
+    path = home / "people.csv"
+    lines = path.read_text().splitlines()
+    lines[1] = "an\tna" + lines[1]
+    odd = home / "odd.csv"
+    odd.write_text("\n".join(lines) + "\n")
+    for asked in ((), ("--role", "given_name=given_name")):
+        said = command("matching", "suggest", odd, "--role", "born=day", *asked, code=2).stderr
+        assert "has a control character" in said
+        assert "Correct what is left out in the file" in " ".join(said.split())
+
+
 def test_what_cannot_be_written_is_said_before_rows_are_linked(home, command):
     words = ("matching", "suggest", "people", "--role", "born=day")
     nowhere = home / "nowhere" / "suggested.toml"
