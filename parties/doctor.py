@@ -36,7 +36,7 @@ from parties.rpc.greeting import make_greeting
 from parties.rpc.reach import Stage, reach
 from parties.session.pools import PoolStore
 from smc.errors import DuettoError
-from smc.oblivious.kernels import differ, make_kernels
+from smc.oblivious.kernels import VARIABLE, differ, make_kernels
 from smc.oblivious.workspace import Workspace
 
 _MIN_FREE_BYTES: Final = 1 << 30
@@ -179,7 +179,9 @@ def _kernels() -> Finding:
     kernels = make_kernels(Workspace())
     what = {
         "native": f"comparisons run compiled, with {kernels.ciphers or 'no'} instructions for AES",
-        "numpy": "comparisons run in numpy; compiled ones need a C compiler when duetto is installed",
+        "numpy": f"comparisons run in numpy, as {VARIABLE} asks of this command"
+        if os.environ.get(VARIABLE)
+        else "comparisons run in numpy; compiled ones need a C compiler when duetto is installed",
     }
     if differ():
         return Finding(

@@ -39,6 +39,8 @@ from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
 from parties.session.server import PeerServer
 from smc.errors import DuettoError
+from smc.oblivious.kernels import make_kernels
+from smc.oblivious.workspace import Workspace
 
 if TYPE_CHECKING:
     from parties.daemon.metrics import MetricsServer
@@ -113,7 +115,9 @@ class Daemon:
 
         Raises:
             ConfigError: a port does not answer, or the peers' port speaks an old TLS.
+            UsageError: there are no kernels as the environment asks for, and so every job would fail.
         """
+        make_kernels(Workspace())
         if self._metrics is not None:
             self._metrics.start()
         self._control.start()

@@ -37,6 +37,13 @@ def test_two_daemons_see_each_other(homes, daemons, called):
     assert json.loads(status[1])["pid"] == daemons["south"].pid
 
 
+def test_kernels_that_are_switched_off_are_said_to_be(homes, called, monkeypatch):
+    monkeypatch.setenv("DUETTO_KERNELS", "numpy")
+    done = called("doctor", "--config", homes["north"], "--peer", "south", "--json")
+    (found,) = [one for one in json.loads(done[1])["checks"] if one["check"] == "kernels"]
+    assert found["what"] == "comparisons run in numpy, as DUETTO_KERNELS asks of this command"
+
+
 def test_a_frozen_daemon_is_not_said_to_run(homes, daemons, called, monkeypatch):
     monkeypatch.setattr("parties.client.asking.ASK_SECONDS", 1.0)
     daemons["south"].send_signal(signal.SIGSTOP)

@@ -15,7 +15,7 @@ import tomli_w
 
 from parties.client import job_text
 from parties.config import load
-from parties.errors import BAD_DATA, CONFIG, UNAVAILABLE
+from parties.errors import BAD_DATA, CONFIG, UNAVAILABLE, USAGE
 from scripts.processes import COMMAND, ended, started, tried
 from tests.parties.jobs.institutions import ALLOWED, job
 
@@ -128,6 +128,15 @@ def test_a_wrong_pin_keeps_the_daemon_from_starting(homes):
         assert "duetto pair" in error["hint"]
     finally:
         path.write_text(text)
+
+
+@pytest.mark.parametrize("asked", ["gpu", "Native"])
+def test_kernels_that_there_are_not_keep_the_daemon_from_starting(homes, monkeypatch, asked):
+    monkeypatch.setenv("DUETTO_KERNELS", asked)
+    done = tried("party", "start", "--config", homes["north"])
+    assert done.returncode == USAGE
+    assert "ready" not in done.stdout
+    assert f"DUETTO_KERNELS is {asked!r}" in done.stderr
 
 
 def test_an_address_in_use(homes):
