@@ -164,7 +164,7 @@ def _checked(reader: Any, place: str, width: int) -> Iterator[tuple[int, list[st
     """
     blank_line = 0
     number = 0
-    for cells in reader:
+    for cells in _valid(reader, place):
         if len(cells) != width or width == 1:
             if not cells or (len(cells) == 1 and not cells[0].strip()):
                 blank_line = blank_line or reader.line_num
@@ -182,6 +182,20 @@ def _checked(reader: Any, place: str, width: int) -> Iterator[tuple[int, list[st
                 )
         number += 1
         yield reader.line_num, cells
+
+
+def _valid(reader: Any, place: str) -> Iterator[list[str]]:
+    """The rows of a CSV reader; the one that is none is named by the line in which it begins."""
+    begins = reader.line_num + 1
+    try:
+        for cells in reader:
+            yield cells
+            begins = reader.line_num + 1
+    except csv.Error as problem:
+        raise DataError(
+            f"{place}, line {begins} begins a row that is not valid CSV: {problem}.",
+            f"Correct the quotation marks; a cell has at most {csv.field_size_limit()} characters.",
+        ) from None
 
 
 def _gathered(

@@ -191,6 +191,14 @@ def test_marks_line_ends_and_blank_lines_are_no_matter(tmp_path, content):
     assert [found.columns[name].integers for name in "ab"] == [[1, 3], [2, 4]]
 
 
+@pytest.mark.parametrize("odd", ["x" * 200_000, '"Rome"x'])
+def test_a_row_that_is_not_csv_is_named(tmp_path, odd):
+    rows = f"name,city\nAnn,Bath\nBob,{odd}\nCarl,Cork\n"
+    with pytest.raises(DataError, match="line 3 begins a row that is not valid CSV") as refused:
+        load(dataset(tmp_path, rows, {"name": CITY, "city": CITY}), ["name", "city"])
+    assert "at most 131072 characters" in refused.value.hint
+
+
 def test_a_blank_line_of_one_column_may_be_a_missing_cell(tmp_path):
     with pytest.raises(DataError, match="line 3 is blank, which may be a missing cell"):
         load(dataset(tmp_path, "c\n1\n\n2\n", {"c": AGE}), ["c"])
