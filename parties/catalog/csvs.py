@@ -185,7 +185,7 @@ def _checked(reader: Any, place: str, width: int) -> Iterator[tuple[int, list[st
 
 
 def _valid(reader: Any, place: str) -> Iterator[list[str]]:
-    """The rows of a CSV reader; the one that is none is named by the line in which it begins."""
+    """The rows of a CSV reader; one that is not valid is named by the line in which it begins."""
     begins = reader.line_num + 1
     try:
         for cells in reader:
