@@ -16,6 +16,7 @@ from parties.audit.files import read_log
 from parties.audit.verification import missing_decisions
 from parties.catalog.declaration import load_catalog
 from parties.client import ask_daemon
+from parties.cluster.connecting import check_files
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
 from parties.contracts.spec import MAX_MBIT, MAX_RTT_MS
@@ -236,6 +237,8 @@ def _configuration(config: Config) -> Finding:
     check_config_file(config)
     load_policy(config.policy)
     load_catalog(config.catalog)
+    if config.compute.dask is not None:
+        check_files(config.compute.dask)
     return Finding("self", "configuration", Status.OK, f"{config.path} and the files it names can be read")
 
 

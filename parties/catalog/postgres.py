@@ -6,6 +6,8 @@ from typing import Any, Final
 
 _SETTINGS: Final = "-c default_transaction_read_only=on -c extra_float_digits=3"
 """Also of later transactions, if the query ends the first; with fewer digits floats would come rounded."""
+_KEEPALIVES: Final = (("keepalives_idle", 60), ("keepalives_interval", 15), ("keepalives_count", 4))
+"""Two minutes after the last sign of life a host is gone that did not close the connection."""
 _DAYS: Final = ("date", "timestamp", "timestamptz")
 
 
@@ -22,7 +24,8 @@ def connect(module: Any, url: str, seconds: int) -> Any:
     """
     given = module.conninfo.conninfo_to_dict(url)
     options = f"{given.get('options') or ''} {_SETTINGS}".strip()
-    given.setdefault("connect_timeout", seconds)
+    for name, usual in (("connect_timeout", seconds), *_KEEPALIVES):
+        given.setdefault(name, usual)
     connection = module.connect(**{**given, "options": options, "client_encoding": "utf8"})
     connection.read_only = True
     for name in _DAYS:

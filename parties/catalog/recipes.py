@@ -6,7 +6,7 @@ What is found, and what it rests on, `smc.analyses.matching.suggestion.suggest` 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,7 @@ from parties.config import Config
 from parties.errors import DataError, StorageError
 from parties.toml import near
 from smc.analyses.matching.suggestion.roles import guessed
-from smc.analyses.matching.suggestion.suggest import Assumed, Quality, Suggestion, suggest
+from smc.analyses.matching.suggestion.suggest import Assumed, Quality, Say, Suggestion, suggest
 from smc.analyses.records.normalization import KINDS
 from smc.errors import UsageError
 
@@ -33,7 +33,7 @@ def recipe(
     *,
     output: Path | None = None,
     peer: str | None = None,
-    say: Callable[[str], object] = lambda _: None,
+    say: Say = lambda _: None,
 ) -> dict[str, Any]:
     """Find a recipe, and write its job file if asked for.
 
@@ -58,7 +58,7 @@ def recipe(
     dataset, left_out = _dataset(source, config)
     parties: tuple[str, str] | None = None
     if output is not None:
-        parties = _parties(config, peer, dataset, source)
+        parties = _parties(config, peer, dataset, source, say)
         if output.exists():
             raise UsageError(f"{output} exists.", "Choose another name for the output, or remove the file.")
         if not output.absolute().parent.is_dir():
@@ -161,7 +161,7 @@ def _dataset(source: str, config: Config | None) -> tuple[DatasetDeclaration, di
 
 
 def _parties(
-    config: Config | None, peer: str | None, dataset: DatasetDeclaration, source: str
+    config: Config | None, peer: str | None, dataset: DatasetDeclaration, source: str, say: Say
 ) -> tuple[str, str]:
     """This party and the peer of the job file."""
     if config is None or dataset.name != source:
@@ -172,6 +172,8 @@ def _parties(
     names = [one.name for one in config.peers]
     if peer is None and len(names) != 1:
         raise UsageError(f"There are {len(names)} paired peers.", "Name the peer of the job: --peer NAME.")
+    if peer is not None and peer not in names:
+        say(f"No peer {peer!r} is paired yet; see `duetto pair`.")
     return config.name, peer or names[0]
 
 

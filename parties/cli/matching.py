@@ -122,6 +122,8 @@ def _pairs(given: Sequence[str]) -> dict[str, str]:
             raise UsageError(
                 f"--role {one!r} is not of the form ROLE=COLUMN.", "Write --role surname=COLUMN."
             )
+        if role in found:
+            raise UsageError(f"--role names {role!r} twice.", "Name one column for each role.")
         found[role] = column
     return found
 

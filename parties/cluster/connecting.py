@@ -83,6 +83,24 @@ def connect(dask: Dask) -> tuple[Client, Members]:
         raise
 
 
+def check_files(dask: Dask) -> None:
+    """Check that the cluster's files are there and can be read, and the key by this user alone.
+
+    Raises:
+        ConfigError: one is not.
+    """
+    for name, path in (("ca", dask.ca), ("certificate", dask.certificate), ("key", dask.key)):
+        try:
+            path.open("rb").close()
+        except OSError as problem:
+            raise ConfigError(
+                f"dask_{name} of [compute] names {path}, which cannot be read: "
+                f"{problem.strerror or type(problem).__name__}.",
+                "Name a PEM file that this user can read, or remove dask from [compute] in duetto.toml.",
+            ) from None
+    check_private(dask.key)
+
+
 def _patience(dask: Dask) -> float:
     return min(CONNECT_SECONDS, float(dask.seconds))
 
@@ -90,7 +108,7 @@ def _patience(dask: Dask) -> float:
 def _security(dask: Dask) -> Security:
     from distributed.security import Security
 
-    check_private(dask.key)
+    check_files(dask)
     security = Security(
         tls_ca_file=str(dask.ca),
         tls_client_cert=str(dask.certificate),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from smc.network import Network
 SECONDS = 3600
 """The deadline of a job that names none."""
 
+_MAX_SHOWN = 10**15
 MAX_RTT_MS = 10_000
 MAX_MBIT = 1_000_000
 """The slowest answers and the fastest link for which jobs are planned."""
@@ -276,10 +278,15 @@ def _check_parameters(value: Any, place: str) -> None:
         for number, inner in enumerate(value, 1):
             _check_parameters(inner, f"{place}, entry {number}")
     elif not isinstance(value, str | bool | int):
+        whole = f"Write {value:.0f} for a whole number. " if _is_whole(value) else ""
         raise JobError(
             f"{place} is a {'number with a point' if _is_decimal(value) else type(value).__name__}.",
-            'Write it as a string, such as "0.5" or "1/2".',
+            f'{whole}Write a fraction as a string, such as "0.5" or "1/2".',
         )
+
+
+def _is_whole(value: Any) -> bool:
+    return _is_decimal(value) and math.isfinite(value) and abs(value) < _MAX_SHOWN and value % 1 == 0
 
 
 def _is_decimal(value: Any) -> bool:

@@ -139,7 +139,7 @@ def check_enough(parameters: ClusteringParameters, shape: Shape) -> None:
     """
     if shape.most < parameters.clusters:
         raise DomainError(
-            f"There are {shape.most} rows for {parameters.clusters} clusters.",
+            f"There are too few rows for {parameters.clusters} clusters: {shape.most}.",
             "Ask for fewer clusters, or use more rows.",
         )
 

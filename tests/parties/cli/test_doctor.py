@@ -37,6 +37,20 @@ def test_two_daemons_see_each_other(homes, daemons, called):
     assert json.loads(status[1])["pid"] == daemons["south"].pid
 
 
+def test_files_of_a_cluster_that_are_not_there_are_named(homes, called):
+    files = "".join(f'dask_{name} = "cluster.{name}"\n' for name in ("ca", "certificate", "key"))
+    other = homes["north"] / "with-cluster.toml"
+    other.write_text(
+        f'{(homes["north"] / "duetto.toml").read_text()}\n[compute]\ndask = "tls://127.0.0.1:9"\n{files}'
+    )
+    done = called("doctor", "--config", other, "--peer", "south", "--json")
+    other.unlink()
+    (found,) = [one for one in json.loads(done[1])["checks"] if one["check"] == "configuration"]
+    assert found["verdict"] == "fail"
+    assert "dask_ca of [compute] names" in found["what"]
+    assert "remove dask" in found["hint"]
+
+
 def test_kernels_that_are_switched_off_are_said_to_be(homes, called, monkeypatch):
     monkeypatch.setenv("DUETTO_KERNELS", "numpy")
     done = called("doctor", "--config", homes["north"], "--peer", "south", "--json")

@@ -38,7 +38,7 @@ def test_errors_of_commands(served, command, file):
     file.write_text(file.read_text().replace('"1/2"', "0.5"))
     done = command("job", "submit", file, code=65)
     assert done.stdout == ""
-    assert "Write it as a string" in done.stderr
+    assert "Write a fraction as a string" in done.stderr
     assert "number with a point" in done.stderr
 
 

@@ -64,6 +64,8 @@ def test_the_job_file_is_accepted(home, command):
     assert checked["preview"]["refusal"] is None
     before = path.read_text()
     assert "exists" in command(*words, code=2).stderr
+    unknown = ("--peer", "west", "--output", home / "another.toml")
+    assert "No peer 'west' is paired yet" in command(*words[:-4], *unknown).stderr
     assert path.read_text() == before
 
 
@@ -159,6 +161,7 @@ def test_a_column_that_cannot_be_read_is_not_called_missing(home, command):
     [
         (("people",), 2, "--role born=COLUMN"),
         (("people", "--role", "born"), 2, "--role surname=COLUMN"),
+        (("people", "--role", "born=day", "--role", "born=town"), 2, "one column for each role"),
         (("peopel", "--role", "born=day"), None, "people"),
         (("FILE", "--role", "born=day", "--output", "x.toml"), 2, "duetto data add"),
         (("nowhere.csv",), 65, "nowhere.csv does not exist as a file"),

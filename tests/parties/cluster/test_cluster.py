@@ -151,10 +151,12 @@ def test_certificates_of_another_authority_are_refused(cluster, tmp_path):
         connect(replace(good, certificate=tmp_path / "duetto.pem", key=tmp_path / "duetto.key"))
     assert "dask_certificate" in raised.value.hint
     assert exit_code(raised.value) == UNAVAILABLE
+    for name in ("ca", "certificate", "key"):
+        with pytest.raises(ConfigError, match=f"dask_{name} of .* cannot be read: No such file") as raised:
+            connect(replace(good, **{name: tmp_path / "nowhere.pem"}))
+        assert "remove dask" in raised.value.hint
     with pytest.raises(ConfigError, match="cannot be used"):
         connect(replace(good, key=tmp_path / "duetto.key"))
-    with pytest.raises(ConfigError, match="cannot be used"):
-        connect(replace(good, ca=tmp_path / "nothing.pem"))
     (tmp_path / "duetto.key").chmod(0o644)
     with pytest.raises(ConfigError, match="open to other users") as raised:
         connect(replace(good, key=tmp_path / "duetto.key"))

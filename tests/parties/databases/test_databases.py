@@ -231,6 +231,16 @@ def test_what_the_server_refuses_has_its_message(server, query, part):
     assert "secret cell" not in str(caught.value)
 
 
+def test_a_host_that_is_gone_is_noticed_unless_the_address_says_how(server):
+    import psycopg
+
+    for address, idle in ((server.url(), "60"), (server.url() + "?keepalives_idle=7", "7")):
+        with closing(connect(psycopg, address, 10)) as connection:
+            found = connection.info.get_parameters()
+            assert (found["keepalives_idle"], found["keepalives_count"]) == (idle, "4")
+            assert found["connect_timeout"] == "10"
+
+
 def test_later_transactions_of_a_session_are_read_only_too(server):
     server.run("create table if not exists kept (x integer)", "grant insert on kept to reader")
     import psycopg

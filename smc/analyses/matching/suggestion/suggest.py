@@ -149,7 +149,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     rows = len(texts[BORN])
     if rows < MIN_ROWS:
         raise DomainError(
-            f"{rows} rows are too few to simulate with.",
+            f"There are too few rows to simulate with: {rows}.",
             f"Take a file of at least {MIN_ROWS} rows, or the recipe of docs/analyses.md.",
         )
     has_dashes = _has_dashes(texts[BORN])

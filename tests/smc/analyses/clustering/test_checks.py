@@ -35,7 +35,7 @@ from tests.smc.analyses.clustering_runs import (
 @pytest.mark.parametrize(
     ("alice", "bob", "words"),
     [
-        (table(blobs(1)), table(blobs(1)), "2 rows for 3 clusters"),
+        (table(blobs(1)), table(blobs(1)), "too few rows for 3 clusters: 2"),
         (table(np.full((9, 3), 501)), table(np.full((9, 3), 501)), "outside its declared bounds"),
     ],
 )

@@ -209,7 +209,7 @@ def test_wrong_roles_are_refused(names, given, said):
 def test_files_that_cannot_be_simulated_are_refused():
     alice, _ = registers(8)
     few = {role: Column(column.texts[:50], TEXT) for role, column in alice.items()}
-    with pytest.raises(DomainError, match="50 rows are too few"):
+    with pytest.raises(DomainError, match="too few rows to simulate with: 50"):
         suggest(few, Assumed())
     with pytest.raises(DomainError, match="neither YYYY-MM-DD nor YYYYMMDD"):
         suggest(alice | {"born": Column(["3 May 80"] * ROWS, TEXT)}, Assumed())
