@@ -281,7 +281,8 @@ class Circuits:
         The 63 * w triples are made by extended transfers unless they are given.
         """
         joins, width = WORD_BITS - 1, words.shape[1]
-        triples = (triples or self._transfers.triples(joins * width)).reshape(joins, width)
+        made = self._transfers.triples(joins * width) if triples is None else triples
+        triples = made.reshape(joins, width)
         # The bound is public, so both are linear in the shares: g = bound & ~word, p = ~(word ^ bound).
         if self._leads:
             return self.carry(bounds & ~words, ~(words ^ bounds), triples)[0]

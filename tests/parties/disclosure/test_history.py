@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -22,32 +20,12 @@ from parties.catalog.persons import aliases, identities
 from parties.disclosure.equations import Shown
 from parties.disclosure.history import PERSON_BYTES, History, OverlapError
 from parties.disclosure.log import HistoryError
-from parties.disclosure.participants import ParticipantSet, aliases_of, difference, persons_of
+from parties.disclosure.participants import aliases_of, difference, persons_of
 from parties.errors import ConfigError
 from parties.ledger.accounting import Account
+from tests.parties.disclosure.history_runs import job, people, record
 
 REPOSITORY = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def history(tmp_path):
-    (tmp_path / "keys").mkdir(mode=0o700)
-    return History(tmp_path, lambda: "2024-01-01T00:00:00Z")
-
-
-def people(history, names):
-    return persons_of(identities([str(name) for name in names], history.secret()))
-
-
-def job(history, names, minimum=3, **changes):
-    usual = {"job": "00ff", "account": Account.of("patients"), "dataset": "patients", "peer": "south"}
-    return ParticipantSet(**(usual | changes), persons=people(history, names), minimum=minimum)
-
-
-def record(history, participants):
-    """Keep a job's persons, as where the ledger gets its entry; returns their digest."""
-    with history.recorded(participants, bool) as digest:
-        return digest
 
 
 def test_with_and_without_a_person_is_refused(history):
@@ -206,6 +184,7 @@ from parties.disclosure.participants import ParticipantSet, persons_of
 from parties.disclosure.history import History, OverlapError
 from parties.catalog.persons import aliases, identities
 from parties.ledger.accounting import Account
+from tests.parties.disclosure.history_runs import job, people, record
 history = History(Path(sys.argv[1]))
 names = [str(n) for n in range(100) if n != int(sys.argv[2])]
 persons = persons_of(identities(names, history.secret()))
@@ -355,80 +334,6 @@ def test_jobs_that_neither_ledger_nor_a_table_tells_of_are_listed(history):
     assert left({digest: 3}) == []
     assert left({digest: 2}) == ["aaaa"]
     assert left({}) == ["aaaa", "bbbb"]
-
-
-class Full(Exception):
-    """What a ledger ends with that cannot be written."""
-
-
-def fail(path, less):
-    assert path.stat().st_size > less
-    raise Full
-
-
-def test_persons_are_taken_back_where_the_ledger_gets_no_entry(history):
-    kept = job(history, range(40), job="aaaa")
-    record(history, kept)
-    before = history.path.read_bytes()
-    for names in (range(40), range(50)):
-        with pytest.raises(Full), history.recorded(job(history, names, job="bbbb"), lambda: False):
-            fail(history.path, len(before))
-        assert history.path.read_bytes() == before
-    assert [record.job for record in history.records()] == ["aaaa"]
-    record(history, job(history, range(50), job="cccc"))  # it would be another record's data if it had stayed
-    assert [record.job for record in History(history.path.parent).records()] == ["aaaa", "cccc"]
-
-
-def unknown():
-    raise HistoryError("The ledger cannot be read.", "")
-
-
-@pytest.mark.parametrize("is_released", [lambda: True, unknown])
-def test_persons_stay_where_the_ledger_has_its_entry_or_cannot_tell(history, is_released):
-    with pytest.raises(Full), history.recorded(job(history, range(40), job="aaaa"), is_released):
-        raise Full
-    assert [record.job for record in history.records()] == ["aaaa"]
-
-
-@pytest.mark.parametrize("names", [range(3), range(5000)])
-@pytest.mark.parametrize("call", ["pwrite", "fsync"])
-def test_a_record_that_a_full_disk_cuts_off_leaves_the_file_as_it_was(history, monkeypatch, call, names):
-    record(history, job(history, range(40), job="aaaa"))
-    before, real = history.path.read_bytes(), os.pwrite
-    asked = job(history, names, job="bbbb", minimum=1)
-
-    def full(file, data=b"", place=0):
-        real(file, bytes(data)[: len(data) // 2], place)
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as disk:
-        disk.setattr(os, call, full)
-        with pytest.raises(HistoryError, match="No space left"):
-            record(history, asked)
-    assert [record.job for record in history.records()] == ["aaaa"]
-    record(history, asked)
-    assert history.path.read_bytes().startswith(before)
-    assert [record.job for record in History(history.path.parent).records()] == ["aaaa", "bbbb"]
-
-
-def test_a_job_between_both_files_is_not_taken_for_one_that_the_ledger_lacks(history):
-    """Another one is judged while the first has its persons kept and its entry not yet written."""
-    mine, known, entered = job(history, range(40), job="aaaa"), Counter(), threading.Event()
-    found = []
-
-    def judge():
-        entered.set()
-        found.append(history.unlisted(mine.account, mine.peer, lambda: known))
-
-    other = threading.Thread(target=judge)
-    with history.recorded(mine, bool) as digest:
-        other.start()
-        entered.wait(10)
-        other.join(0.2)
-        assert other.is_alive()
-        known[digest] += 1
-    other.join(10)
-    assert found == [()]
 
 
 def changes(whole):

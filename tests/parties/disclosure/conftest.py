@@ -1,0 +1,13 @@
+"""An empty record of exact jobs."""
+
+from __future__ import annotations
+
+import pytest
+
+from parties.disclosure.history import History
+
+
+@pytest.fixture
+def history(tmp_path):
+    (tmp_path / "keys").mkdir(mode=0o700)
+    return History(tmp_path, lambda: "2024-01-01T00:00:00Z")

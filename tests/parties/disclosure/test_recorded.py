@@ -1,0 +1,88 @@
+"""A record and the ledger's entry for it: both stand or neither, however the job ends between them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections import Counter
+
+import pytest
+
+from parties.disclosure.history import History
+from parties.disclosure.log import HistoryError
+from tests.parties.disclosure.history_runs import job, record
+
+
+class Full(Exception):
+    """What a ledger ends with that cannot be written."""
+
+
+def fail(path, less):
+    assert path.stat().st_size > less
+    raise Full
+
+
+def test_persons_are_taken_back_where_the_ledger_gets_no_entry(history):
+    kept = job(history, range(40), job="aaaa")
+    record(history, kept)
+    before = history.path.read_bytes()
+    for names in (range(40), range(50)):
+        with pytest.raises(Full), history.recorded(job(history, names, job="bbbb"), lambda: False):
+            fail(history.path, len(before))
+        assert history.path.read_bytes() == before
+    assert [record.job for record in history.records()] == ["aaaa"]
+    record(history, job(history, range(50), job="cccc"))  # it would be another record's data if it had stayed
+    assert [record.job for record in History(history.path.parent).records()] == ["aaaa", "cccc"]
+
+
+def unknown():
+    raise HistoryError("The ledger cannot be read.", "")
+
+
+@pytest.mark.parametrize("is_released", [lambda: True, unknown])
+def test_persons_stay_where_the_ledger_has_its_entry_or_cannot_tell(history, is_released):
+    with pytest.raises(Full), history.recorded(job(history, range(40), job="aaaa"), is_released):
+        raise Full
+    assert [record.job for record in history.records()] == ["aaaa"]
+
+
+@pytest.mark.parametrize("names", [range(3), range(5000)])
+@pytest.mark.parametrize("call", ["pwrite", "fsync"])
+def test_a_record_that_a_full_disk_cuts_off_leaves_the_file_as_it_was(history, monkeypatch, call, names):
+    record(history, job(history, range(40), job="aaaa"))
+    before, real = history.path.read_bytes(), os.pwrite
+    asked = job(history, names, job="bbbb", minimum=1)
+
+    def full(file, data=b"", place=0):
+        real(file, bytes(data)[: len(data) // 2], place)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, call, full)
+        with pytest.raises(HistoryError, match="No space left"):
+            record(history, asked)
+    assert [record.job for record in history.records()] == ["aaaa"]
+    record(history, asked)
+    assert history.path.read_bytes().startswith(before)
+    assert [record.job for record in History(history.path.parent).records()] == ["aaaa", "bbbb"]
+
+
+def test_a_job_between_both_files_is_not_taken_for_one_that_the_ledger_lacks(history):
+    """Another one is judged while the first has its persons kept and its entry not yet written."""
+    mine, known, entered = job(history, range(40), job="aaaa"), Counter(), threading.Event()
+    found = []
+
+    def judge():
+        entered.set()
+        found.append(history.unlisted(mine.account, mine.peer, lambda: known))
+
+    other = threading.Thread(target=judge)
+    with history.recorded(mine, bool) as digest:
+        other.start()
+        entered.wait(10)
+        other.join(0.2)
+        assert other.is_alive()
+        known[digest] += 1
+    other.join(10)
+    assert found == [()]
