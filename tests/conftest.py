@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from parties.rpc import process
-from tests.support.seeds import run_seed
+from tests.support import seeded_part
+from tests.support.order import ORDERS, ordered
+from tests.support.seeds import DEFAULT, drawing_for, run_seed, seed_number
 
 process.set_up()  # before a test imports gRPC
 
@@ -18,26 +21,38 @@ process.set_up()  # before a test imports gRPC
 for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(name, None)
 
-# Deadlines and slowness say something about the machine, not about the code.
-settings.register_profile(
-    "local", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.register_profile("ci", settings.get_profile("local"), derandomize=True)
-settings.register_profile("ci-slow", settings.get_profile("ci"), max_examples=300)
-settings.register_profile("local-slow", settings.get_profile("local"), max_examples=300)
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options `--slow` and `--seed`."""
+    """Add the options of this suite."""
     parser.addoption("--slow", action="store_true", help="run the long grids too")
-    parser.addoption("--seed", help="draw the values that a run drew which printed this seed")
+    parser.addoption(
+        "--seed",
+        help=f"draw the values of a run that printed this seed ({DEFAULT} unless given); 'random' draws one",
+    )
+    parser.addoption("--order", choices=ORDERS, default="usual", help="run the tests in another order")
+    seeded_part.add_options(parser)
 
 
+@pytest.hookimpl(tryfirst=True)  # before Hypothesis reads its option
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the seed, before other processes of this run start, and how long properties are searched."""
-    run_seed(config.getoption("--seed"))
-    place = "ci" if os.environ.get("CI") else "local"
-    settings.load_profile(f"{place}-slow" if config.getoption("--slow") else place)
+    # A worker has the seed of the run in its environment, where `random` has become one.
+    run_seed(None if hasattr(config, "workerinput") else config.getoption("--seed"))
+    usual = run_seed() == DEFAULT
+    # Deadlines and slowness say something about the machine, not about the code; examples kept from earlier
+    # runs would make this one depend on them.
+    settings.register_profile(
+        "suite",
+        deadline=None,
+        max_examples=300 if config.getoption("--slow") else 50,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize=usual,
+        database=None,
+    )
+    settings.load_profile("suite")
+    if not usual:
+        config.option.hypothesis_seed = str(seed_number())
+    seeded_part.register(config)
 
 
 def pytest_report_header() -> str:
@@ -51,14 +66,25 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"The values of this run are drawn again with --seed {run_seed()}")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Iterator[object]:
+    """Give fixtures that several tests share draws of their own, whichever test asks for them first."""
+    if fixturedef.scope == "function":
+        return (yield)
+    with drawing_for(seeded_part.shared_name(fixturedef), getattr(request, "param_index", 0)):
+        return (yield)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests marked slow unless asked for."""
-    if config.getoption("--slow"):
-        return
-    slow = [item for item in items if "slow" in item.keywords]
-    if slow:
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if "slow" not in item.keywords]
+    """Leave out tests marked slow unless asked for, and put the others in the order asked for."""
+    if not config.getoption("--slow"):
+        slow = [item for item in items if "slow" in item.keywords]
+        if slow:
+            config.hook.pytest_deselected(items=slow)
+            items[:] = [item for item in items if "slow" not in item.keywords]
+    items[:] = ordered(items, config.getoption("--order"))
 
 
 def pytest_collection_finish() -> None:

@@ -3,31 +3,51 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.architecture.source import ROOT, modules, nodes
-from tests.support.seeds import VARIABLE, seeded
+from tests.support.seeds import DEFAULT, VARIABLE, seeded
 
 DRAWS = """
+import pytest
+from hypothesis import given, strategies
 from tests.support.seeds import seeded
 
 FIRST, SECOND = seeded(), seeded()
 
-def test_one():
+@pytest.fixture(scope="module")
+def shared():
+    return FIRST.below(1 << 64, 1)
+
+def test_one(shared):
     seen = [source.below(1 << 64, 1) for source in (FIRST, SECOND, seeded(), seeded())]
-    print("one", seen)
-    assert len(set(map(str, seen))) == 4
+    print("one", shared, seen)
+    assert len(set(map(str, [shared, *seen]))) == 5
     assert FIRST.bytes(8) != FIRST.bytes(8)
 
-def test_other():
-    print("other", FIRST.below(1 << 64, 1), len(FIRST.bytes(10_000)))
+def test_other(shared):
+    print("other", shared, FIRST.below(1 << 64, 1), len(FIRST.bytes(10_000)))
+
+def test_reads_what_is_shared(shared):
+    assert len(shared) == 1
+
+@given(strategies.integers())
+def test_searched(number):
+    assert number == number
+
+def test_settled():
+    assert seeded() is not seeded()
 """
+SEEDED = ["one", "other", "reads_what_is_shared", "searched"]
 
 
-def run(folder, *words):
-    """What the two tests draw, by their names, and the seed that pytest printed."""
-    done = subprocess.run(
+def pytest_run(folder, *words):
+    """Run the tests of a folder."""
+    return subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-s", "-v", "-p", "no:cacheprovider", "-p", "tests.conftest"),
             *("-c", "/dev/null", "--rootdir", str(folder), str(folder / "test_draws.py"), *words),
@@ -38,10 +58,15 @@ def run(folder, *words):
         text=True,
         timeout=170,
     )
+
+
+def run(folder, *words):
+    """What the two tests draw, by their names, and the seed that pytest printed."""
+    done = pytest_run(folder, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     drawn = {
-        name: line[line.index(f"{name} ") :]
+        name: line[line.index(f"{name} [") :]
         for name in ("one", "other")
         for line in lines
         if f"{name} [" in line
@@ -49,32 +74,58 @@ def run(folder, *words):
     return drawn, next(line.split()[1] for line in lines if line.startswith("seed: "))
 
 
-def test_a_printed_seed_repeats_all_draws_of_a_test_alone_too(tmp_path, monkeypatch):
+def test_draws_follow_from_the_seed_of_the_run_and_from_nothing_else(tmp_path, monkeypatch):
     monkeypatch.delenv(VARIABLE)
     (tmp_path / "test_draws.py").write_text(DRAWS)
-    first, seed = run(tmp_path)
-    assert set(first) == {"one", "other"}
-    again, same = run(tmp_path, "--seed", seed)
-    assert (again, same) == (first, seed)
-    alone, _ = run(tmp_path, "--seed", seed, "-k", "other")
-    assert alone == {"other": first["other"]}
-    others, new = run(tmp_path)
+    usual, seed = run(tmp_path, "--order", "reversed")
+    assert (set(usual), seed) == ({"one", "other"}, DEFAULT)
+    alone, _ = run(tmp_path, "-k", "other")
+    assert alone == {"other": usual["other"]}
+    others, new = run(tmp_path, "--seed", "random")
     assert new != seed
-    assert all(others[name] != first[name] for name in first)
+    assert all(others[name] != usual[name] for name in usual)
+    assert run(tmp_path, "--seed", new, "--order", "shuffled") == (others, new)
+
+
+def test_a_run_notes_what_a_seed_could_change_and_another_keeps_to_it(tmp_path):
+    (tmp_path / "test_draws.py").write_text(DRAWS)
+    note = tmp_path / "note.json"
+    run(tmp_path, "--note", str(note))
+    found = json.loads(note.read_text())
+    assert found["seeded"] == [f"test_draws.py::test_{name}" for name in SEEDED]
+    kept = pytest_run(tmp_path, "--only-seeded-of", str(note), "--seed", "2")
+    assert "4 passed, 1 deselected" in kept.stdout
+    (tmp_path / "test_draws.py").write_text(DRAWS.replace("def test_one", "def test_two"))
+    fewer = pytest_run(tmp_path, "--only-seeded-of", str(note), "--seed", "2")
+    assert fewer.returncode == 4
+    assert "Not collected under seed 2: ['test_draws.py::test_one']" in fewer.stderr
+
+
+def test_no_seed_chooses_which_cases_exist(monkeypatch):
+    """Nothing can be drawn while tests are collected, be it for a value or for a case."""
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    source = seeded()
+    with pytest.raises(RuntimeError, match="while tests are collected: draw in a test or a fixture"):
+        source.permutation(4)
 
 
 def test_no_test_draws_from_the_operating_system() -> None:
-    """But for those of the source itself."""
-    allowed = {"tests.smc.numeric.test_randomness", "tests.support.seeds"}
+    """But for those of the source itself, and methods of the anonymizer that nobody can repeat."""
+    allowed = {
+        *("tests.smc.numeric.test_randomness", "tests.support.seeds", "tests.anonymizer.tables.test_tables"),
+        *("tests.anonymizer.releases.test_releases", "tests.anonymizer.testing.test_conformance"),
+    }
     wrong = [
         f"{m.path}:{node.lineno}"
         for m in modules("tests")
-        if m.name not in allowed and not m.name.startswith("tests.anonymizer")
+        if m.name not in allowed
         for node in nodes(m.tree)
         if isinstance(node, ast.Call)
-        and not node.args
-        and not node.keywords
-        and ast.unparse(node.func).rpartition(".")[2] in {"Randomness", "default_rng"}
+        and (called := ast.unparse(node.func).rpartition(".")[2])
+        and (
+            called in {"urandom", "token_bytes", "SystemRandom", "uuid4"}
+            or (called in {"Randomness", "default_rng", "Random"} and not node.args and not node.keywords)
+        )
     ]
     assert not wrong, f"draw with tests.support.seeds.seeded: {wrong}"
 

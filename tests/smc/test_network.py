@@ -70,17 +70,17 @@ def session_with(study, data):
 
 
 @pytest.mark.parametrize(
-    ("made", "part"),
+    ("make", "size", "part"),
     [
-        (clusters(6_500), 0.75),
-        (vectors(200), 0.75),
-        (workload("exact-size", 6_000), 0.85),
-        (workload("tolerant-ranks", 3_500), 0.9),
+        (clusters, (6_500,), 0.75),
+        (vectors, (200,), 0.75),
+        (workload, ("exact-size", 6_000), 0.85),
+        (workload, ("tolerant-ranks", 3_500), 0.9),
     ],
     ids=["clusters", "vectors", "exact-size", "tolerant-ranks"],
 )
-def test_a_slow_network_takes_silent_comparisons_at_their_exact_cost(made, part):
-    study, data, rows, read = made
+def test_a_slow_network_takes_silent_comparisons_at_their_exact_cost(make, size, part):
+    study, data, rows, read = make(*size)
     schemas = {name: column.schema for name, column in data[0].items()}
     sent = {}
     for network in (None, SLOW):

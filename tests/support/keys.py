@@ -1,11 +1,13 @@
-"""Paillier keys for tests: made once, published here, worthless for anything else."""
+"""Keys for tests: the same in every run, published here, worthless for anything else."""
 
 from __future__ import annotations
 
 from functools import cache
 
+from smc.ciphers.dgk_keys import DgkPrivateKey, generate_dgk, generate_toy_dgk
 from smc.ciphers.keys import PrivateKey
 from smc.forms import Role
+from smc.numeric.random import Randomness
 
 _PRIMES = {
     "TOY_A": (
@@ -70,6 +72,18 @@ def paper(role: Role) -> PrivateKey:
 def real(role: Role) -> PrivateKey:
     """The 2048-bit key of a role."""
     return _of("REAL", role)
+
+
+@cache
+def dgk(role: Role) -> DgkPrivateKey:
+    """The DGK key of a role, of full size."""
+    return generate_dgk(Randomness.from_seed(b"tests", f"dgk {role.value}"))
+
+
+@cache
+def toy_dgk() -> DgkPrivateKey:
+    """A small DGK key, which protects nothing."""
+    return generate_toy_dgk(Randomness.from_seed(b"tests", "toy dgk"))
 
 
 def __getattr__(name: str) -> PrivateKey:

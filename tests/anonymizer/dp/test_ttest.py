@@ -209,8 +209,9 @@ def test_no_change_leaves_less_variance_than_theorem_7_4_says(values, dummies):
 
 def test_both_terms_of_equation_7_19():
     """The second term never exceeds the first, with the printed sign or the right one (erratum)."""
+    random = Randomness(7)
     for _ in range(200):
-        a = Randomness().integers(1000, 2 + int(Randomness().integers(9, 1)[0])).astype(float)
+        a = random.integers(1000, 2 + int(random.integers(9, 1)[0])).astype(float)
         n, distances = len(a), np.abs(a - a.mean())
         if n < 3:
             continue

@@ -21,13 +21,13 @@ from smc.channel.channel import Clock
 from smc.channel.memory import memory_pair
 from smc.errors import Cancelled, DomainError, PeerAborted, PeerError, PeerLost, UsageError
 from smc.forms import Role
+from smc.numeric.random import Randomness
 from smc.oblivious.lane_engine import LaneEngine
 from smc.oblivious.lanes import LaneCall, LaneLost
 from smc.pair import run_pair
 from smc.pieces import asked
-from tests.support.seeds import seeded
 
-RANDOM = seeded()
+RANDOM = Randomness.from_seed(b"tests", "lanes in processes")
 COUNT = 50_000
 VALUES = RANDOM.words(COUNT), RANDOM.words(COUNT)
 

@@ -14,13 +14,13 @@ import pytest
 from smc.errors import Cancelled, PeerAborted, PeerError
 from smc.forms import Role
 from smc.network import priced_over
+from smc.numeric.random import Randomness
 from smc.oblivious import cost
 from smc.oblivious.lanes import LaneLost
 from smc.protocols.transfer_costs import cost_of, cost_settled
 from tests.parties.rpc.harness import JOB, NORTH, QUICK, SOUTH, Ending, dialling, listening, public, task
-from tests.support.seeds import seeded
 
-RANDOM = seeded()
+RANDOM = Randomness.from_seed(b"tests", "lanes of a session")
 COUNT = 60_000
 VALUES = RANDOM.words(COUNT), RANDOM.words(COUNT)
 PATIENT = replace(QUICK, message_seconds=30, job_seconds=60)

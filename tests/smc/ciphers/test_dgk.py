@@ -22,10 +22,12 @@ from smc.ciphers.dgk_keys import (
     generate_toy_dgk,
 )
 from smc.errors import FreshnessError, KeyMaterialError, ProtocolViolation, UsageError
+from smc.forms import Role
+from tests.support.keys import dgk, toy_dgk
 from tests.support.seeds import seeded
 
-KEY = generate_toy_dgk(seeded())
-REAL = generate_dgk(seeded())
+KEY = toy_dgk()
+REAL = dgk(Role.ALICE)
 POOL = ThreadPoolExecutor(2)
 OWN = OwnDgk(KEY, seeded(), POOL)
 PEER = Dgk(KEY.public, seeded(), POOL)
@@ -70,14 +72,14 @@ def test_masks_are_powers_of_h_and_differ() -> None:
 
 
 def test_the_generators_have_their_orders() -> None:
-    for key in (KEY, REAL):
+    for key in (generate_toy_dgk(seeded()), generate_dgk(seeded())):
         for prime, v in ((key.p, key.v_p), (key.q, key.v_q)):
             assert powmod(key.h, v, prime) == 1 != key.h % prime
             assert powmod(key.g, v * PLAINTEXTS, prime) == 1
             assert powmod(key.g, v, prime) != 1 != powmod(key.g, PLAINTEXTS, prime)
             assert (prime - 1) % (v * PLAINTEXTS) == 0
-    assert REAL.public.bits == BITS
-    assert REAL.v_p.bit_length() == REAL.v_q.bit_length() == 256
+    assert key.public.bits == BITS
+    assert key.v_p.bit_length() == key.v_q.bit_length() == 256
 
 
 def test_freshness() -> None:

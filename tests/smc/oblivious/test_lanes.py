@@ -14,15 +14,15 @@ from smc.channel.memory import memory_pair
 from smc.errors import DomainError, DuettoError, PeerAborted, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.network import priced_over
+from smc.numeric.random import Randomness
 from smc.oblivious import cost, silent_circuits
 from smc.oblivious.lane_engine import METHODS, LaneEngine
 from smc.oblivious.lanes import LaneAnswer, LaneCall, LaneLost
 from smc.pair import run_pair
 from smc.protocols.spec import Cost, Flight
 from smc.protocols.transfer_costs import SETUP_COST, SILENT_TRANSFERS, cost_of, cost_settled
-from tests.support.seeds import seeded
 
-RANDOM = seeded()
+RANDOM = Randomness.from_seed(b"tests", "lanes of an engine")
 COUNT = 100_001
 MANY = 300_000
 X, Y = RANDOM.words(COUNT), RANDOM.words(COUNT)

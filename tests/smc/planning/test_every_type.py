@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import pytest
 
 from smc.channel.channel import Traffic
-from smc.ciphers.dgk_keys import generate_dgk
 from smc.forms import ComparisonType, Form, Role, all_types
 from smc.network import LAN, Network
 from smc.pair import run_pair
@@ -23,11 +22,10 @@ from smc.protocols.spec import Modulus, Parameters
 from smc.values import Value
 from tests.support.grids import TYPES, crossed, grid
 from tests.support.holdings import Keys, deal, edge_pairs, opened
-from tests.support.keys import paper, real, toy
-from tests.support.seeds import seeded
+from tests.support.keys import dgk, paper, real, toy
 
 TOY = (toy(Role.ALICE), toy(Role.BOB))
-DGK = (generate_dgk(seeded()), generate_dgk(seeded()))
+DGK = (dgk(Role.ALICE), dgk(Role.BOB))
 
 
 def set_up(session: Session, plan: Plan) -> Prepared:

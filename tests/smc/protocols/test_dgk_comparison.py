@@ -16,8 +16,6 @@ from smc.ciphers.dgk_keys import (
     KEY_BYTES,
     PLAINTEXTS,
     DgkPrivateKey,
-    generate_dgk,
-    generate_toy_dgk,
 )
 from smc.errors import KeyMaterialError, ProtocolViolation
 from smc.forms import Role
@@ -28,12 +26,14 @@ from smc.protocols.comparison import dgk
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain, Share
+from tests.support.keys import dgk as key_of
+from tests.support.keys import toy_dgk
 from tests.support.seeds import seeded
 
 WIDTH = 3
 SPREAD = WIDTH + 1
-TOY = generate_toy_dgk(seeded())
-KEYS = {role: generate_dgk(seeded()) for role in Role}
+TOY = toy_dgk()
+KEYS = {role: key_of(role) for role in Role}
 POOL = ThreadPoolExecutor(2)
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from smc.channel.vectors import Residues, residues_bytes
 from smc.errors import DomainError, ProtocolViolation, UsageError
+from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.exchange.row_counts import MAX_ROWS, Counts, RowCount, counts_cost, exchange_counts
 from smc.protocols.intersection import exact, opprf
 from smc.secret.circuit_psi import align
-from tests.support.seeds import seeded
 
-KEYS = seeded().words(10).reshape(-1, 2)
+KEYS = Randomness.from_seed(b"row counts", "keys").words(10).reshape(-1, 2)
 LITTLE = 1 << 20
 
 

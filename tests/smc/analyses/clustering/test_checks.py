@@ -33,13 +33,13 @@ from tests.smc.analyses.clustering_runs import (
 
 
 @pytest.mark.parametrize(
-    ("alice", "bob", "words"),
+    ("values", "words"),
     [
-        (table(blobs(1)), table(blobs(1)), "too few rows for 3 clusters: 2"),
-        (table(np.full((9, 3), 501)), table(np.full((9, 3), 501)), "outside its declared bounds"),
+        (np.full((1, 3), 7), "too few rows for 3 clusters: 2"),
+        (np.full((9, 3), 501), "outside its declared bounds"),
     ],
 )
-def test_unfit_data_are_refused_before_they_move(alice, bob, words):
+def test_unfit_data_are_refused_before_they_move(values, words):
     def side(data):
         def run(session):
             with pytest.raises(DomainError, match=words):
@@ -49,7 +49,7 @@ def test_unfit_data_are_refused_before_they_move(alice, bob, words):
 
         return run
 
-    run_pair(side(alice), side(bob))
+    run_pair(side(table(values)), side(table(values)))
 
 
 def test_columns_of_different_length_are_refused():
