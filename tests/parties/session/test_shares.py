@@ -133,7 +133,7 @@ def test_strangers_do_not_hold_connections_for_long(monkeypatch):
         host, port = south.server.address.host, south.server.address.port
         idle = [stack.enter_context(closing(socket.create_connection((host, port)))) for _ in range(20)]
         for connection in idle:
-            connection.settimeout(20)
+            connection.settimeout(150)  # that it is closed is the event; a busy machine is later
             with suppress(ConnectionResetError):
                 assert connection.recv(1) == b""
 

@@ -50,7 +50,7 @@ def test_the_recipe_finds_persons_with_errors_that_are_not_those_of_the_model():
     assert found.expected.f_measure >= 0.96
 
 
-@pytest.mark.parametrize("assumed", [{"peer_rows": 1 << 27}, {"peer_rows": 1}])
+@pytest.mark.parametrize("assumed", [{"peer_rows": 1 << 20}, {"peer_rows": 1}])
 def test_no_threshold_is_read_off_a_few_persons(assumed):
     alice, _ = registers(1)
     with pytest.raises(DomainError, match="in both registers, too few") as refused:
