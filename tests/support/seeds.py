@@ -1,4 +1,4 @@
-"""The values that tests draw: they follow from one seed of the run, which stands here; `--seed` names another.
+"""The values that tests draw: they follow from one seed of the run. It stands here; `--seed` names another.
 
 Each test has its own draws, whichever tests run before it or beside it, so that a failing one can be repeated
 alone; so has each fixture that several tests share. What tests say of draws themselves holds for every seed

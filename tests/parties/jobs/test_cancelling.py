@@ -13,29 +13,25 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from parties.catalog.batch import ROWS as BATCH
 from parties.contracts.state import State
 from parties.errors import JobError
 from parties.session.pools import PoolStore
 from scripts.soak.kinds import furnish, kinds
 from smc.forms import Role
-from smc.pieces import ROWS as PIECE
 from tests.parties.jobs.institutions import Institutions
 from tests.parties.jobs.joined import ANN, wait_state
+from tests.support.grids import grid
 from tests.support.seeds import seeded
 
 NAMES = ("north", "south")
 KINDS = {name: job for name, job in kinds(NAMES).items() if not name.endswith(", then")}
-LONG = ("matching, tolerant", "matching, vectors")
-"""Kinds that compare pairs of rows, and take long for many."""
+CANCELLED = ("comparison, shares modulo 2^64", "matching, exact sums", "clustering, horizontal with noise")
+"""Kinds that every run of the tests cancels; `--slow` cancels all."""
 
 ENDS = (State.FINISHED, State.CANCELLED)
 ROWS = 40
 RANDOM = seeded()
-
-
-def drawn(count: int) -> list[str]:
-    """Some kinds of jobs, others in each run of the tests."""
-    return [[*KINDS][number] for number in RANDOM.permutation(len(KINDS))[:count].tolist()]
 
 
 @dataclass
@@ -113,16 +109,17 @@ def run(institutions: Institutions, kind: str, questions: Questions) -> dict[str
         institutions.network.asked = lambda job_id, role: None
 
 
-def cancelled_at_random(institutions: Institutions, kind: str) -> None:
-    """Cancel a job of a kind at a random question of either side, by either side."""
-    whole = Questions(institutions)
-    assert run(institutions, kind, whole) == dict.fromkeys(NAMES, State.FINISHED)
+@pytest.mark.parametrize("kind", grid(KINDS, CANCELLED))
+def test_a_cancelled_job_ends_at_the_next_question_on_both_sides(furnished, kind):
+    """Cancelled at a random question of either side, by either side."""
+    whole = Questions(furnished)
+    assert run(furnished, kind, whole) == dict.fromkeys(NAMES, State.FINISHED)
     for asked in Role:
         for by in NAMES:
             # An honest run asks about as often each time; some draws end it a little earlier.
             moment = 1 + RANDOM.below(max(1, whole.counted[asked] * 9 // 10), 1)[0]
-            questions = Questions(institutions, (asked, moment), by)
-            states = run(institutions, kind, questions)
+            questions = Questions(furnished, (asked, moment), by)
+            states = run(furnished, kind, questions)
             where = f"{kind}, cancelled by {by} at question {moment} of {asked.value}"
             if questions.refused:  # the other side has kept its result: the job can only finish
                 assert states == dict.fromkeys(NAMES, State.FINISHED), where
@@ -130,17 +127,6 @@ def cancelled_at_random(institutions: Institutions, kind: str) -> None:
             assert states == dict.fromkeys(NAMES, State.CANCELLED), where
             # The question that is being asked and, at most, the one that the end of the channel asks.
             assert max(questions.after.values(), default=0) <= 2, where
-
-
-@pytest.mark.parametrize("kind", [*KINDS][1:4])
-def test_a_cancelled_job_ends_at_the_next_question_on_both_sides(furnished, kind):
-    cancelled_at_random(furnished, kind)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_jobs_of_every_kind_end_at_the_next_question(furnished, kind):
-    cancelled_at_random(furnished, kind)
 
 
 class Stretches:
@@ -176,21 +162,15 @@ def longest_stretch(folder, kind: str, rows: int) -> int:
         made.close()
 
 
-def grows_not(folder, kind: str) -> None:
-    """Twice as many rows must not make the longest stretch longer; a call for each row would."""
-    few, many = 2 * PIECE, 4 * PIECE
-    for rows in (few, many):
-        (folder / str(rows)).mkdir()
-    first, second = (longest_stretch(folder / str(rows), kind, rows) for rows in (few, many))
-    assert second < first + (many - few) // 2, f"{kind}: {first} calls for {few} rows, {second} for {many}"
-
-
-@pytest.mark.parametrize("kind", ["matching, exact sums"])
+@pytest.mark.parametrize("kind", grid(KINDS, ["matching, exact sums"]))
 def test_work_between_two_questions_does_not_grow_with_the_rows(tmp_path, kind):
-    grows_not(tmp_path, kind)
+    """Half as many rows again must not make the longest stretch longer; a call for each row would.
 
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_for_no_kind_work_between_two_questions_grows_with_the_rows(tmp_path, kind):
-    grows_not(tmp_path, kind)
+    Data sets are read in batches of some thousand rows. Between two questions a batch is checked and the next
+    one fetched, so the stretch grows up to two batches, and no further.
+    """
+    few, many = 2 * BATCH, 3 * BATCH
+    for rows in (few, many):
+        (tmp_path / str(rows)).mkdir()
+    first, second = (longest_stretch(tmp_path / str(rows), kind, rows) for rows in (few, many))
+    assert second < first + (many - few) // 2, f"{kind}: {first} calls for {few} rows, {second} for {many}"
