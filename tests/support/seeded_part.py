@@ -37,7 +37,7 @@ def shared_name(fixture: pytest.FixtureDef[Any]) -> str:
     return f"{fixture.baseid}::{fixture.argname}"
 
 
-@dataclass
+@dataclass(eq=False)  # pytest keeps plugins in sets
 class SeededPart:
     """A plugin of pytest: notes and chooses.
 
