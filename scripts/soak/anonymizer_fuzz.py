@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Commands of the anonymizer on ugly tables and mutated specifications: each must end well.
 
-PYTHONPATH=. scripts/soak/anonymizer_fuzz.py --commands 500 --seed 1
+PYTHONPATH=. scripts/soak/anonymizer_fuzz.py --commands 500
 
 A command fails the fuzz if it ends with an undocumented exit status, shows a traceback, takes longer than
 `--limit`, changes an input, leaves a file behind though it was refused, or makes a release that another
@@ -37,6 +37,7 @@ import pyarrow.parquet as pq
 
 from parties.cli.main import main as duetto
 from scripts.soak.anonymizer_inputs import Table, damaged, drawn, specification, wide
+from scripts.soak.seeds import add_seed, chosen
 
 STATUS = frozenset({0, 2, 65, 69, 78})
 """What a command may end with: success, usage, data, a missing library, a specification."""
@@ -266,10 +267,11 @@ def main() -> None:
     """Print one report; exit status 1 if a command failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--commands", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
+    add_seed(parser)
     parser.add_argument("--limit", type=int, default=120, help="Seconds for a command.")
     parser.add_argument("--only", type=int, help="Run the case of this number alone.")
     given = parser.parse_args()
+    seed = chosen(given.seed)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
     def late(*_: object) -> None:
@@ -281,9 +283,9 @@ def main() -> None:
     folder.mkdir()
     os.chdir(folder)
     began, number = time.monotonic(), 0
-    fuzz = Fuzz(folder, Random(given.seed), given.limit)
+    fuzz = Fuzz(folder, Random(seed), given.limit)
     while sum(fuzz.ended.values()) < given.commands:
-        fuzz.random = Random(f"{given.seed}/{number if given.only is None else given.only}")
+        fuzz.random = Random(f"{seed}/{number if given.only is None else given.only}")
         fuzz.case(number)
         number += 1
         if given.only is not None:
@@ -292,6 +294,7 @@ def main() -> None:
     print(
         json.dumps(
             {
+                "seed": seed,
                 "cases": number,
                 "seconds": seconds,
                 "ended": dict(sorted(fuzz.ended.items())),

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import argparse
 import json
-import secrets
 import tempfile
 import threading
 import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from random import Random  # noqa: TID251 - seeded: moments of faults
 
 from parties.contracts.state import State
 from scripts.processes import NAMES
+from scripts.soak.seeds import add_seed, chosen
 from scripts.soak.two_parties import JOB, TwoParties
 from smc.errors import DuettoError
 
 
-def feed(pair: TwoParties, stopping: threading.Event, chance: secrets.SystemRandom) -> None:
+def feed(pair: TwoParties, stopping: threading.Event, chance: Random) -> None:
     """Submit from either side, approve at south, and give some up, whoever is dead at the moment."""
     while not stopping.wait(chance.uniform(0.02, 0.2)):
         with suppress(DuettoError), pair.party(chance.choice(NAMES)) as party:
@@ -65,13 +66,15 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=900.0, help="Kill no more after so long.")
     parser.add_argument("--settle", type=float, default=150.0, help="How long the outboxes may take.")
+    add_seed(parser)
     given = parser.parse_args()
-    chance = secrets.SystemRandom()
+    seed = chosen(given.seed)
+    chance = Random(seed)
     killed: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         pair = TwoParties(Path(folder), approval=("auto", "person"))
         stopping = threading.Event()
-        feeder = threading.Thread(target=feed, args=(pair, stopping, secrets.SystemRandom()), daemon=True)
+        feeder = threading.Thread(target=feed, args=(pair, stopping, Random(f"{seed}/feed")), daemon=True)
         try:
             for name in NAMES:
                 pair.start(name)
@@ -91,7 +94,7 @@ def main() -> None:
         finally:
             stopping.set()
             pair.close()
-    print(json.dumps({"kills": killed, "states": states, "differing": differing}))
+    print(json.dumps({"seed": seed, "kills": killed, "states": states, "differing": differing}))
     raise SystemExit(bool(differing))
 
 

@@ -17,7 +17,6 @@ import json
 import os
 import platform
 import resource
-import secrets
 import statistics
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from random import Random  # noqa: TID251 - seeded: moments of faults
 from typing import Any
 
 from parties.client import Job
@@ -36,6 +36,7 @@ from parties.errors import JobError, PeerBusy, StorageError
 from scripts.processes import NAMES, duetto
 from scripts.soak.kills import decide, settle
 from scripts.soak.kinds import furnish, kinds
+from scripts.soak.seeds import add_seed, chosen
 from scripts.soak.two_parties import TwoParties
 from smc.errors import DuettoError
 
@@ -93,6 +94,7 @@ class Soak:
         open_jobs: at once.
         seconds: after which no more are begun.
         pause: seconds between two faults, on average.
+        chance: draws faults, kinds of jobs and moments.
         refused: what became of jobs that were never taken, by code.
         faults: how often each came.
         samples: what north held whenever no job was open.
@@ -105,7 +107,7 @@ class Soak:
     open_jobs: int
     seconds: float
     pause: float
-    chance: secrets.SystemRandom = field(default_factory=secrets.SystemRandom)
+    chance: Random
     refused: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     samples: list[Holding] = field(default_factory=list)
@@ -354,12 +356,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3600.0, help="Begin no job after so long.")
     parser.add_argument("--pause", type=float, default=5.0, help="Seconds between two faults, on average.")
     parser.add_argument("--probes", type=int, default=3, help="Jobs of each kind before and after.")
+    add_seed(parser)
     given = parser.parse_args()
+    seed = chosen(given.seed)
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         make: Callable[..., TwoParties] = partial(TwoParties, furnish=homes, lines=True, command=HURRIED)
         pair = make(Path(folder))
         try:
-            report = report_of(Soak(pair, given.jobs, given.open, given.seconds, given.pause), given.probes)
+            soak = Soak(pair, given.jobs, given.open, given.seconds, given.pause, Random(seed))
+            report = {"seed": seed, **report_of(soak, given.probes)}
         finally:
             pair.close()
     report["reached"] = judged(report)
