@@ -14,6 +14,9 @@ from tests.support import seeded_part
 from tests.support.order import ORDERS, ordered
 from tests.support.seeds import DEFAULT, drawing_for, run_seed, seed_number
 
+LONGEST = 1200
+"""Seconds that a slow test may take; a quick one has those of `pyproject.toml`."""
+
 process.set_up()  # before a test imports gRPC
 
 # What duetto prints must not depend on the terminal from which the tests are run; a test that needs another
@@ -52,6 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("suite")
     if not usual:
         config.option.hypothesis_seed = str(seed_number())
+    if config.getoption("--slow"):
+        config.option.timeout = max(config.option.timeout or 0, LONGEST)
     seeded_part.register(config)
 
 
