@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture import source
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
 EXTRAS = TEXT.split("<!-- extras -->")[1].split("<!-- end -->")[0]
@@ -27,12 +29,14 @@ def patterns() -> list[re.Pattern[str]]:
     module = module_from_spec(spec_from_loader("list_messages", loader))
     sys.modules["list_messages"] = module  # its data classes look themselves up there
     loader.exec_module(module)
+    module.tree = lambda path: source.module(path.relative_to(ROOT)).tree  # parsed once, for all tests
     errors = module.house_errors()
     files = [*module.python_files(["parties", "smc"])]
     found = [message.what for path in files for message in module.messages_of(path, errors)]
     # A few raise a class that is only known when they run.
-    trees = (ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for path in files)
-    calls = (node.exc for tree in trees for node in tree if isinstance(node, ast.Raise))
+    calls = (
+        node.exc for path in files for node in source.nodes(module.tree(path)) if isinstance(node, ast.Raise)
+    )
     found += [module.said(call.args[0]) for call in calls if isinstance(call, ast.Call) and call.args]
     holes = re.compile(r"\{[^{}]*\}")
     return [
