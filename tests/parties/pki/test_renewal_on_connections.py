@@ -17,7 +17,7 @@ from parties.pki import certificate
 from parties.pki.identity import CHANGE
 from parties.rpc import tls
 from parties.rpc.reach import Stage, reach
-from parties.session.server import Pins
+from parties.session.pins import Pins
 from smc.channel.vectors import ExpectedByteRows
 from smc.errors import PeerLost
 from smc.forms import Role
