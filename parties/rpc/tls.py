@@ -57,8 +57,9 @@ def server_credentials(own: Identity, roots: bytes, shaking: Callable[[], None])
     """
     process.check()
 
-    def unchanged() -> None:
+    def unchanged() -> grpc.ServerCertificateConfiguration:
         shaking()
+        return None  # type: ignore[return-value]  # "as before"; the stubs do not know it
 
     first = grpc.ssl_server_certificate_configuration([(own.tls_key, own.certificate)], roots)
     return grpc.dynamic_ssl_server_credentials(first, unchanged, require_client_authentication=True)

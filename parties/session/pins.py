@@ -68,7 +68,7 @@ class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
         with self._lock:
             lost = [context for context, pin in self._running.items() if pin not in self._names]
         for context in lost:
-            context.cancel()
+            context.cancel()  # type: ignore[no-untyped-call]
 
     def name(self, context: grpc.ServicerContext) -> str:
         """The name of the calling peer; ends the call if its certificate is not pinned or has ended.
