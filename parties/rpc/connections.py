@@ -29,7 +29,7 @@ STRANGERS: Final = 256
 OF_ONE_ADDRESS: Final = 32
 """Those of one IPv4 address, or of one IPv6 network of 64 bits, which one host can have whole."""
 
-OF_ONE_PEER: Final = 32
+OF_ONE_PEER: Final = 16
 """Connections over which one peer has called and that are open at once."""
 
 SILENT_SECONDS: Final = 15.0
