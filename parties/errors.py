@@ -185,7 +185,8 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
 }
 
 _REFUSALS: Final = ("policy", "budget", "denied", "overlap", "history", "disclosure")
-_BY_PEER_CODE: Final = {**dict.fromkeys(_REFUSALS, REFUSED), "busy": RETRY, "too-many-open": RETRY}
+_FULL: Final = ("busy", "too-many-open", "too-many-today")
+_BY_PEER_CODE: Final = {**dict.fromkeys(_REFUSALS, REFUSED), **dict.fromkeys(_FULL, RETRY)}
 
 
 def why_unreadable(problem: OSError | UnicodeDecodeError) -> str:

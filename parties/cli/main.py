@@ -164,7 +164,7 @@ def main(arguments: list[str] | None = None) -> None:
     """
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        process.set_up()
+        process.set_up("ERROR" if words[:2] == ["party", "start"] else "NONE")
         duetto.main(words, prog_name="duetto", standalone_mode=False, obj=_workers)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)

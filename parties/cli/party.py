@@ -22,7 +22,7 @@ from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import Party, ask_daemon
 from parties.config import LOG_LEVELS, Address, Config, load
 from parties.contracts.state import State
-from parties.daemon import logs
+from parties.daemon import foreign, logs
 from parties.daemon.service import say_ready
 from parties.doctor import Status, examine_cluster, examine_peer, examine_self
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
@@ -140,6 +140,7 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
     from parties.daemon.daemon import Daemon
 
     config = load(config_path)
+    foreign.capture()
     logs.start(log_level or config.log_level)
     stopping, reloading = threading.Event(), threading.Event()
     signal.signal(signal.SIGHUP, lambda *_: reloading.set())

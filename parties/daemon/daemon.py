@@ -213,6 +213,7 @@ class Daemon:
         certificates that soon end.
         """
         self._directory.follow_dates()
+        self._peer_server.follow_dates()
         self._accept_renewals()
         if self._warned == (today := dt.datetime.now(dt.UTC).date()):
             return

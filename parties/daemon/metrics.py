@@ -8,13 +8,16 @@ results.
 
 from __future__ import annotations
 
+import logging
 import shutil
+import socket
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from parties.config import Config
 from parties.contracts.state import State
@@ -30,8 +33,16 @@ from smc.errors import DuettoError
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
+log = logging.getLogger(__name__)
+
 HOST: Final = "127.0.0.1"
 PATH: Final = "/metrics"
+CALLERS: Final = 16
+"""Callers that are answered at once; each is a thread."""
+
+CALLER_SECONDS: Final = 10.0
+"""How long one of them may take in all."""
+
 _TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
@@ -133,9 +144,50 @@ class Figures:
 
 
 class _Server(ThreadingHTTPServer):
+    """Has so many callers at once, each for so long, whatever they send or leave unread."""
+
     daemon_threads = True
     request_queue_size = 128
     """Callers that wait to be accepted; the usual 5 lets a burst of them wait for seconds."""
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self._places = threading.BoundedSemaphore(CALLERS)
+        self._callers: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Wait for a place, then answer in a thread of its own; further callers wait in the queue."""
+        self._places.acquire()
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer, and cut the connection where that takes too long."""
+        late = threading.Timer(CALLER_SECONDS, _cut, [request])
+        late.daemon = True
+        late.start()
+        self._callers.add(request)
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            late.cancel()
+            self._callers.discard(request)
+            self._places.release()
+
+    def cut(self) -> None:
+        """End all callers, so that nobody waits for them."""
+        for caller in [*self._callers]:
+            _cut(caller)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - of the base class
+        """A caller that leaves early is no news; whatever else goes wrong is a line of the log."""
+        problem = sys.exception()
+        if not isinstance(problem, OSError):
+            log.error("a request for metrics was not answered: %s", type(problem).__name__, exc_info=problem)
+
+
+def _cut(request: socket.socket) -> None:
+    with suppress(OSError):
+        request.shutdown(socket.SHUT_RDWR)
 
 
 class MetricsServer:
@@ -179,13 +231,14 @@ class MetricsServer:
 
     def stop(self) -> None:
         """Answer no more."""
+        self._server.cut()
         self._server.shutdown()
         self._server.server_close()
 
 
 def _handler(read: Callable[[], bytes]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        timeout = 10
+        timeout = CALLER_SECONDS
         server_version = "duetto"
         sys_version = ""
 

@@ -56,6 +56,15 @@ class Housekeeper:
         if self.keep_days and (deleted := self._store.prune(timedelta(days=self.keep_days))):
             _LOG.info("deleted %d results older than %d days", deleted, self.keep_days)
 
+    def drop(self) -> None:
+        """Delete what peers have proposed and nobody has approved, as long after its end as jobs may wait.
+
+        Raises:
+            StorageError: the deletion cannot be written.
+        """
+        if deleted := self._store.drop_unapproved(timedelta(days=self.wait_days)):
+            _LOG.info("deleted %d proposals that were never approved", deleted)
+
     def expire(self) -> None:
         """End jobs that have waited too long, so that nothing waits for ever on either side."""
         late = JobError(
@@ -72,6 +81,7 @@ class Housekeeper:
             try:
                 self._store.settle()
                 self.prune()
+                self.drop()
                 self.expire()
             except Exception as problem:  # a full disk, say; the next round looks again
                 _LOG.error("the jobs cannot be looked after: %s: %s", type(problem).__name__, problem)

@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
 
 from parties.contracts.contract import Contract, Schemas, check_signature, sign
 from parties.contracts.records import Record, Summary
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 OPEN_JOBS = 200
 """Jobs that a peer may have open here at once."""
+
+PROPOSED_BYTES: Final = 32 << 20
+"""What the proposals of one peer in 24 hours may take on the disk, whatever becomes of them."""
 
 _LOG = logging.getLogger("duetto.jobs")
 _SAYS_NO = ("policy", "budget", "denied", "overlap", "history")
@@ -342,6 +346,12 @@ class Negotiation:
     def _completed(self, peer: str, draft: Contract) -> tuple[Examined, Contract]:
         if self._store.count_open(peer) >= OPEN_JOBS:
             raise JobError(f"{peer!r} has {OPEN_JOBS} open jobs.", "Decide on some.", code="too-many-open")
+        if self._store.proposed_bytes(peer, timedelta(days=1)) >= PROPOSED_BYTES:
+            raise JobError(
+                f"The proposals of {peer!r} in 24 hours take {PROPOSED_BYTES >> 20} MiB of the disk.",
+                "Ask that party what it does, and try again tomorrow.",
+                code="too-many-today",
+            )
         task = self._admission().understand(draft.spec)
         # Before catalog and data are touched, so that refusals tell nothing about what is not allowed.
         self._admission().judge(task, None).require()

@@ -44,6 +44,9 @@ _SCHEMA: Final = (
         and not (old.outgoing and old.state = 'waiting-own-approval' and new.state != 'proposed')
         and not (old.outgoing and old.state = 'proposed' and new.state = 'denied');
     end""",
+    """create trigger if not exists outbox_of_dropped_jobs after delete on jobs begin
+        delete from outbox where job_id = old.job_id;
+    end""",
     """insert or ignore into outbox select job_id, peer from jobs
     where state = 'kept' or (outgoing and state in ('proposed', 'waiting-peer', 'approved'))
     or (not outgoing and state = 'approved')""",

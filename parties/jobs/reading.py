@@ -30,6 +30,13 @@ def utc_clock() -> datetime:
     return datetime.now(UTC)
 
 
+_COPIES: Final = 2
+"""How often a contract's bytes lie on the disk: pages of the database are not all full."""
+
+_JOB_BYTES: Final = 4096
+"""What a proposal takes besides: its row, index, signatures, and lines of the audit log."""
+
+
 class JobReader:
     """All jobs of a party, to be looked at. Thread-safe.
 
@@ -201,6 +208,15 @@ class JobReader:
         marks = ", ".join("?" * len(open_states))
         query = f"select count(*) from jobs where peer = ? and not outgoing and state in ({marks})"  # noqa: S608
         return int(self._rows(query, (peer, *open_states))[0][0])
+
+    def proposed_bytes(self, peer: str, age: timedelta) -> int:
+        """About what a peer's proposals of this time take on the disk, those that have ended included."""
+        query = (
+            "select coalesce(sum(? + ? * length(contract)), 0) from jobs join papers using (job_id) "
+            "where peer = ? and not outgoing and created >= ?"
+        )
+        since = text(self._clock() - age)
+        return int(self._rows(query, (_JOB_BYTES, _COPIES, peer, since))[0][0])
 
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> list[sqlite3.Row]:
         with self._changed:

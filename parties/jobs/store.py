@@ -270,6 +270,29 @@ class JobStore(JobReader):
             self._database.checkpoint()
         return self.summary(job_id)
 
+    def drop_unapproved(self, older: timedelta) -> int:
+        """Delete the jobs of peers that ended longer ago and that nobody here has ever approved.
+
+        What was decided about them stays in the audit log and in the ledger.
+
+        Returns:
+            How many were deleted.
+
+        Raises:
+            StorageError: the deletion cannot be written.
+        """
+        final = [state.value for state in State if state.is_final]
+        ended = f"updated < ? and state in ({', '.join('?' * len(final))})"
+        unapproved = "not outgoing and started = '' and own_signature = x''"
+        query = f"select job_id from jobs join papers using (job_id) where {unapproved} and {ended}"  # noqa: S608
+        with self._transaction():
+            before = text(self._clock() - older)
+            names = [(row["job_id"],) for row in self._rows(query, (before, *final))]
+            for table in ("papers", "jobs"):
+                for name in names:
+                    self._database.execute(f"delete from {table} where job_id = ?", name)  # noqa: S608
+        return len(names)
+
     # For those who watch
 
     def set_progress(self, job_id: str, progress: Progress) -> None:

@@ -10,7 +10,12 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from parties.config import Config, Peer
 from parties.errors import PairingError
@@ -19,6 +24,11 @@ from parties.pki.files import write_atomically
 from parties.pki.home import add_peer, load_pairing, own_pairing
 from parties.pki.pairing import Pairing
 from smc.errors import DuettoError
+
+SECONDS_BETWEEN: Final = 60.0
+"""Between two new announcements of one peer that are looked at."""
+
+_REMEMBERED: Final = 64
 
 log = logging.getLogger("duetto.renewal")
 
@@ -51,17 +61,27 @@ def accept(config: Config, name: str) -> Peer:
     return accepted
 
 
+@dataclass(slots=True)
+class _Heard:
+    """The announcements of a peer that were looked at last, and when that was."""
+
+    digests: deque[bytes] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    last: float = -SECONDS_BETWEEN
+
+
 class Renewals:
     """What is announced to peers and heard of them. Thread-safe.
 
     Args:
         config: of this party; without one nothing is announced and nothing heard.
+        clock: says what time it is, in seconds from any moment.
     """
 
-    def __init__(self, config: Config | None = None) -> None:
+    def __init__(self, config: Config | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._config = config
+        self._clock = clock
         self._lock = threading.Lock()
-        self._heard: dict[str, bytes] = {}
+        self._heard: dict[str, _Heard] = {}
         self._due: set[str] = set()
         self.own = b""
         if config is not None:
@@ -82,12 +102,21 @@ class Renewals:
             self.own = found.text.encode() if several else b""
 
     def hear(self, peer: str, data: bytes) -> None:
-        """Keep what a peer announces if it is a renewal; otherwise say in the log, once, what is wrong."""
+        """Keep what a peer announces if it is a renewal; otherwise say in the log what is wrong.
+
+        To look at one costs half a second, and the log a line. So a peer has one new announcement looked at
+        in a minute, the next ones are heard when it greets again, and what was refused lately stays refused.
+        """
         digest = hashlib.sha256(data).digest()
         with self._lock:
-            if self._config is None or not data or self._heard.get(peer) == digest:
+            if self._config is None or not data:
                 return
-            self._heard[peer] = digest
+            heard = self._heard.setdefault(peer, _Heard())
+            now = self._clock()
+            if digest in heard.digests or now - heard.last < SECONDS_BETWEEN:
+                return
+            heard.last = now
+            heard.digests.append(digest)
             config = self._config
             try:
                 self._keep(config, config.peer(peer), data)

@@ -20,8 +20,12 @@ CIPHER_SUITES: Final[Mapping[str, str]] = {"GRPC_SSL_CIPHER_SUITES": "ECDHE-RSA-
 """What the environment has to say before gRPC is imported."""
 
 
-def set_up() -> None:
-    """Leave gRPC TLS 1.3 only in this process, and let it log nothing unless the environment asks for it.
+def set_up(verbosity: str = "NONE") -> None:
+    """Leave gRPC TLS 1.3 only in this process.
+
+    Args:
+        verbosity: the least that gRPC writes to standard error, unless the environment asks for another: NONE
+            for commands, whose errors say what went wrong; ERROR for the daemon, which may end by one.
 
     Raises:
         ConfigError: gRPC was imported before, so that it would not see the setting.
@@ -33,7 +37,7 @@ def set_up() -> None:
                 "Run the command `duetto` in a process of its own.",
             )
         os.environ.update(CIPHER_SUITES)
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    os.environ.setdefault("GRPC_VERBOSITY", verbosity)
 
 
 def check() -> None:

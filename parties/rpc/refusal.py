@@ -38,6 +38,7 @@ _MEANINGS: Final = {
     "config": "its configuration is wrong",
     "ledger": "its ledger cannot be trusted until a person has looked",
     "too-many-open": "it holds as many unfinished jobs of this party as it takes",
+    "too-many-today": "it has taken as much of this party's proposals in a day as it takes",
     "peer-ledger": "it has seen newer entries of this party's ledger than the ledger holds now",
     "pool-unstated": "its configuration does not want the same pools",
     "pool-losses": "too many of the pools made with this party were lost",
@@ -48,6 +49,7 @@ _MEANINGS: Final = {
 _HINTS: Final = {
     "lanes": "Write fewer lanes below [compute] in the job, or ask the other institution to grant more.",
     "too-many-open": "Wait until some have ended, or cancel some: `duetto job list`, `duetto job cancel`.",
+    "too-many-today": "Try again tomorrow.",
 }
 
 log = logging.getLogger(__name__)

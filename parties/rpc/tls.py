@@ -10,7 +10,7 @@ import hashlib
 import os
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import Final, cast
 
@@ -24,8 +24,11 @@ from smc.channel.message import FRAME_BYTES
 MESSAGE_LIMIT = 2 * FRAME_BYTES
 """The largest gRPC message, in bytes, that either side takes."""
 
-HANDSHAKE_MS = 10_000
+HANDSHAKE_MS = 5_000
 """How long a stranger may hold a connection before TLS has let it in."""
+
+IDLE_MS = 300_000
+"""How long a connection of a peer may be without a call; the peer's next call makes another."""
 
 _SERVER_PERMITS_MS = 1000
 _MIN_BACKOFF_MS = 500
@@ -37,26 +40,29 @@ _HANDSHAKE: Final = b"\x16"
 """The first byte of an answer that goes on; an alert begins with another."""
 
 
-def server_credentials(
-    identity: Callable[[], Identity], peers: Callable[[], Iterable[PeerIdentity]]
-) -> grpc.ServerCredentials:
+def server_credentials(own: Identity, roots: bytes, shaking: Callable[[], None]) -> grpc.ServerCredentials:
     """Credentials of a server that lets in the given peers only, each by its own certificate.
 
+    They never change: gRPC frees the old ones while handshakes that began at the same moment take them up
+    (grpc/grpc#36693), so another certificate wants another server. The fetcher, which would bring new ones,
+    only hears that a connection has come.
+
     Args:
-        identity: this party with the certificate to show now; asked at every handshake.
-        peers: the peers as they are now; asked at every handshake.
+        own: this party with the certificate to show.
+        roots: the certificates of the peers, PEM; at least one.
+        shaking: is called as a handshake begins, by a thread of gRPC; must not block or raise.
 
     Raises:
         ConfigError: this process was not set up for TLS 1.3 only.
     """
     process.check()
 
-    def current() -> grpc.ServerCertificateConfiguration:
-        own = identity()
-        roots = b"\n".join(peer.certificates.strip() for peer in peers()) or own.certificate
-        return grpc.ssl_server_certificate_configuration([(own.tls_key, own.certificate)], roots)
+    def unchanged() -> grpc.ServerCertificateConfiguration:
+        shaking()
+        return None  # type: ignore[return-value]  # "as before"; the stubs do not know it
 
-    return grpc.dynamic_ssl_server_credentials(current(), current, require_client_authentication=True)
+    first = grpc.ssl_server_certificate_configuration([(own.tls_key, own.certificate)], roots)
+    return grpc.dynamic_ssl_server_credentials(first, unchanged, require_client_authentication=True)
 
 
 def dial(identity: Identity, peer: PeerIdentity, address: Address, keepalive: Keepalive) -> grpc.Channel:
@@ -92,8 +98,10 @@ def server_options(keepalive: Keepalive) -> tuple[tuple[str, int | str], ...]:
         ("grpc.max_concurrent_streams", _STREAMS),
         ("grpc.http2.min_ping_interval_without_data_ms", _SERVER_PERMITS_MS),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", _SERVER_PERMITS_MS),
-        ("grpc.so_reuseport", 0),
+        # The next server listens before the last one ends, see `parties.session.listener`.
+        ("grpc.so_reuseport", 1),
         ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
+        ("grpc.max_connection_idle_ms", IDLE_MS),
     )
 
 

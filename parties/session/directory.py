@@ -99,11 +99,19 @@ class PeerDirectory:
                 client.close()
 
     def set_identity(self, identity: Identity) -> None:
-        """Show the certificates of this identity from now on; its other keys are as before."""
+        """Show the certificates of this identity from now on; its other keys are as before.
+
+        A connection with a certificate that is given up is closed: somebody else may have its key.
+        """
         with self._lock:
+            shown = self._identity.in_use(self._clock()).certificate
             self._identity = identity
             for peer in self._config.peers:
                 self._renew(peer)
+            if shown not in identity.certificates:
+                for _, client in self._ending:
+                    client.close()
+                self._ending = []
 
     def follow_dates(self) -> None:
         """Take new connections where a certificate is about to end, and close those where one has ended.

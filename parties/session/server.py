@@ -6,15 +6,15 @@ import datetime as dt
 import functools
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Final
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from parties.config import Address, Keepalive
-from parties.errors import ConfigError, PeerBusy
+from parties.errors import ConfigError
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.offers import Renewals
 from parties.ports.interfaces import MESSAGE_LIMIT, JobPort
@@ -22,10 +22,13 @@ from parties.ports.terms import Terms
 from parties.rpc import tls
 from parties.rpc.client import PROBE_BLOB, PROBE_BYTES
 from parties.rpc.codec import Packet, ServedRun
+from parties.rpc.connections import Connections
 from parties.rpc.greeting import check_greeting, make_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
 from parties.rpc.refusal import code_of, refuse
+from parties.session.listener import Listener
+from parties.session.pins import Pins
 from parties.session.runner import SessionRunner
 from smc.errors import DuettoError, ProtocolViolation
 
@@ -44,96 +47,8 @@ _QUEUE = 1024
 """Calls that may wait for a thread; beyond, gRPC refuses calls of whomever."""
 
 _PROBES = 2
-_KINDS = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
 
 log = logging.getLogger(__name__)
-
-
-class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
-    """Lets a call through only if its certificate is pinned for a peer, whatever the service.
-
-    TLS has already demanded a certificate of one of the peers; this is the second, independent look, and it
-    says which peer calls. A peer has so many calls at once and no more, so that none holds all threads.
-
-    Args:
-        peers: the paired parties by name.
-        calls: calls that one peer may have running at once.
-        clock: says what time it is.
-    """
-
-    def __init__(
-        self,
-        peers: Mapping[str, PeerIdentity],
-        calls: int,
-        clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
-    ) -> None:
-        self._calls = calls
-        self._clock = clock
-        self._rooms: Mapping[str, threading.BoundedSemaphore] = {}
-        self.set_peers(peers)
-
-    @property
-    def peers(self) -> Collection[PeerIdentity]:
-        """The peers that are let in now."""
-        return self._peers.values()
-
-    def set_peers(self, peers: Mapping[str, PeerIdentity]) -> None:
-        """Let these peers in from now on, and no others."""
-        rooms = {name: self._rooms.get(name) or threading.BoundedSemaphore(self._calls) for name in peers}
-        self._rooms = {**self._rooms, **rooms}  # a call of a peer that is gone gives its room back
-        self._peers = dict(peers)
-        self._names = {
-            pin: (name, end)
-            for name, peer in peers.items()
-            for pin, end in certificate.pins(peer.certificates).items()
-        }
-
-    def name(self, context: grpc.ServicerContext) -> str:
-        """The name of the calling peer; ends the call if its certificate is not pinned or has ended.
-
-        TLS looks at the date when a connection is made; this looks at each call, since connections last.
-        """
-        name, end = self._names.get(tls.pin_of(context), ("", None))
-        if end is None:
-            log.warning("a caller with an unknown certificate was refused")
-            refuse(context, "peer-untrusted")
-        if end <= self._clock():
-            log.warning("a call of %s was refused: the certificate of its connection has ended", name)
-            refuse(context, "peer-untrusted")
-        return name
-
-    def seconds_left(self, context: grpc.ServicerContext) -> float:
-        """For how long the certificate of a caller that was let in is valid yet."""
-        _, end = self._names[tls.pin_of(context)]
-        return max((end - self._clock()).total_seconds(), 0.0)
-
-    def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], grpc.RpcMethodHandler[Any, Any] | None],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler[Any, Any] | None:
-        """Put the check before the handler."""
-        handler: Any = continuation(handler_call_details)
-        if handler is None:
-            return None
-        kind = next(kind for kind in _KINDS if getattr(handler, kind))
-        make = getattr(grpc, f"{kind}_rpc_method_handler")
-        checked: grpc.RpcMethodHandler[Any, Any] = make(
-            self._checked(getattr(handler, kind)), handler.request_deserializer, handler.response_serializer
-        )
-        return checked
-
-    def _checked(self, behaviour: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(behaviour)
-        def first_look(request: Any, context: grpc.ServicerContext, *rest: Any) -> Any:
-            room = self._rooms[self.name(context)]
-            if not room.acquire(blocking=False):
-                refuse(context, PeerBusy.code)
-            if not context.add_callback(room.release):  # the call is over already
-                room.release()
-            return behaviour(request, context, *rest)
-
-        return first_look
 
 
 class PeerService(peer_pb2_grpc.PeerServicer):
@@ -281,31 +196,28 @@ class PeerServer:
         renewals: Renewals | None = None,
     ) -> None:
         calls = sessions + _CALLS
-        self._identity = identity
-        self._pins = Pins(peers, calls, clock)
+        self._identity, self._clock = identity, clock
+        connections = Connections()
+        self._pins = Pins(peers, calls, clock, connections)
         threads = max(len(peers), _PEERS) * calls + _SPARE_THREADS
-        self._server = grpc.server(
-            ThreadPoolExecutor(threads, thread_name_prefix="peer"),
-            interceptors=[self._pins, ServedRun()],
-            options=tls.server_options(keepalive),
-            maximum_concurrent_rpcs=threads + _QUEUE,
-        )
-        peer_pb2_grpc.add_PeerServicer_to_server(  # type: ignore[no-untyped-call]
-            PeerService(identity, self._pins, runner, port, terms, renewals), self._server
-        )
+        pool = ThreadPoolExecutor(threads, thread_name_prefix="peer")
+        service = PeerService(identity, self._pins, runner, port, terms, renewals)
         self._health = health.HealthServicer()
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        credentials = tls.server_credentials(lambda: self._identity.in_use(clock()), lambda: self._pins.peers)
-        try:
-            bound = self._server.add_secure_port(str(address), credentials)
-        except RuntimeError:
-            bound = 0
-        if not bound:
-            raise ConfigError(
-                f"{address} cannot be listened on.",
-                "Choose another address in [listen], or end what uses it.",
+
+        def make() -> grpc.Server:
+            server = grpc.server(
+                pool,
+                interceptors=[self._pins, ServedRun()],
+                options=tls.server_options(keepalive),
+                maximum_concurrent_rpcs=threads + _QUEUE,
             )
-        self.address = Address(address.host, bound)
+            peer_pb2_grpc.add_PeerServicer_to_server(service, server)  # type: ignore[no-untyped-call]
+            health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+            return server
+
+        self._changing = threading.Lock()
+        self._listener = Listener(address, make, connections, self._shown(), self._pins.peers)
+        self.address = self._listener.address
 
     def start(self) -> None:
         """Begin to serve.
@@ -313,9 +225,9 @@ class PeerServer:
         Raises:
             ConfigError: the port takes part in handshakes older than TLS 1.3.
         """
-        self._server.start()
+        self._listener.start()
         if tls.speaks_old_tls(_reachable(self.address)):
-            self._server.stop(None)
+            self._listener.stop(0)
             raise ConfigError(
                 "The port speaks TLS older than 1.3; gRPC was imported before its cipher suites were set.",
                 "Start the daemon with `duetto party start`, in a process of its own.",
@@ -323,12 +235,33 @@ class PeerServer:
         self._tell(health_pb2.HealthCheckResponse.SERVING)
 
     def set_identity(self, identity: Identity) -> None:
-        """Show the certificates of this identity from now on; its other keys are as before."""
-        self._identity = identity
+        """Show the certificates of this identity from now on; its other keys are as before.
+
+        Where the certificate that was shown is given up before its end, all connections are cut: somebody
+        else may have its key.
+        """
+        with self._changing:
+            shown = self._shown().certificate
+            self._identity = identity
+            is_given_up = shown not in identity.certificates and certificate.ends(shown) > self._clock()
+            self._listener.show(self._shown(), self._pins.peers, cut=is_given_up)
 
     def set_peers(self, peers: Mapping[str, PeerIdentity]) -> None:
-        """Let these peers in from now on, and no others; calls that are under way go on."""
-        self._pins.set_peers(peers)
+        """Let these peers in from now on, and no others.
+
+        Calls that are under way go on, but for those over certificates that are pinned no more.
+        """
+        with self._changing:
+            self._pins.set_peers(peers)
+            self._listener.show(self._shown(), self._pins.peers)
+
+    def follow_dates(self) -> None:
+        """Show the certificate that is to be shown now."""
+        with self._changing:
+            self._listener.show(self._shown(), self._pins.peers)
+
+    def _shown(self) -> Identity:
+        return self._identity.in_use(self._clock())
 
     def drain(self) -> None:
         """Tell the health service that no new work is taken."""
@@ -336,7 +269,7 @@ class PeerServer:
 
     def stop(self, grace: float) -> None:
         """Let running calls end within `grace` seconds, then cut them off."""
-        self._server.stop(grace).wait()
+        self._listener.stop(grace)
 
     def _tell(self, status: int) -> None:
         for service in ("", SERVICE):

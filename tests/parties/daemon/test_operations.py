@@ -8,12 +8,14 @@ import os
 import signal
 import socket
 import subprocess
-from contextlib import ExitStack
+import threading
+from contextlib import ExitStack, suppress
 
 import pytest
 
 from parties.audit.files import read_log
 from parties.config import load
+from parties.daemon import metrics
 from parties.daemon.metrics import MetricsServer
 from scripts.processes import COMMAND, duetto, free_port, introduced, tried
 
@@ -200,3 +202,43 @@ def test_a_burst_of_monitors_is_not_turned_away(home):
             connections.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=0.5))
     server.start()
     server.stop()
+
+
+def test_who_drips_bytes_at_the_metrics_holds_few_threads_and_none_for_long(monkeypatch, caplog):
+    """Before, each of 1,560 such callers was a thread, and each that left early a trace in the log."""
+    monkeypatch.setattr(metrics, "CALLER_SECONDS", 1.0)
+    server = MetricsServer(free_port(), Nothing())
+    server.start()
+    before = threading.active_count()
+    with ExitStack() as connections:
+        dripping = [
+            connections.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            for _ in range(metrics.CALLERS + 20)
+        ]
+        for plain in dripping:
+            plain.sendall(b"GET /metrics")
+            plain.settimeout(60)
+        with suppress(ConnectionError):
+            assert dripping[0].recv(1) == b""
+        # Each has a timer beside it.
+        assert threading.active_count() - before <= 2 * metrics.CALLERS
+        for plain in dripping:
+            with suppress(ConnectionError):
+                assert plain.recv(1) == b""
+    server.stop()
+    assert caplog.messages == []
+
+
+def test_what_goes_wrong_with_metrics_is_one_record_of_the_log(caplog, capsys):
+    class Broken:
+        def collect(self):
+            raise ZeroDivisionError
+
+    server = MetricsServer(free_port(), Broken())
+    server.start()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as plain:
+        plain.sendall(f"GET /metrics HTTP/1.0\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode())
+        assert plain.recv(1) == b""
+    server.stop()
+    assert caplog.messages == ["a request for metrics was not answered: ZeroDivisionError"]
+    assert capsys.readouterr().err == ""

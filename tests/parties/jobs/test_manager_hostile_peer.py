@@ -226,3 +226,17 @@ def test_a_peer_cannot_pile_up_jobs(pair, monkeypatch):
     assert caught.value.stable_code == "too-many-open"
     # Jobs of the other direction do not count.
     assert pair.south.submit(job_file()).state is not State.FAILED
+
+
+def test_a_peer_cannot_fill_the_disk_with_jobs_that_it_withdraws(pair, monkeypatch):
+    """Withdrawn jobs are not open, so no limit on open ones held."""
+    monkeypatch.setattr("parties.jobs.negotiation.PROPOSED_BYTES", 30_000)
+    pair.allow("south", approval="person")
+    for _ in range(3):
+        pair.north.cancel(pair.north.submit(job_file()).job_id, ANN)
+    with pytest.raises(PeerRefused) as caught:  # noqa: PT012
+        for _ in range(10):
+            pair.north.cancel(pair.north.submit(job_file()).job_id, ANN)
+    assert caught.value.stable_code == "too-many-today"
+    # Jobs of the other direction do not count.
+    assert pair.south.submit(job_file()).state is not State.FAILED

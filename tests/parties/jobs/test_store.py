@@ -17,6 +17,7 @@ import pytest
 
 from parties.contracts.state import WAYS, State
 from parties.errors import JobError
+from parties.jobs.outbox import Outbox
 from parties.jobs.store import JobStore, Progress
 from parties.ledger.accounting import Account
 from parties.ledger.book import Ledger
@@ -37,6 +38,7 @@ PATHS = {
     State.DENIED: [State.DENIED],
     State.CANCELLED: [State.CANCELLED],
 }
+FINAL = [state for state in State if state.is_final]
 
 
 @pytest.fixture
@@ -369,3 +371,45 @@ def test_results_of_jobs_that_a_lost_database_does_not_know_are_put_aside(tmp_pa
     store.recover()
     assert not stranger.exists()
     assert stranger.with_suffix(".unknown").read_text() == "{}"
+
+
+def test_what_peers_proposed_and_nobody_approved_is_deleted_as_long_after_its_end_as_jobs_may_wait(tmp_path):
+    now = [datetime(2030, 1, 1, tzinfo=UTC)]
+    store, outbox = JobStore(tmp_path, lambda: now[0]), Outbox(tmp_path)
+    ended = [insert(store, number, state, outgoing=False) for number, state in enumerate(FINAL)]
+    signed = insert(store, 10, State.APPROVED, outgoing=False)
+    store.move(signed, State.CANCELLED, own_signature=b"signed")
+    own = insert(store, 11, State.CANCELLED)
+    waiting = insert(store, 12, outgoing=False)
+    now[0] += timedelta(days=14)
+    late = insert(store, 13, State.CANCELLED, outgoing=False)
+    assert store.drop_unapproved(timedelta(days=14)) == 0
+    now[0] += timedelta(seconds=1)
+    assert outbox.owed("south")
+    assert store.drop_unapproved(timedelta(days=14)) == 3
+    ran = ended[FINAL.index(State.FINISHED)]
+    assert {job.job_id for job in store.all()} == {ran, signed, own, waiting, late}
+    assert not {*ended} - {ran} & {*outbox.owed("south")}
+    store.close()
+    outbox.close()
+
+
+def test_what_proposals_take_on_the_disk_is_counted_in_full(tmp_path):
+    """A proposal of 55 kB that was withdrawn took 108 kB, and was said to take 1."""
+    store = JobStore(tmp_path)
+    before = used(tmp_path)
+    made = contract()
+    long = replace(made.spec, parameters={**made.spec.parameters, "filler": ["x" * 50] * 1000})
+    for number in range(40):
+        proposed = replace(made, spec=long, nonce=f"{number:064x}")
+        job_id = store.insert(proposed, Role.ALICE, "south", State.WAITING_OWN, outgoing=False).job_id
+        store.move(job_id, State.CANCELLED)
+    store._database.checkpoint()
+    taken, counted = used(tmp_path) - before, store.proposed_bytes("south", timedelta(days=1))
+    assert taken <= counted <= 3 * taken
+    assert store.proposed_bytes("west", timedelta(days=1)) == 0
+    store.close()
+
+
+def used(folder):
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -101,3 +101,19 @@ def test_what_is_no_renewal_is_not_kept(homes, caplog):
         assert caplog.text.count("is not taken") == number
     with pytest.raises(ProtocolViolation):
         check_greeting(make_greeting(SOUTH, Terms(), bytes(20000)), "south")
+
+
+def test_junk_that_differs_each_time_is_looked_at_once_a_minute(homes, caplog, monkeypatch):
+    """Before, each of 1,023 junk renewals was a line of the log, and a proof to check if it was signed."""
+    now, looked = [0.0], []
+    heard = Renewals(load(homes["south"]), clock=lambda: now[0])
+    parse = pairing.parse
+    monkeypatch.setattr(pairing, "parse", lambda text: (looked.append(text), parse(text))[1])
+    for number in range(1000):
+        now[0] += 0.25
+        heard.hear("north", b"{}" + b" " * number)
+        heard.hear("north", b"{}")
+    assert len(looked) == len(caplog.messages) == 5
+    now[0] += 60
+    heard.hear("north", announced(homes))
+    assert offered(load(homes["south"]), load(homes["south"]).peer("north")) is not None

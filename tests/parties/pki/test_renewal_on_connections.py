@@ -17,9 +17,9 @@ from parties.pki import certificate
 from parties.pki.identity import CHANGE
 from parties.rpc import tls
 from parties.rpc.reach import Stage, reach
-from parties.session.server import Pins
+from parties.session.pins import Pins
 from smc.channel.vectors import ExpectedByteRows
-from smc.errors import PeerLost
+from smc.errors import DuettoError, PeerLost
 from smc.forms import Role
 from tests.parties.pki.dated import DAY, START, both, certified, ending_in, real_now, renewed
 from tests.parties.pki.homes import HERE
@@ -130,6 +130,78 @@ def test_a_session_goes_on_with_the_renewed_certificate_where_one_follows():
 
         party.jobs.tasks["0123456789abcdef"] = task(Role.BOB, receive, ending)
         directory.run_session("south", task(Role.ALICE, send))
+        assert ending.wait() is None
+    assert got == [bytes(range(SIZE))]
+
+
+def waiting_session(going_on):
+    def wait(session):
+        going_on.release()
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
+
+    return wait
+
+
+@pytest.mark.parametrize("gives_up", ["the dialler", "the listener", "the peer of the listener"])
+def test_a_certificate_that_is_given_up_cuts_the_connections_that_rest_on_it(gives_up):
+    """After `keys renew --at-once`, and after a peer's certificate has lost its pin, nothing goes on."""
+    ending, going_on, failed = Ending(), threading.Semaphore(0), []
+    wait = waiting_session(going_on)
+    with (
+        listening(SOUTH, public(NORTH), limits=PATIENT) as party,
+        dialling(NORTH, public(SOUTH), party.server.address, limits=PATIENT) as directory,
+    ):
+        party.jobs.tasks["0123456789abcdef"] = task(Role.BOB, wait, ending)
+
+        def run():
+            try:
+                directory.run_session("south", task(Role.ALICE, wait))
+            except DuettoError as error:
+                failed.append(error)
+
+        session = threading.Thread(target=run)
+        session.start()
+        assert going_on.acquire(timeout=30)
+        assert going_on.acquire(timeout=30)
+        if gives_up == "the dialler":
+            directory.set_identity(certified(NORTH, real_now()))
+        elif gives_up == "the listener":
+            party.server.set_identity(certified(SOUTH, real_now()))
+        else:
+            party.server.set_peers({"north": public(certified(NORTH, real_now()))})
+        session.join(30)
+        assert not session.is_alive()
+        assert isinstance(failed[0], PeerLost | PeerUntrusted)
+        assert ending.wait() is not None
+        with pytest.raises(PeerUntrusted):
+            directory.client("south").hello()
+
+
+def test_a_session_goes_on_while_another_certificate_is_let_in():
+    """The server has a successor; what is under way does not notice."""
+    got, ending, going_on, sent = [], Ending(), threading.Event(), threading.Event()
+
+    def receive(session):
+        going_on.set()
+        got.append(session.channel.recv(Parcel, ExpectedByteRows(1, SIZE)).tobytes())
+
+    def send(session):
+        assert sent.wait(30)
+        session.channel.send(parcel(bytes(range(SIZE))))
+
+    with (
+        listening(SOUTH, public(NORTH), limits=PATIENT) as party,
+        dialling(NORTH, public(SOUTH), party.server.address, limits=PATIENT) as directory,
+    ):
+        party.jobs.tasks["0123456789abcdef"] = task(Role.BOB, receive, ending)
+        session = threading.Thread(target=directory.run_session, args=("south", task(Role.ALICE, send)))
+        session.start()
+        assert going_on.wait(30)
+        for known in (both(renewed(NORTH)), public(NORTH)):
+            party.server.set_peers({"north": known})
+        assert directory.client("south").hello().version
+        sent.set()
+        session.join(30)
         assert ending.wait() is None
     assert got == [bytes(range(SIZE))]
 

@@ -5,15 +5,17 @@ In the job `harness.JOB` it behaves as its settings say; every behaviour is also
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 from parties.config import Address, Keepalive
-from parties.pki import Identity, PeerIdentity
+from parties.pki import Identity, PeerIdentity, certificate
 from parties.ports.terms import Terms
 from smc.channel.message import FRAME_BYTES, Frame
 from smc.channel.vectors import ExpectedByteRows
@@ -113,6 +115,11 @@ def main() -> None:
         for name, run in BEHAVIOURS.items():
             party.jobs.tasks[name] = harness.task(Role.BOB, run, job_id=name)
         print(f"port {party.server.address.port}", flush=True)
+        # By turns north has another certificate besides, and so what TLS lets in is another list.
+        others = itertools.cycle((certificate.make("north")[0], b""))
+        for other in itertools.islice(others, settings.get("changes", 0)):
+            party.server.set_peers({"north": replace(north, certificates=north.certificates + other)})
+        print("changed", flush=True)
         threading.Event().wait()
 
 

@@ -60,7 +60,7 @@ def test_nothing_connects_in_a_process_that_was_not_set_up():
     with pytest.raises(ConfigError, match="not set up for TLS"):
         tls.dial(NORTH, public(SOUTH), Address("127.0.0.1", 1), Keepalive())
     with pytest.raises(ConfigError, match="not set up for TLS"):
-        tls.server_credentials(NORTH, lambda: [public(SOUTH)])
+        tls.server_credentials(NORTH, SOUTH.certificate, lambda: None)
 
 
 @pytest.mark.usefixtures("unset")

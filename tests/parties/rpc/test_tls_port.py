@@ -20,7 +20,7 @@ from parties.rpc.client import PROBE_BLOB
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.reach import Stage, reach
 from parties.rpc.refusal import CODE_KEY, clean, refused
-from parties.session.server import Pins
+from parties.session.pins import Pins
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from tests.parties.rpc.harness import NORTH, SOUTH, dialling, listening, public
