@@ -30,8 +30,8 @@ class SecretBits(NoTruth):
 
     `&`, `|`, `^` and `~` work element by element, with other secret bits or with public ones (a bool or an
     array of them), and broadcast as numpy does. `^`, `~` and what has a public operand are local; the others
-    take two rounds and 8.5 bytes per bit. Both parties call the same operations in the same order. There is no
-    `if` on secret bits: `smc.secret.ints.select` takes one of two values by them.
+    take two rounds and 8.5 bytes per bit. Both parties call the same operations in the same order. There is
+    no `if` on secret bits: `smc.secret.ints.select` takes one of two values by them.
 
     Args:
         session: this side of the run.

@@ -1,9 +1,9 @@
-"""Every shared integer whose sign is taken, or of which bits are cut off, is held against its declared bounds.
+"""Every shared integer whose sign is taken, or of which bits are cut, is held against its declared bounds.
 
-Bounds are on the caller's word: what lies outside gives a wrong result for some shares and not for others, with
-a probability that no run of tests may ever meet. Here both parties' shares of such an integer are added up, in
-programs that `run_pair` runs, and one that lies outside fails the test whatever its shares are. Nothing is sent
-for it, so sizes and rounds stay what they are.
+Bounds are on the caller's word: what lies outside gives a wrong result for some shares and not for others,
+with a probability that no run of tests may ever meet. Here both parties' shares of such an integer are added
+up, in programs that `run_pair` runs, and one that lies outside fails the test whatever its shares are.
+Nothing is sent for it, so sizes and rounds stay what they are.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ LOW_BITS = {
     f"{TOLERANT}.rank_join.RankJoin._compared",
     f"{TOLERANT}.rank_join.RankJoin._leads",
 }
-"""Where shares are such modulo a smaller power of two: as many low bits as a sign is taken of are looked at."""
+"""Where shares are such modulo a smaller power of two: as many low bits are seen as a sign is taken of."""
 
 GATED = {f"{TOLERANT}.rank_join.RankJoin._compared": lambda names: names["joined"].member}
-"""Where some integers do not count, and XOR shares of which do: here slots without an item have random words, and the
-bit that says so is taken to all that comes of them."""
+"""Where some integers do not count, and XOR shares of which do: here slots without an item have random words,
+and the bit that says so is taken to all that comes of them."""
 
 
 @dataclass
@@ -111,7 +111,9 @@ class Watch:
                 return
             self.seen[where] += words.size
         if (operation, bounds, words.shape) != (other.operation, other.bounds, other.words.shape):
-            raise OutsideBounds(f"{operation} of {bounds}, and at the peer {other.operation} of {other.bounds}")
+            raise OutsideBounds(
+                f"{operation} of {bounds}, and at the peer {other.operation} of {other.bounds}"
+            )
         held = (words + other.words).view(np.int64)
         if where in LOW_BITS:
             above = np.int64(63 - bounds.sign_bits)
@@ -151,7 +153,12 @@ def watched() -> Iterator[Watch]:
 
     near, finish, begin = truncation.shift_near, pair._finish, pair.memory_pair
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((msb, "nonnegative"), (msb, "zero"), (truncation, "shift"), (truncation, "divide")):
+        for module, name in (
+            (msb, "nonnegative"),
+            (msb, "zero"),
+            (truncation, "shift"),
+            (truncation, "divide"),
+        ):
             patch.setattr(module, name, shown(name, getattr(module, name)))
         patch.setattr(truncation, "shift_near", parts_shown)
         patch.setattr(pair, "memory_pair", lambda timeout: watch.started(begin(timeout)))

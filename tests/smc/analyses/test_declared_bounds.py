@@ -1,4 +1,4 @@
-"""All integers of all analyses lie within what is declared of them, wherever a sign is taken or bits are cut off."""
+"""All integers of all analyses lie within what is declared of them, wherever a sign is taken or bits cut."""
 
 from __future__ import annotations
 

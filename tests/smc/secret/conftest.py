@@ -1,5 +1,5 @@
-"""Sessions get their base transfers from a dealer: see `tests.support.dealt`; what programs declare of their integers
-is held against them: see `tests.support.held_bounds`."""
+"""Sessions get their base transfers from a dealer: see `tests.support.dealt`; what programs declare of their
+integers is held against them: see `tests.support.held_bounds`."""
 
 from __future__ import annotations
 

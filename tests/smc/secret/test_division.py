@@ -177,8 +177,8 @@ def test_both_ways_cost_as_declared(count):
         (Bounds(0, 1 << 20), Bounds(1, 5000)),
         (Bounds(0, 60_000), Bounds(6, 40_000)),
         (Bounds(0, 9), Bounds(2, 3)),
-        # Bounds within two octaves, the lower one no power of two: what is compared with it reaches further down
-        # than what is compared with powers of two.
+        # Bounds within two octaves, the lower one no power of two: what is compared with it reaches further
+        # down than what is compared with powers of two.
         (Bounds(0, 1 << 24), Bounds(100, 105)),
         (Bounds(0, 200), Bounds(3, 3)),
         (Bounds(0, 60_000), Bounds(5, 7)),
@@ -220,7 +220,9 @@ def test_the_way_is_that_of_fewest_bytes_and_rounds():
 def test_a_loose_bound_of_the_quotient_is_as_good_as_none():
     for numerator, divisor in ((Bounds(0, 1), Bounds(3, 100)), (Bounds(0, 1000), Bounds(3, 10))):
         for largest in (numerator.upper // divisor.lower + 1, 1 << 20):
-            assert long_division.digits(numerator, divisor, largest) == long_division.digits(numerator, divisor)
+            assert long_division.digits(numerator, divisor, largest) == long_division.digits(
+                numerator, divisor
+            )
             assert Division.of(3, numerator, divisor, largest) == Division.of(3, numerator, divisor)
 
 

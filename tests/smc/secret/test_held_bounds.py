@@ -1,4 +1,4 @@
-"""The watch over declared bounds can fail: it finds one wrong bound before any operation, and sends nothing."""
+"""The watch over declared bounds can fail: it finds a wrong bound before any operation, and sends nothing."""
 
 from __future__ import annotations
 

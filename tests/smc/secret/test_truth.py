@@ -1,4 +1,4 @@
-"""No program can take a secret for true: every way by which Python asks raises, and nothing is sent for it."""
+"""No program can take a secret for true: every way by which Python asks raises an error that says so."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ ASKS = {
     "True in bits": lambda x, y: True in (x >= y),
     "not in": lambda x, y: 9 not in x,
     "max": lambda x, y: max(x),
-    "max of two": lambda x, y: max(x, y),
-    "min": lambda x, y: min(x, y),
+    "max of two": max,
+    "min": min,
     "sorted": lambda x, y: sorted(x),
     "any": lambda x, y: any(x >= y),
     "all": lambda x, y: all([x >= y]),
