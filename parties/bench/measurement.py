@@ -30,9 +30,9 @@ from smc.network import priced_over
 from smc.numeric.random import Randomness
 from smc.planning.cost import estimate_seconds
 from smc.planning.pools import need_of
-from smc.protocols.spec import Flight
+from smc.protocols.flights import Flight
 
-_PROGRAM: Final = (sys.executable, "-m", "parties.bench.party")
+_PROGRAM: Final = (sys.executable, "-P", "-m", "parties.bench.party")
 _AFTERMATH_SECONDS: Final = 5.0
 """How long the second process may take to say why it failed, after the first has."""
 
@@ -235,7 +235,7 @@ def _describe(case: Case) -> dict[str, Any]:
     with priced_over(None, case.lanes):
         cost = plan.cost(case.parameters)
     # lanes are opened before the first run
-    cost = replace(cost, flights=tuple(each for each in cost.flights if each is not Flight.LANES))
+    cost = replace(cost, flights=cost.flights.without(Flight.LANES))
     return {
         "type": str(case.type),
         "bits": case.bits,

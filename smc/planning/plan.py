@@ -11,7 +11,8 @@ from typing import Any, Final
 from smc.forms import ComparisonType, Form, Role
 from smc.planning.registry import spec_named
 from smc.protocols.engines import Engine
-from smc.protocols.spec import Cost, Flight, Modulus, Parameters, Setup, Spec, mirrored_modulus
+from smc.protocols.flights import Flight
+from smc.protocols.spec import Cost, Modulus, Parameters, Setup, Spec, mirrored_modulus
 
 DIGEST_BYTES: Final = 32
 
@@ -168,10 +169,8 @@ class Plan:
     def cost(self, parameters: Parameters) -> Cost:
         """The exact cost of `parameters.count` comparisons, without the set-up of a session."""
         full, rest = divmod(parameters.count, size := self.chunk(parameters))
-        total = Cost()
-        for count in (*[size] * full, *([rest] if rest else [])):
-            total += self.once(replace(parameters, count=count))
-        return total
+        total = self.once(replace(parameters, count=size)) * full if full else Cost()
+        return total + self.once(replace(parameters, count=rest)) if rest else total
 
     @property
     def bottom(self) -> Spec:

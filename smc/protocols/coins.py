@@ -28,8 +28,9 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 
 COIN_BYTES: Final = 32
 

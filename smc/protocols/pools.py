@@ -32,8 +32,9 @@ from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.oblivious.cost import POOL_NAME_BYTES
 from smc.oblivious.pool import Pool
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 
 OFFERS: Final = 8
 """Pools that a side names; more of one kind wait until these are used."""

@@ -16,53 +16,7 @@ from smc.channel.vectors import residues_bytes
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Role
 from smc.protocols.engines import Engine
-
-
-class Flight(Enum):
-    """Who sends a message: one party, or both without waiting for each other.
-
-    `RESERVE` is a flight of both that takes place before the first use of silent transfers in a session, and
-    not before the others; `LANES` are the flights of both before the first batch that is cut into lanes.
-    `smc.protocols.transfer_costs.cost_settled` knows their bytes.
-    """
-
-    ALICE = "A"
-    BOB = "B"
-    BOTH = "AB"
-    RESERVE = "R"
-    LANES = "L"
-
-    @property
-    def mirror(self) -> Flight:
-        """The flight with Alice and Bob exchanged."""
-        return {Flight.ALICE: Flight.BOB, Flight.BOB: Flight.ALICE}.get(self, self)
-
-
-ONCE: Mapping[Flight, int] = {Flight.RESERVE: 1, Flight.LANES: 5}
-"""Rounds of what a session does once: for lanes they agree on the number, and set each of them up."""
-
-
-def count_rounds(flights: Iterable[Flight]) -> int:
-    """The longest chain of dependent messages when `flights` happen in this order.
-
-    Flights in the same direction with none between them need not wait for each other. `Channel` measures
-    rounds in the same way, with a logical clock.
-    """
-    alice = bob = 0  # the longest chain that each has received
-    done = set()
-    for flight in flights:
-        if flight in done:
-            continue
-        if flight in ONCE:
-            done.add(flight)
-        for _ in range(ONCE.get(flight, 1)):
-            from_alice, from_bob = alice + 1, bob + 1
-            if flight is not Flight.BOB:
-                bob = max(bob, from_alice)
-            if flight is not Flight.ALICE:
-                alice = max(alice, from_bob)
-    return max(alice, bob)
-
+from smc.protocols.flights import Flight, Flights
 
 Modulus = int | Role
 """The modulus of shares: a number, or the Paillier N of a party while the key itself is not at hand."""
@@ -189,7 +143,7 @@ class Parameters:
         return 2 * ((self.bob_key_bits + 7) // 8)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Cost:
     """What a step costs, exactly.
 
@@ -201,11 +155,26 @@ class Cost:
         bob_operations: the same for Bob.
     """
 
-    flights: tuple[Flight, ...] = ()
-    alice_bytes: int = 0
-    bob_bytes: int = 0
-    alice_operations: Mapping[str, int] = field(default_factory=dict)
-    bob_operations: Mapping[str, int] = field(default_factory=dict)
+    flights: Flights
+    alice_bytes: int
+    bob_bytes: int
+    alice_operations: Mapping[str, int]
+    bob_operations: Mapping[str, int]
+
+    def __init__(
+        self,
+        flights: Flights | Iterable[Flight] = (),
+        alice_bytes: int = 0,
+        bob_bytes: int = 0,
+        alice_operations: Mapping[str, int] | None = None,
+        bob_operations: Mapping[str, int] | None = None,
+    ) -> None:
+        order = flights if isinstance(flights, Flights) else Flights.of(flights)
+        object.__setattr__(self, "flights", order)
+        object.__setattr__(self, "alice_bytes", alice_bytes)
+        object.__setattr__(self, "bob_bytes", bob_bytes)
+        object.__setattr__(self, "alice_operations", alice_operations or {})
+        object.__setattr__(self, "bob_operations", bob_operations or {})
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(
@@ -230,7 +199,7 @@ class Cost:
     def mirror(self) -> Cost:
         """The cost with Alice and Bob exchanged."""
         return Cost(
-            tuple(flight.mirror for flight in self.flights),
+            self.flights.mirror,
             self.bob_bytes,
             self.alice_bytes,
             self.bob_operations,
@@ -239,8 +208,8 @@ class Cost:
 
     @property
     def rounds(self) -> int:
-        """Rounds, see `count_rounds`."""
-        return count_rounds(self.flights)
+        """The longest chain of dependent messages, see `Flights`."""
+        return self.flights.rounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,9 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
 from smc.oblivious.cost import POOL_NAME_BYTES
 from smc.oblivious.pool import PoolInfo
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 
 _NOBODY: Final = bytes(POOL_NAME_BYTES)
 

@@ -23,8 +23,9 @@ from smc.oblivious.bitmatrix import words_for
 from smc.oblivious.cost import OPENING, SETUP, FlightBytes, comparison, extended_blocks
 from smc.oblivious.lanes import agreement
 from smc.oblivious.silent_circuits import Stock
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Setup
+from smc.protocols.spec import Cost, Setup
 
 _FLIGHTS: Final = {
     (True, False): Flight.ALICE,
@@ -179,7 +180,7 @@ def _with_work(sent: Cost, rows: int, name: str = SILENT_ROWS) -> Cost:
 
 
 def _with_reserve(sent: Cost) -> Cost:
-    return replace(sent, flights=(Flight.RESERVE, *sent.flights))
+    return Cost((Flight.RESERVE,)) + sent
 
 
 def takes_silent_blocks(network: Network | None, count: int) -> bool:

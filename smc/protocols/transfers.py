@@ -15,7 +15,8 @@ from smc.oblivious import (
     softspoken,
     transfers,
 )
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.flights import Flight
+from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import (
     FUNCTIONS,
     SETUP_COST,

@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 from smc.forms import Role
 from smc.oblivious.cost import matrix_bytes
 from smc.pieces import cut
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret.masks import (
     KEY_BYTES,

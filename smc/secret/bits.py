@@ -17,6 +17,7 @@ from smc.protocols.transfer_costs import cost_of
 from smc.secret import opening
 from smc.secret.msb import public_bits
 from smc.secret.shapes import check_shapes
+from smc.secret.truth import NoTruth
 
 Bit = NDArray[np.uint8]
 PublicBits = bool | NDArray[np.bool_]
@@ -24,12 +25,13 @@ PublicBits = bool | NDArray[np.bool_]
 BOTH: Final = frozenset(Role)
 
 
-class SecretBits:
+class SecretBits(NoTruth):
     """Bits of which each party holds an XOR share.
 
     `&`, `|`, `^` and `~` work element by element, with other secret bits or with public ones (a bool or an
     array of them), and broadcast as numpy does. `^`, `~` and what has a public operand are local; the others
-    take two rounds and 8.5 bytes per bit. Both parties call the same operations in the same order.
+    take two rounds and 8.5 bytes per bit. Both parties call the same operations in the same order. There is
+    no `if` on secret bits: `smc.secret.ints.select` takes one of two values by them.
 
     Args:
         session: this side of the run.

@@ -34,8 +34,9 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.network import network_priced
 from smc.pieces import cut
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
 
 Octet = NDArray[np.uint8]

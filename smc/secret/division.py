@@ -80,7 +80,8 @@ class Division:
             DomainError: y could be zero or negative, or a multiple of it would not fit.
         """
         digits = tuple(long_division.digits(numerator, divisor, largest))
-        most = numerator.upper // divisor.lower if largest is None else largest
+        most = numerator.upper // divisor.lower
+        most = most if largest is None else min(most, largest)
         ways = [cls(count, digits, divisor, owner)]
         ways += [cls(count, steps, divisor, owner) for steps in Steps.of(numerator, divisor, most)]
         return min(ways, key=_weight)

@@ -141,10 +141,9 @@ class Steps:
 
     @property
     def first_bounds(self) -> Bounds:
-        """Of q 2**(p - shift), the first quotient."""
-        return Bounds(
-            0, ceil((self.largest + 1) * (1 + self.error) * (1 << (self.point - self.numerator_shift)))
-        )
+        """Of q 2**(p - shift), the first quotient: below 0 where the numerator was shortened to -1."""
+        most = ceil((self.largest + 1) * (1 + self.error) * (1 << (self.point - self.numerator_shift)))
+        return Bounds(-2 * max(line.constant for line in self.lines), most)
 
     @property
     def rest_bounds(self) -> Bounds:
@@ -215,7 +214,8 @@ class Steps:
         """Of the divisor less powers of two; where it can be 0 also less its lower bound."""
         highest = 1 << (self.lowest + OCTAVES * self.raised)
         if zeros:
-            return Bounds(-highest, self.divisor.upper - self.divisor.lower)
+            # With one octave nothing is compared with a power of two, and the lower bound is the largest.
+            return Bounds(-max(highest, self.divisor.lower), self.divisor.upper - self.divisor.lower)
         return Bounds(self.divisor.lower - highest, self.divisor.upper - (2 << self.lowest))
 
     @property

@@ -35,8 +35,9 @@ from smc.forms import Role
 from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
 from smc.pieces import cut
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.masks import (
     KEY_BYTES,

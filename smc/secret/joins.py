@@ -42,9 +42,10 @@ from smc.forms import Role
 from smc.oblivious import oprf
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
+from smc.protocols.flights import Flight
 from smc.protocols.intersection import cuckoo, opprf
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison, cost_of
 from smc.secret import permutation
 from smc.secret.circuit_psi import same_tags, tag_bits

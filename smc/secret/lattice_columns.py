@@ -37,8 +37,9 @@ from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
 from smc.errors import UsageError
 from smc.oblivious.cost import SPAN_BYTES
 from smc.pieces import cut
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]

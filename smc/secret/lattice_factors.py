@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 from smc.secret.lattice_products import HeldMatrix, MatrixLayout, PeerMatrix, layout_of
 from smc.secret.repeated import Entries
 

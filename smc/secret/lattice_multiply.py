@@ -41,8 +41,9 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious.cost import SPAN_BYTES
 from smc.pieces import cut
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 
 Word = NDArray[np.uint64]
 

@@ -33,8 +33,9 @@ from numpy.typing import NDArray
 from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret import bit_words
 from smc.secret.grouped import Grouping

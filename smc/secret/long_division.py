@@ -71,7 +71,8 @@ def digits(numerator: Bounds, divisor: Bounds, largest: int | None = None) -> li
             "divide: by its declared bounds the divisor could be zero or negative.",
             "Declare a positive lower bound for it, or select a positive number where it is not positive.",
         )
-    most = numerator.upper // divisor.lower if largest is None else largest
+    most = numerator.upper // divisor.lower
+    most = most if largest is None else min(most, largest)
     length = most.bit_length()
     result = []
     rest = min(numerator.upper, (most + 1) * divisor.upper - 1)

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import Bits, ExpectedBits, ExpectedWords, Words
 from smc.forms import Role
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 
 
 @dataclass(frozen=True, slots=True)

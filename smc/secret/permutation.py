@@ -31,8 +31,9 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
 from smc.secret.benes import Index, Word, apply, columns_for, switches, wires_for
 

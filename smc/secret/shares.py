@@ -16,11 +16,12 @@ from smc.secret import opening
 from smc.secret.bits import BOTH
 from smc.secret.bounds import Bounds, Operand
 from smc.secret.fixed import PublicInts, check_scale, held_integers
+from smc.secret.truth import NoTruth
 
 Word = NDArray[np.uint64]
 
 
-class SharedWords:
+class SharedWords(NoTruth):
     """Held integers with what is public of them; `smc.secret.ints.SecretInts` computes on them.
 
     Args:

@@ -36,8 +36,9 @@ from smc.ciphers.paillier import Ciphertexts, Fresh
 from smc.forms import Form
 from smc.protocols.baselines.bit_planes import bit_planes, flattened
 from smc.protocols.engines import baseline
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
 

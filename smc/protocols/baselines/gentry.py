@@ -46,8 +46,9 @@ from smc.protocols.baselines.bit_planes import (
     total,
 )
 from smc.protocols.engines import baseline
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
 _LAST = 3

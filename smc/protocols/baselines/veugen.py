@@ -34,8 +34,9 @@ from smc.errors import ProtocolViolation
 from smc.forms import Form
 from smc.protocols.baselines.bit_planes import bit_planes, first_differences, flattened
 from smc.protocols.engines import baseline
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
+from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
 

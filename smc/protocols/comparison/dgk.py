@@ -40,8 +40,9 @@ from smc.numeric.random import Randomness
 from smc.pieces import cut
 from smc.protocols.cipher_context import KeyedCipherContext
 from smc.protocols.engines import DGK
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Setup, Sharing, Spec
+from smc.protocols.spec import Cost, Parameters, Setup, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
 

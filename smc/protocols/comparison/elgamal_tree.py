@@ -25,8 +25,9 @@ from smc.ciphers.curve import ORDER, POINT_BYTES
 from smc.ciphers.elgamal import CIPHERTEXT_BYTES
 from smc.forms import Form, Role
 from smc.protocols.engines import ELGAMAL
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Setup, Sharing, Spec
+from smc.protocols.spec import Cost, Parameters, Setup, Sharing, Spec
 from smc.protocols.trees import membership
 from smc.protocols.trees.dyadic import pack
 from smc.values import Nothing, Plain, Share

@@ -28,8 +28,9 @@ from smc.ciphers.keys import PublicKey
 from smc.ciphers.paillier import Fresh
 from smc.errors import KeyMaterialError, UsageError
 from smc.forms import ComparisonType, Form
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec, Subprotocol
+from smc.protocols.spec import Cost, Parameters, Spec, Subprotocol
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
 Inner = Callable[[Parameters, Plain | Nothing, Plain | Nothing], Encrypted | KeyHolder]

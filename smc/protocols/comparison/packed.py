@@ -36,8 +36,9 @@ from smc.ciphers.packing import MASK_BITS, Packing
 from smc.ciphers.paillier import Fresh
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec, Subprotocol
+from smc.protocols.spec import Cost, Parameters, Sharing, Spec, Subprotocol
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
 
 Inner = Callable[[Parameters, Plain | Nothing, Plain | Nothing], Share]

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from smc.channel.message import Message
 from smc.ciphers.paillier import Ciphertexts, Fresh
 from smc.forms import Form
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
+from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
 
 

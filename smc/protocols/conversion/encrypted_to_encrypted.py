@@ -21,8 +21,9 @@ from smc.channel.message import Message
 from smc.ciphers.paillier import Fresh
 from smc.errors import KeyMaterialError
 from smc.forms import Form
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder
 
 

@@ -26,8 +26,9 @@ from smc.channel.message import Message
 from smc.ciphers.packing import MASK_BITS, Packing
 from smc.ciphers.paillier import Fresh
 from smc.forms import Form
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
+from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
 
 

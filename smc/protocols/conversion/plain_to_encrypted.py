@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from smc.channel.message import Message
 from smc.ciphers.paillier import Fresh
 from smc.forms import Form
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
 

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedResidues, Residues
 from smc.forms import Form, Role
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
+from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
 

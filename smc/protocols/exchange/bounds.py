@@ -22,8 +22,9 @@ import numpy as np
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 
 MAX_SCALE: Final = 18
 """More digits after the point would leave no room for a whole number."""

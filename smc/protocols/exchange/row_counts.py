@@ -23,8 +23,9 @@ from typing import Final, Self
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedResidues, Residues, residues_bytes
 from smc.errors import DomainError, ProtocolViolation
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 
 MAX_ROWS: Final = 1 << 27
 """More rows than one side brings to a run: 134 million, some gigabytes of keys and masks."""

@@ -21,8 +21,9 @@ import numpy as np
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import DomainError, ProtocolViolation
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 
 MAX_BYTES: Final = 1 << 20
 """Longer texts are neither sent nor taken."""

@@ -40,9 +40,10 @@ from smc.oblivious import oprf
 from smc.pieces import cut
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
+from smc.protocols.flights import Flight
 from smc.protocols.intersection import cuckoo, okvs
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_of
 from smc.protocols.transfer_costs import SETUP_COST as TRANSFER_COST
 

@@ -16,7 +16,8 @@ from smc.ciphers.homomorphic import B
 from smc.errors import ProtocolViolation
 from smc.pieces import cut
 from smc.protocols.cipher_context import CipherContext
-from smc.protocols.spec import Cost, Flight, Parameters
+from smc.protocols.flights import Flight
+from smc.protocols.spec import Cost, Parameters
 from smc.protocols.trees.dyadic import Cover, cover_below, cover_from, pack, point_nodes
 from smc.values import Nothing, Plain, Share
 

@@ -12,7 +12,8 @@ from parties.lanes import LANE_MEMORY
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES, study_of
 from smc.forms import Role
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.flights import Flight
+from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of_opening
 from tests.parties.jobs.institutions import job
 

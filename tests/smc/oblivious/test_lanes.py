@@ -19,7 +19,8 @@ from smc.oblivious import cost, silent_circuits
 from smc.oblivious.lane_engine import METHODS, LaneEngine
 from smc.oblivious.lanes import LaneAnswer, LaneCall, LaneLost
 from smc.pair import run_pair
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.flights import Flight
+from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST, SILENT_TRANSFERS, cost_of, cost_settled
 
 RANDOM = Randomness.from_seed(b"tests", "lanes of an engine")

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role, all_types
@@ -10,7 +15,8 @@ from smc.network import LAN, Network
 from smc.planning.plan import Plan, Step
 from smc.planning.registry import COMPARISONS, CONVERSIONS, ENGINES
 from smc.planning.route import plan_comparison
-from smc.protocols.spec import Cost, Flight, Parameters, count_rounds
+from smc.protocols.flights import ONCE, Flight, Flights
+from smc.protocols.spec import Cost, Parameters
 
 GIVEN = Parameters(1, 32, 2048, 2048)
 
@@ -101,13 +107,80 @@ def test_names_are_unique() -> None:
 
 def test_rounds_of_flights() -> None:
     a, b, both = Flight.ALICE, Flight.BOB, Flight.BOTH
-    assert count_rounds([]) == 0
-    assert count_rounds([a, a, a]) == 1
-    assert count_rounds([a, b, a]) == 3
-    assert count_rounds([a, b, b, a]) == 3
-    assert count_rounds([both]) == 1
-    assert count_rounds([both, a]) == 2
-    assert count_rounds([a, b, both]) == 3
+    for flights, rounds in (
+        ([], 0),
+        ([a, a, a], 1),
+        ([a, b, a], 3),
+        ([a, b, b, a], 3),
+        ([both], 1),
+        ([both, a], 2),
+        ([a, b, both], 3),
+        ([Flight.RESERVE, both, Flight.RESERVE], 2),
+        ([a, Flight.LANES, b, Flight.LANES, Flight.RESERVE], 7),
+    ):
+        assert Flights.of(flights).rounds == rounds == counted(flights)
+        assert Flights.of(flights).mirror.rounds == rounds
+
+
+def counted(flights: Sequence[Flight]) -> int:
+    """Rounds message by message: the longest chain that each side has received."""
+    received = {Role.ALICE: 0, Role.BOB: 0}
+    for place, flight in enumerate(flights):
+        times = 1 if flight not in ONCE else ONCE[flight] * (flight not in flights[:place])
+        for _ in range(times):
+            sent = {role: received[role] + 1 for role in Role}
+            for role, from_other in ((Role.ALICE, Flight.BOB), (Role.BOB, Flight.ALICE)):
+                if flight not in (Flight.ALICE, Flight.BOB) or flight is from_other:
+                    received[role] = max(received[role], sent[role.other])
+    return max(received.values())
+
+
+@given(
+    st.lists(st.sampled_from(Flight), max_size=12),
+    st.lists(st.sampled_from(Flight), max_size=6),
+    st.integers(0, 9),
+)
+def test_repeated_flights_have_the_rounds_of_all_messages(
+    first: list[Flight], repeated: list[Flight], times: int
+) -> None:
+    short = Flights.of(first) + Flights.of(repeated) * times
+    whole = [*first, *repeated * times]
+    assert short == Flights.of(whole)
+    assert short.rounds == counted(whole)
+    assert short.without(Flight.LANES).rounds == counted([each for each in whole if each is not Flight.LANES])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["SE-SE-SE", "PN-NP-SE", "SS-SS-SS"])
+def test_a_plan_of_ten_million_rows_is_priced_chunk_by_chunk_in_its_head(
+    engine: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan asks each record a few times, however many chunks there are: by count, not by the clock."""
+    asked = Counter[str]()
+    once = Plan.once
+
+    def counting(self: Plan, parameters: Parameters) -> Cost:
+        asked[self.route] += 1
+        return once(self, parameters)
+
+    type_ = ComparisonType.parse(kind)
+    few = Parameters(7, 64, 2048, 2048)
+    moduli = {"x_modulus": 1 << 66, "y_modulus": 1 << 66} if kind == "SS-SS-SS" else {}
+    try:
+        plan = plan_comparison(type_, few, engine=engine, **moduli)
+    except NoRouteError:
+        pytest.skip("no route")
+    size = plan.chunk(few)
+    monkeypatch.setattr(Plan, "once", counting)
+    cost = plan.cost(replace(few, count=10_000_000))
+    assert sum(asked.values()) <= 6
+    full, rest = divmod(10_000_000, size)
+    chunk = once(plan, replace(few, count=size))
+    last = once(plan, replace(few, count=rest)) if rest else Cost()
+    assert cost.alice_bytes == full * chunk.alice_bytes + last.alice_bytes
+    # Three chunks one by one are what the power says.
+    assert (chunk * 3).rounds == (chunk + chunk + chunk).rounds
+    assert cost.rounds <= full * chunk.rounds + last.rounds
 
 
 def test_costs_add_and_mirror() -> None:
@@ -115,7 +188,7 @@ def test_costs_add_and_mirror() -> None:
     assert (cost.alice_bytes, cost.bob_bytes, cost.rounds) == (5, 7, 2)
     assert cost.mirror.alice_operations == {"power": 3}
     assert cost.mirror.bob_operations == {"mask": 3}
-    assert cost.mirror.flights == (Flight.BOB, Flight.ALICE)
+    assert cost.mirror.flights == Flights.of((Flight.BOB, Flight.ALICE))
 
 
 @pytest.mark.parametrize("bits", [0, 129, -1])

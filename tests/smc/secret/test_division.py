@@ -177,6 +177,13 @@ def test_both_ways_cost_as_declared(count):
         (Bounds(0, 1 << 20), Bounds(1, 5000)),
         (Bounds(0, 60_000), Bounds(6, 40_000)),
         (Bounds(0, 9), Bounds(2, 3)),
+        # Bounds within two octaves, the lower one no power of two: what is compared with it reaches further
+        # down than what is compared with powers of two.
+        (Bounds(0, 1 << 24), Bounds(100, 105)),
+        (Bounds(0, 200), Bounds(3, 3)),
+        (Bounds(0, 60_000), Bounds(5, 7)),
+        (Bounds(0, 1 << 24), Bounds(96, 127)),
+        (Bounds(0, 60_000), Bounds(5, 100)),
     ],
 )
 def test_a_divisor_of_zero_gives_what_was_said(numerator, divisor):
@@ -208,6 +215,15 @@ def test_the_way_is_that_of_fewest_bytes_and_rounds():
     assert isinstance(Division.of(10, Bounds(0, 60_000), Bounds(1, 60_000)).method, Steps)
     assert isinstance(Division.of(5_000, Bounds(0, 60_000), Bounds(1, 60_000)).method, tuple)
     assert isinstance(Division.of(100_000, Bounds(0, 60_000), Bounds(1, 60_000)).method, Steps)
+
+
+def test_a_loose_bound_of_the_quotient_is_as_good_as_none():
+    for numerator, divisor in ((Bounds(0, 1), Bounds(3, 100)), (Bounds(0, 1000), Bounds(3, 10))):
+        for largest in (numerator.upper // divisor.lower + 1, 1 << 20):
+            assert long_division.digits(numerator, divisor, largest) == long_division.digits(
+                numerator, divisor
+            )
+            assert Division.of(3, numerator, divisor, largest) == Division.of(3, numerator, divisor)
 
 
 def test_what_does_not_fit_is_left_to_digits_or_refused():

@@ -371,8 +371,10 @@ def test_a_truncated_message_is_refused(monkeypatch):
 
 
 def test_shapes_that_do_not_meet_are_refused_before_anything_is_sent():
+    secrets = [tight(held) for held in ([1, 2, 3], [4, 5])]
+
     def side(session):
-        a, b = (tight(held).at(session) for held in ([1, 2, 3], [4, 5]))
+        a, b = (secret.at(session) for secret in secrets)
         one = a >= 2
         before = session.channel.traffic
         cube = np.zeros((2, 2, 3), dtype=np.int64)

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from smc.analyses.matching.vectors.scores import VectorMeasure
 from smc.forms import Role
 from smc.pieces import cut
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost
 from smc.secret import repeated
 from smc.secret.lattice_products import HeldMatrix, MatrixLayout, PeerMatrix, layout_of
 from smc.secret.repeated import Entries, RepeatedFactors
