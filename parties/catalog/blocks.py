@@ -1,7 +1,7 @@
 """Lines of a CSV file that need no CSV reader: without quotation marks, each with a cell for each column.
 
-They are split a block at a time, which gives what `csv` gives and takes a fraction of the time. From the first
-block on of which that is not certain, the rest of the file is for `csv`.
+They are split a block at a time, which gives what `csv` gives and takes a fraction of the time. From the
+first block on of which that is not certain, the rest of the file is for `csv`.
 """
 
 from __future__ import annotations

@@ -48,10 +48,10 @@ def read(path: Path, dialect: Dialect, columns: Sequence[str], entry: str) -> It
         plain = PlainBlocks(raw, dialect, width, CELL)
         for line, cells in plain:
             for start in range(0, len(cells), ROWS * width):
-                columns = [cells[start + at : start + ROWS * width : width] for at in where]
+                columns: list[list[str]] = [cells[start + at : start + ROWS * width : width] for at in where]
                 rows = min(ROWS, (len(cells) - start) // width)
-                at = line + start // width
-                yield Batch(Place(first, range(at, at + rows)), rows, columns)
+                begins = line + start // width
+                yield Batch(Place(first, range(begins, begins + rows)), rows, columns)
                 first += rows
         reader = _Rows(plain.rest(), dialect, place, plain.lines)
         if not plain.lines:

@@ -16,7 +16,6 @@ from parties.catalog.batch import ROWS, Batch, Place, picked, positions
 from parties.errors import ConfigError, DataError
 from parties.toml import near
 
-
 CELLS: Final = 50_000_000
 """Cells that the used range of a sheet may have. All of them are held, used or not."""
 
@@ -144,9 +143,9 @@ def _check_sheet(path: Path, packed: zipfile.ZipFile, name: str) -> None:
         for found in row.finditer(block):
             if int(found[1]) > most:
                 raise DataError(
-                    f"{path.name}: a sheet has a cell in column {width} and one in row {int(found[1])}, so that its "
-                    f"used range has more than {CELLS} cells.",
-                    "Delete the rows and columns outside the table in the spreadsheet, or save the sheet as CSV.",
+                    f"{path.name}: a sheet has a cell in column {width} and one in row {int(found[1])}, so "
+                    f"that its used range has more than {CELLS} cells.",
+                    "Delete the rows and columns outside the table in the spreadsheet, or save it as CSV.",
                 )
 
 
@@ -179,7 +178,7 @@ def _letters(number: int) -> str:
 def _wider(width: int) -> bytes:
     """A pattern for the letters of all columns beyond one."""
     letters = _letters(width)
-    ways = ["[A-Z]{%d,3}" % (len(letters) + 1)] if len(letters) < 3 else []
+    ways = [f"[A-Z]{{{len(letters) + 1},3}}"] if len(letters) < 3 else []
     for at, letter in enumerate(letters):
         if letter < "Z":
             ways.append(f"{letters[:at]}[{chr(ord(letter) + 1)}-Z][A-Z]{{{len(letters) - at - 1}}}")

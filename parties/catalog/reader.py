@@ -23,7 +23,7 @@ from parties.catalog.stamps import stamp_of
 from parties.catalog.survey import Fault
 from parties.errors import ConfigError, DataError, StorageError
 from parties.workers.pipe import Pipe
-from parties.workers.process import bound, end_with_parent, most_taken
+from parties.workers.process import bound, end_with_parent, taken
 from parties.workers.values import Values
 from smc.analyses.studies.columns import Column, Schema
 from smc.errors import DuettoError, UsageError
@@ -74,10 +74,10 @@ def work(pipe: Pipe) -> None:
             _put(pipe, _too_large(place, memory))
         except (EOFError, BrokenPipeError, ConnectionError):
             raise
-        except BaseException as error:  # noqa: BLE001 - panics of foreign code are not exceptions
+        except BaseException as error:  # panics of foreign code are no exceptions
             _put(pipe, _failed(place, error))
         bound(memory, 0)
-        pipe.put({"end": most_taken()})
+        pipe.put({"end": taken()})
 
 
 def _put(pipe: Pipe, value: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, cast
@@ -31,7 +31,7 @@ _AT_ONCE: Final = 8
 _KEPT: Final = 1
 """Workers that wait for the next source, since starting one takes tenths of a second."""
 _KEPT_BYTES: Final = 256 << 20
-"""A worker that once had more than this in memory is not kept."""
+"""A worker that has more than this in memory when it has read is not kept."""
 _ASK_SECONDS: Final = 0.25
 
 
@@ -126,7 +126,7 @@ class Reader:
                 raise TypeError(f"{call} has more than one answer")
             return found
 
-    def _all(self, place: str, call: str, *given: Any) -> Any:
+    def _all(self, place: str, call: str, *given: Any) -> Generator[Any, None, None]:
         ask()
         while not _WORKERS.places.acquire(timeout=_ASK_SECONDS):
             ask()
@@ -141,8 +141,8 @@ class Reader:
         taken = None
         try:
             worker.question = self._question(place)
-            words, data = VALUES.words([call, self._memory, self._seconds, place, [*given]])
-            worker.pipe.put(words, *data)
+            words, sent = VALUES.words([call, self._memory, self._seconds, place, [*given]])
+            worker.pipe.put(words, *sent)
             while taken is None:
                 words, data = worker.pipe.get()
                 if "end" in words:
@@ -165,7 +165,7 @@ class Reader:
                 _WORKERS.give_back(worker, taken)
             _WORKERS.places.release()
 
-    def _question(self, place: str) -> Any:
+    def _question(self, place: str) -> Callable[[], None]:
         until = time.monotonic() + self._seconds
 
         def question() -> None:
@@ -184,7 +184,7 @@ class Reader:
 
     def _ended(self, place: str, worker: Worker) -> DataError:
         return DataError(
-            f"{place} cannot be read: its reader {worker.why()}, as by a damaged source or one that needs more "
-            f"than {self._memory >> 20} MiB of memory.",
+            f"{place} cannot be read: its reader {worker.why()}, as by a damaged source or one that needs "
+            f"more than {self._memory >> 20} MiB of memory.",
             "Save the source again, or as CSV, or raise source_mib below [limits] in duetto.toml.",
         )

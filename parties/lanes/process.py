@@ -6,8 +6,8 @@ import sys
 from typing import Final
 
 from parties.lanes.pipe import answer_of, call_words, frame_of, frame_words
-from parties.workers import process
 from parties.workers.pipe import Words, array_data
+from parties.workers.process import Worker
 from smc.channel.channel import Clock
 from smc.channel.transport import Transport
 from smc.errors import DomainError, DuettoError, OutOfMemory, ProtocolViolation, UsageError
@@ -20,7 +20,7 @@ _ERRORS: Final[dict[str, type[DuettoError]]] = {
 }
 
 
-class Worker(process.Worker):
+class LaneWorker(Worker):
     """A process that waits to become the engine of a lane.
 
     Raises:
@@ -41,7 +41,7 @@ class LaneProcess:
         worker: that nobody else uses.
     """
 
-    def __init__(self, role: Role, number: int, transport: Transport, worker: Worker) -> None:
+    def __init__(self, role: Role, number: int, transport: Transport, worker: LaneWorker) -> None:
         self._number = number
         self._transport = transport
         self._worker = worker
@@ -106,10 +106,10 @@ class LaneWorkers:
     """
 
     def __init__(self, count: int) -> None:
-        self._all: list[Worker] = []
+        self._all: list[LaneWorker] = []
         try:
             for _ in range(count if count > 1 and _has_lock() else 0):
-                self._all.append(Worker())
+                self._all.append(LaneWorker())
         except OSError as error:
             self.close()
             raise LaneLost(f"No process could be started for a lane: {error.strerror}.") from None

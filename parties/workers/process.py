@@ -134,7 +134,8 @@ def bound(memory: int, seconds: float) -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def most_taken() -> int:
-    """Bytes that this worker had in memory at most."""
-    unit = 1 if sys.platform == "darwin" else 1 << 10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+def taken() -> int:
+    """Bytes that this worker has in memory now; where the system does not say, those that it had at most."""
+    with suppress(OSError):
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

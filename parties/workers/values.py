@@ -7,7 +7,7 @@ Arrays, and long lists of texts or integers, travel as bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -32,6 +32,11 @@ _SCALARS: Final[Mapping[type, tuple[str, Callable[[Any], str], Callable[[str], A
     UUID: ("uuid", str, UUID),
     bytes: ("bytes", bytes.hex, bytes.fromhex),
     int: ("int", hex, lambda text: int(text, 16)),
+    str: (
+        "str",
+        lambda text: text.encode("utf-8", "surrogatepass").hex(),
+        lambda text: bytes.fromhex(text).decode("utf-8", "surrogatepass"),
+    ),
 }
 _READ: Final = {name: read for name, _, read in _SCALARS.values()}
 
@@ -70,61 +75,54 @@ class Values:
 
     def _said(self, value: Any, arrays: list[NDArray[Any]]) -> Any:
         kind = type(value)
-        if value is None or kind in (bool, str, float) or (kind is int and abs(value) < 1 << 63):
+        if _is_plain(value, kind):
             return value
         if kind in _SCALARS:
             name, write, _ = _SCALARS[kind]
             return {name: write(value)}
+        packed = _packed(value)
+        if packed is not None:
+            arrays.append(packed[1])
+            return {packed[0]: len(arrays) - 1}
         if kind in (list, tuple):
-            long = _packed(value) if kind is list and len(value) > _LONG else None
-            if long is not None:
-                arrays.append(np.frombuffer(long[1], np.uint8))
-                return {long[0]: len(arrays) - 1}
             return {kind.__name__: [self._said(one, arrays) for one in value]}
         if kind is dict:
             return {"dict": [[self._said(k, arrays), self._said(v, arrays)] for k, v in value.items()]}
-        if isinstance(value, np.ndarray):
-            if value.dtype.kind not in _KINDS:
-                raise TypeError(f"an array of {value.dtype} cannot be sent")
-            arrays.append(value)
-            return {"array": len(arrays) - 1}
+        return self._named(value, arrays)
+
+    def _named(self, value: Any, arrays: list[NDArray[Any]]) -> Any:
+        """A path, an error, or a value of a listed class."""
+        kind = type(value)
         if isinstance(value, Path):
             return {"path": str(value)}
         if isinstance(value, DuettoError):
             name = next(one.__name__ for one in kind.__mro__ if one.__name__ in self._errors)
             return {"error": [name, value.what, value.hint, value.stable_code]}
-        if is_dataclass(value) and self._classes.get(kind.__name__) is kind:
+        if self._classes.get(kind.__name__) is kind:
             held = {one.name: self._said(getattr(value, one.name), arrays) for one in fields(value)}
-            return {"class": kind.__name__, "fields": held}
+            return {"class": [kind.__name__, held]}
         raise TypeError(f"{kind.__name__} cannot be sent")
 
     def _meant(self, said: Any, arrays: tuple[NDArray[Any], ...]) -> Any:
         if not isinstance(said, dict):
             return said
-        if "class" in said:
-            held = {name: self._meant(one, arrays) for name, one in said["fields"].items()}
-            return self._listed(self._classes, said["class"])(**held)
-        (kind, inner), *more = said.items()
-        if not more:
-            if kind in _READ:
-                return _READ[kind](inner)
-            if kind in ("list", "tuple"):
-                held = [self._meant(one, arrays) for one in inner]
-                return held if kind == "list" else tuple(held)
-            if kind == "dict":
-                return {self._meant(key, arrays): self._meant(one, arrays) for key, one in inner}
-            if kind == "array":
-                return arrays[inner]
-            if kind == "texts":
-                return arrays[inner].tobytes().decode("utf-8", "surrogatepass").split("\n")
-            if kind == "ints":
-                return [int(one, 16) for one in arrays[inner].tobytes().split()]
-            if kind == "path":
-                return Path(inner)
-            if kind == "error":
-                name, what, hint, code = inner
-                return self._listed(self._errors, name)(what, hint, code=code)
-        raise TypeError(f"{kind} is not known")
+        ((kind, inner),) = said.items()
+        read: Mapping[str, Callable[[], Any]] = {
+            "list": lambda: [self._meant(one, arrays) for one in inner],
+            "tuple": lambda: tuple(self._meant(one, arrays) for one in inner),
+            "dict": lambda: {self._meant(key, arrays): self._meant(one, arrays) for key, one in inner},
+            "array": lambda: arrays[inner],
+            "texts": lambda: arrays[inner].tobytes().decode("utf-8", "surrogatepass").split("\n"),
+            "ints": lambda: [int(one, 16) for one in arrays[inner].tobytes().split()],
+            "path": lambda: Path(inner),
+            "error": lambda: self._listed(self._errors, inner[0])(inner[1], inner[2], code=inner[3]),
+            "class": lambda: self._listed(self._classes, inner[0])(
+                **{name: self._meant(one, arrays) for name, one in inner[1].items()}
+            ),
+        }
+        if kind in read:
+            return read[kind]()
+        return self._listed(_READ, kind)(inner)
 
     @staticmethod
     def _listed(known: Mapping[str, Any], name: str) -> Any:
@@ -133,13 +131,27 @@ class Values:
         return known[name]
 
 
-def _packed(values: list[Any]) -> tuple[str, bytes] | None:
-    """A list of texts without line ends, or of integers, as bytes; None for others."""
-    kinds = {*map(type, values)}
+def _is_plain(value: Any, kind: type) -> bool:
+    """Whether JSON has it as it is: of integers small ones, of texts those without halves of characters."""
+    if kind is int:
+        return bool(abs(value) < 1 << 63)
+    if kind is str and not value.isascii():
+        return not any("\ud800" <= one <= "\udfff" for one in value)
+    return value is None or kind in (bool, str, float)
+
+
+def _packed(value: Any) -> tuple[str, NDArray[Any]] | None:
+    """An array, or a long list of texts without line ends or of integers as one; None for other values."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in _KINDS:
+        return "array", value
+    kinds = {*map(type, value)} if type(value) is list and len(value) > _LONG else set()
+    joined = ""
     if kinds == {str}:
-        joined = "\n".join(values)
-        if joined.count("\n") == len(values) - 1:
-            return "texts", joined.encode("utf-8", "surrogatepass")
-    if kinds == {int}:
-        return "ints", " ".join(map(hex, values)).encode()
-    return None
+        joined = "\n".join(value)
+        kinds = kinds if joined.count("\n") == len(value) - 1 else set()
+    elif kinds == {int}:
+        joined = " ".join(map(hex, value))
+    if kinds not in ({str}, {int}):
+        return None
+    found = np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8)
+    return "texts" if kinds == {str} else "ints", found

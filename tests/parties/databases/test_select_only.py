@@ -92,7 +92,7 @@ def test_duckdb_neither_writes_nor_reads_other_files(tmp_path, query):
 
 @pytest.mark.parametrize(
     "query",
-    ["select 1 as x into outfile '/tmp/f'", "select 1 as x INTO/**/DumpFile '/tmp/f'", "/*! outfile */"],
+    ["select 1 as x into outfile 'f'", "select 1 as x INTO/**/DumpFile 'f'", "/*! outfile */"],
 )
 def test_mariadb_is_not_asked_to_write_files_on_its_server(query):
     with pytest.raises(ConfigError, match="writes a file on the server"):
