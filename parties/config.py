@@ -68,6 +68,8 @@ class Limits:
         wait_days: how long a job may wait in one state: for a person on either side, or for the peer to come.
         memory_mib: MiB that one job may take by the model of its analysis; 0 for all that there is.
         reconnect_seconds: how long a session whose connection was cut waits for another; 0 for not at all.
+        source_mib: MiB that reading one source may take; 0 for half of all that there is.
+        source_seconds: how long reading one source may take.
     """
 
     sessions: int = 4
@@ -77,11 +79,18 @@ class Limits:
     wait_days: int = 14
     memory_mib: int = 0
     reconnect_seconds: int = 120
+    source_mib: int = 0
+    source_seconds: int = 1800
 
     @property
     def job_memory(self) -> int:
         """Bytes that one job may take."""
         return self.memory_mib << 20 or present_memory()
+
+    @property
+    def source_memory(self) -> int:
+        """Bytes that reading one source may take."""
+        return self.source_mib << 20 or present_memory() // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +322,8 @@ def _limits(table: StrictTable) -> Limits:
         wait_days=_between(table, "wait_days", usual.wait_days, 1, 3650),
         memory_mib=_between(table, "memory_mib", usual.memory_mib, 0, 1 << 24),
         reconnect_seconds=_between(table, "reconnect_seconds", usual.reconnect_seconds, 0, 3600),
+        source_mib=_between(table, "source_mib", usual.source_mib, 0, 1 << 24),
+        source_seconds=_between(table, "source_seconds", usual.source_seconds, 1, 86400),
     )
     table.close()
     return limits

@@ -14,8 +14,14 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from parties.catalog.batch import ROWS, Batch, Place, picked, positions
+from parties.catalog.blocks import PlainBlocks
 from parties.catalog.dialect import SEPARATORS, Dialect
 from parties.errors import DataError, why_unreadable
+
+CELL: Final = 1 << 17
+"""Characters that a cell may have at most."""
+ROW: Final = 1 << 20
+"""Characters that a row may have at most, with its separators and ends of lines."""
 
 _START: Final = 1 << 16
 """Bytes that are looked at for the encoding."""
@@ -36,11 +42,22 @@ def read(path: Path, dialect: Dialect, columns: Sequence[str], entry: str) -> It
     place = path.name
     header = header_of(path, dialect, entry)
     where = positions(place, header, columns)
-    with _explained(path, dialect, entry), _opened(path, dialect) as stream:
-        reader = csv.reader(stream, delimiter=dialect.separator, strict=True)
-        _first(reader)
-        for first, lines, rows in _gathered(_checked(reader, place, len(header))):
-            yield Batch(Place(first, lines), len(rows), picked(rows, where))
+    width = len(header)
+    first = 1
+    with _explained(path, dialect, entry), _bytes(path) as raw:
+        plain = PlainBlocks(raw, dialect, width, CELL)
+        for line, cells in plain:
+            for start in range(0, len(cells), ROWS * width):
+                columns: list[list[str]] = [cells[start + at : start + ROWS * width : width] for at in where]
+                rows = min(ROWS, (len(cells) - start) // width)
+                begins = line + start // width
+                yield Batch(Place(first, range(begins, begins + rows)), rows, columns)
+                first += rows
+        reader = _Rows(plain.rest(), dialect, place, plain.lines)
+        if not plain.lines:
+            _first(reader)
+        for number, lines, gathered in _gathered(_checked(reader, width, first), first):
+            yield Batch(Place(number, lines), len(gathered), picked(gathered, where))
 
 
 def header_of(path: Path, dialect: Dialect, entry: str) -> list[str]:
@@ -51,8 +68,7 @@ def header_of(path: Path, dialect: Dialect, entry: str) -> list[str]:
     """
     with _explained(path, dialect, entry), _opened(path, dialect) as stream:
         _check_encoding(path, dialect, entry)
-        reader = csv.reader(stream, delimiter=dialect.separator, strict=True)
-        return _header(reader, path.name, dialect, entry)
+        return _header(_Rows(stream, dialect, path.name), path.name, dialect, entry)
 
 
 def start_of(path: Path) -> bytes:
@@ -118,7 +134,7 @@ def other_separator(lines: Sequence[str], separator: str) -> str | None:
     return next((one for one, found in counts.items() if len(found) == 1 and 0 not in found), None)
 
 
-def _header(reader: Any, place: str, dialect: Dialect, entry: str) -> list[str]:
+def _header(reader: Iterator[list[str]], place: str, dialect: Dialect, entry: str) -> list[str]:
     first = _first(reader)
     if first is None:
         raise DataError(
@@ -147,7 +163,7 @@ def _header(reader: Any, place: str, dialect: Dialect, entry: str) -> list[str]:
     return header
 
 
-def _first(reader: Any) -> list[str] | None:
+def _first(reader: Iterator[list[str]]) -> list[str] | None:
     """The next row that is not blank."""
     return next((row for row in reader if any(cell.strip() for cell in row)), None)
 
@@ -156,22 +172,73 @@ def _quoted(separator: str) -> str:
     return '"\\t"' if separator == "\t" else f'"{separator}"'
 
 
-def _checked(reader: Any, place: str, width: int) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV reader with their lines.
+class _Rows:
+    """The rows of a text, as `csv` reads them; one that is not valid is named by the line in which it begins.
+
+    Args:
+        text: at the start of a line.
+        dialect: of the text.
+        place: how errors call it.
+        before: lines before that one.
+    """
+
+    def __init__(self, text: IO[str], dialect: Dialect, place: str, before: int = 0) -> None:
+        self._text = text
+        self._before = before
+        self._begins = before + 1
+        self._characters = 0
+        self.place = place
+        if csv.field_size_limit() < CELL:  # it holds for the whole process, and somebody lowered it
+            csv.field_size_limit(CELL)
+        self._rows = csv.reader(self._lines(), delimiter=dialect.separator, strict=True)
+
+    @property
+    def line(self) -> int:
+        """The line in which the last row ends."""
+        return self._before + self._rows.line_num
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        try:
+            cells = next(self._rows)
+        except csv.Error as problem:
+            raise self._wrong(str(problem)) from None
+        if self._characters > CELL and any(len(cell) > CELL for cell in cells):
+            raise self._wrong(f"a cell has more than {CELL} characters")
+        self._begins, self._characters = self.line + 1, 0
+        return cells
+
+    def _lines(self) -> Iterator[str]:
+        while line := self._text.readline(ROW + 1):
+            self._characters += len(line)
+            if self._characters > ROW:
+                raise self._wrong(f"it has more than {ROW} characters")
+            yield line
+
+    def _wrong(self, why: str) -> DataError:
+        return DataError(
+            f"{self.place}, line {self._begins} begins a row that is not valid CSV: {why}.",
+            f"Correct the quotation marks; a cell has at most {CELL} characters, a row at most {ROW}.",
+        )
+
+
+def _checked(reader: _Rows, width: int, number: int) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV reader with their lines, the first of which has a number.
 
     A blank line is no row of several columns. Of one column it may stand at the end only: it could be a
     missing cell.
     """
-    blank_line = 0
-    number = 0
-    for cells in _valid(reader, place):
+    blank_line, place = 0, reader.place
+    for cells in reader:
         if len(cells) != width or width == 1:
             if not cells or (len(cells) == 1 and not cells[0].strip()):
-                blank_line = blank_line or reader.line_num
+                blank_line = blank_line or reader.line
                 continue
             if len(cells) != width:
                 raise DataError(
-                    f"{place}, row {number + 1} (line {reader.line_num}): {len(cells)} cells, the header has "
+                    f"{place}, row {number} (line {reader.line}): {len(cells)} cells, the header has "
                     f"{width}.",
                     "Correct separators and quotation marks.",
                 )
@@ -181,28 +248,13 @@ def _checked(reader: Any, place: str, width: int) -> Iterator[tuple[int, list[st
                     'Remove the line, or write "" or a token for a missing cell; only the end may be blank.',
                 )
         number += 1
-        yield reader.line_num, cells
-
-
-def _valid(reader: Any, place: str) -> Iterator[list[str]]:
-    """The rows of a CSV reader; one that is not valid is named by the line in which it begins."""
-    begins = reader.line_num + 1
-    try:
-        for cells in reader:
-            yield cells
-            begins = reader.line_num + 1
-    except csv.Error as problem:
-        raise DataError(
-            f"{place}, line {begins} begins a row that is not valid CSV: {problem}.",
-            f"Correct the quotation marks; a cell has at most {csv.field_size_limit()} characters.",
-        ) from None
+        yield reader.line, cells
 
 
 def _gathered(
-    rows: Iterator[tuple[int, list[str]]],
+    rows: Iterator[tuple[int, list[str]]], first: int
 ) -> Iterator[tuple[int, Sequence[int], list[list[str]]]]:
     """Batches: number of the first row, lines, cells. A problem is raised after the rows before it."""
-    first = 1
     more = True
     problem: Exception | None = None
     while more:

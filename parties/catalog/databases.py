@@ -43,6 +43,16 @@ _LISTINGS: Final = {
 """The queries of all tables and views, where they are not those of the standard."""
 
 _CONNECT_SECONDS: Final = 10
+_SELECTING: Final = (
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+)
+_DUCKDB: Final = {"enable_external_access": "false", "lock_configuration": "true", "temp_directory": ""}
+"""No other files, extensions or addresses, and no query changes that."""
+_WRITES_FILES: Final = re.compile(r"\b(outfile|dumpfile)\b", re.IGNORECASE)
+"""Words with which a query of MariaDB writes a file on the server, which read-only sessions may."""
 _STRINGS: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _TOO_SLOW: Final = (
     "stopped the query: it took longer than the server lets it, or somebody cancelled it",
@@ -64,7 +74,11 @@ _FAILURES: Final = (
     ("42501", "does not let this user read a table", "Ask for GRANT SELECT on the table for this user."),
     ("42P01", "has no table of that name", "Correct the query in the catalog, with the schema if need be."),
     ("42703", "has no column of that name", "Correct the query in the catalog."),
-    ("25006", "was asked to write; sessions are read-only", "Let the query select only."),
+    (
+        "25006",
+        "was asked for more than to select from it; sessions are read-only",
+        "Let the query select only.",
+    ),
     ("42", "does not understand the query", "Correct the query in the catalog."),
     ("22", "could not compute a cell of the query", "Correct the casts in the query, or the data."),
     ("53", "has no room for another session or more memory", "Try again later."),
@@ -180,6 +194,11 @@ def cursor(asked: Query) -> Iterator[Any]:
             f"The query of {asked.place} has more than one statement.",
             "Write one SELECT, without semicolons.",
         )
+    if asked.driver == "pymysql" and _WRITES_FILES.search(asked.query):
+        raise ConfigError(
+            f"The query of {asked.place} writes a file on the server (outfile, dumpfile).",
+            "Let it select only; give a column of such a name another one in a view.",
+        )
     connect, failures = _driver(asked)
     with ExitStack() as stack:
         try:
@@ -223,11 +242,10 @@ def _driver(asked: Query) -> tuple[Callable[[], Any], type[Exception]]:
     if asked.driver in FILE_SCHEMES and not Path(asked.url).is_file():
         raise DataError(f"{asked.place}: the database file does not exist.", "Correct url in the catalog.")
     if asked.driver == "sqlite3":
-        path = Path(asked.url).resolve()
-        return lambda: sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True), sqlite3.Error
+        return lambda: _sqlite(Path(asked.url).resolve()), sqlite3.Error
     module = _module(asked)
     if asked.driver == "duckdb":
-        return lambda: module.connect(asked.url, read_only=True), module.Error
+        return lambda: module.connect(asked.url, read_only=True, config=dict(_DUCKDB)), module.Error
     if asked.driver == "pymysql":
         return lambda: mariadb.connect(module, asked.url, asked.place, _CONNECT_SECONDS), module.Error
     if asked.driver == "pyodbc":
@@ -260,6 +278,26 @@ def _module(asked: Query) -> Any:
     )
 
 
+def _sqlite(path: Path) -> sqlite3.Connection:
+    """A session that reads this one database and does nothing else, whatever the query says."""
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.execute("pragma temp_store = memory")
+    connection.set_authorizer(_allowed)
+    return connection
+
+
+def _allowed(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    """Whether SQLite may do something for a query: it selects, and indexes look at their own state."""
+    if action == sqlite3.SQLITE_PRAGMA and first == "data_version" and second is None:
+        return sqlite3.SQLITE_OK  # of full-text indexes
+    if action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
+        return sqlite3.SQLITE_OK  # what virtual tables declare of themselves; nothing is written there
+    if action == sqlite3.SQLITE_FUNCTION and second == "load_extension":
+        return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK if action in _SELECTING else sqlite3.SQLITE_DENY
+
+
 def _oracle(module: Any, url: str) -> Any:
     connection = module.connect(url)
     with closing(connection.cursor()) as first:
@@ -290,6 +328,7 @@ def _failing(asked: Query, problem: Exception, connection: Any) -> DataError:
         found = [
             ("42P01", tables),
             ("42703", "no such column|binder error.*not found"),
+            ("25006", "not authorized|too many attached|read-only|permission error"),
             ("42", "syntax|parser error"),
         ]
         state = next((one for one, form in found if re.search(form, words)), "")

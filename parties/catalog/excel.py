@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from parties.catalog.batch import ROWS, Batch, Place, picked, positions
 from parties.errors import ConfigError, DataError
 from parties.toml import near
+
+CELLS: Final = 50_000_000
+"""Cells that the used range of a sheet may have. All of them are held, used or not."""
+
+_BLOCK: Final = 1 << 20
+_OVERLAP: Final = 64
+_REFERENCE: Final = rb"""\br\s*=\s*["']"""
 
 
 def read(path: Path, sheet: str, columns: Sequence[str], entry: str) -> Iterator[Batch]:
@@ -64,18 +75,13 @@ def sheets_of(path: Path) -> list[str]:
 
 def _workbook(path: Path) -> Any:
     try:
-        from python_calamine import CalamineError, CalamineWorkbook
+        from python_calamine import CalamineWorkbook
     except ImportError:
         raise ConfigError(
             f"{path.name} needs python-calamine, which is not installed.", "Run pip install 'duetto[excel]'."
         ) from None
-    try:
+    with _explained(path):
         return CalamineWorkbook.from_path(path)
-    except (CalamineError, OSError):
-        raise DataError(
-            f"{path.name} cannot be read as a spreadsheet.",
-            "Save it again as .xlsx without a password, or as CSV.",
-        ) from None
 
 
 def _rows(path: Path, sheet: str, entry: str) -> Iterator[list[Any]]:
@@ -88,8 +94,95 @@ def _rows(path: Path, sheet: str, entry: str) -> Iterator[list[Any]]:
         raise DataError(
             f"{path.name} has {len(names)} sheets.", f"Write sheet = ... below [{entry}]; there are: {said}."
         )
-    found: Iterator[list[Any]] = book.get_sheet_by_name(sheet or names[0]).iter_rows()
+    _check_range(path)
+    with _explained(path):
+        found: Iterator[list[Any]] = book.get_sheet_by_name(sheet or names[0]).iter_rows()
     return found
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    from python_calamine import CalamineError
+
+    try:
+        yield
+    except (CalamineError, OSError):
+        raise DataError(
+            f"{path.name} cannot be read as a spreadsheet.",
+            "Save it again as .xlsx without a password, or as CSV.",
+        ) from None
+
+
+def _check_range(path: Path) -> None:
+    """Refuse sheets of `.xlsx` whose used range is too large, by the references of their cells.
+
+    The reader holds all cells up to the last one, so that one stray cell would need hundreds of GiB.
+    """
+    if not zipfile.is_zipfile(path):
+        return  # .xls, whose sheets have at most 16 million cells
+    try:
+        with zipfile.ZipFile(path) as packed:
+            for name in packed.namelist():
+                if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                    _check_sheet(path, packed, name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+        return  # the reader says what is wrong
+
+
+def _check_sheet(path: Path, packed: zipfile.ZipFile, name: str) -> None:
+    width = 0
+    for block in _blocks(packed, name):
+        while (wider := re.search(_REFERENCE + _wider(width) + rb"[0-9]", block)) is not None:
+            width = _column(wider[1])
+    most = CELLS // max(width, 1)
+    if most >= 1 << 20:
+        return
+    digits = len(str(most))
+    row = re.compile(_REFERENCE + rb"[A-Z]{0,3}([0-9]{%d,7})" % digits)
+    for block in _blocks(packed, name):
+        for found in row.finditer(block):
+            if int(found[1]) > most:
+                raise DataError(
+                    f"{path.name}: a sheet has a cell in column {width} and one in row {int(found[1])}, so "
+                    f"that its used range has more than {CELLS} cells.",
+                    "Delete the rows and columns outside the table in the spreadsheet, or save it as CSV.",
+                )
+
+
+def _blocks(packed: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+    """The bytes of a part, in blocks that overlap, so that each reference is whole in one of them."""
+    kept = b""
+    with packed.open(name) as part:
+        while block := part.read(_BLOCK):
+            yield kept + block
+            kept = block[-_OVERLAP:]
+
+
+def _column(letters: bytes) -> int:
+    """The number of a column, from 1."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - ord("A") + 1
+    return number
+
+
+def _letters(number: int) -> str:
+    """The letters of a column, from 1."""
+    found = ""
+    while number:
+        number, letter = divmod(number - 1, 26)
+        found = chr(ord("A") + letter) + found
+    return found
+
+
+def _wider(width: int) -> bytes:
+    """A pattern for the letters of all columns beyond one."""
+    letters = _letters(width)
+    ways = [f"[A-Z]{{{len(letters) + 1},3}}"] if len(letters) < 3 else []
+    for at, letter in enumerate(letters):
+        if letter < "Z":
+            ways.append(f"{letters[:at]}[{chr(ord(letter) + 1)}-Z][A-Z]{{{len(letters) - at - 1}}}")
+    return f"({'|'.join(ways) or '(?!)'})".encode()
 
 
 def _header(path: Path, rows: Iterator[list[Any]]) -> tuple[list[str], int]:

@@ -11,10 +11,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-from parties.catalog.adding import Asked, drafted
+from parties.catalog.adding import Asked
 from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
-from parties.catalog.loading import load as read
-from parties.config import Config
+from parties.catalog.reading import Reader
+from parties.config import Config, Limits
 from parties.errors import DataError, StorageError
 from parties.toml import near
 from smc.analyses.matching.suggestion.roles import guessed
@@ -55,7 +55,8 @@ def recipe(
         StorageError: the job file cannot be written.
         DataError: the data cannot be read.
     """
-    dataset, left_out = _dataset(source, config)
+    reader = Reader(config.limits if config else Limits())
+    dataset, left_out = _dataset(source, config, reader)
     parties: tuple[str, str] | None = None
     if output is not None:
         parties = _parties(config, peer, dataset, source, say)
@@ -78,7 +79,7 @@ def recipe(
             f"Correct what is left out in the file, or choose among the other columns. {error.hint}",
         ) from None
     say(f"Reading {', '.join(columns.values())} of {source}.")
-    loaded = read(dataset, columns.values())
+    loaded = reader.load(dataset, columns.values())
     found = suggest({role: loaded.columns[name] for role, name in columns.items()}, assumed, say)
     if output is not None and parties is not None:
         try:
@@ -141,7 +142,7 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _dataset(source: str, config: Config | None) -> tuple[DatasetDeclaration, dict[str, str]]:
+def _dataset(source: str, config: Config | None, reader: Reader) -> tuple[DatasetDeclaration, dict[str, str]]:
     """The data set of the catalog that is called so, or else the file with columns as they look.
 
     With it come the columns of the file that cannot be read, and why.
@@ -155,7 +156,7 @@ def _dataset(source: str, config: Config | None) -> tuple[DatasetDeclaration, di
             f"{source} does not exist as a file, and the catalog has no data set of that name.",
             near(source, list(known)),
         )
-    found = drafted(path.absolute().with_name(".no-catalog.toml"), Asked(source=source)).draft
+    found = reader.drafted(path.absolute().with_name(".no-catalog.toml"), Asked(source=source)).draft
     columns = {name: one.column for name, one in found.columns.items()}
     return replace(found.dataset, columns=columns, key=(), person=()), dict(found.left_out)
 

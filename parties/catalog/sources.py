@@ -55,7 +55,7 @@ def header(dataset: DatasetDeclaration) -> list[str]:
 def _file(dataset: DatasetDeclaration) -> Path:
     if dataset.source is None or not dataset.source.is_file():
         raise DataError(
-            f"{dataset.place}: the file of data set {dataset.name!r} does not exist.",
+            f"{dataset.place}: the file of data set {dataset.name!r} does not exist, or is not a file.",
             "Put it there, or correct its source in the catalog.",
         )
     return dataset.source

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import click
 
-from parties.catalog.checking import checked, unconfirmed
+from parties.catalog.checking import unconfirmed
 from parties.catalog.declaration import load_catalog
 from parties.catalog.described import dataset_document, dataset_documents
+from parties.catalog.reading import Reader
 from parties.catalog.survey import Fault
 from parties.cli.drafts import add, confirm
 from parties.cli.hints import with_config
@@ -71,14 +72,15 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
 
     Of what is not as declared all faults are listed by column, with example cells, which stay at home.
     """
-    catalog = load_catalog(load(config_path).catalog)
+    config = load(config_path)
+    catalog, reader = load_catalog(config.catalog), Reader(config.limits)
     names = [name] if name else list(catalog.datasets)
     counted = {}
     errors: dict[str, DataError] = {}
     faults: dict[str, Sequence[Fault]] = {}
     for one in names:
         dataset = catalog.dataset(one)
-        found = checked(dataset)
+        found = reader.checked(dataset)
         if found.error is not None:
             errors[one], faults[one] = found.error, found.faults
         else:

@@ -10,12 +10,13 @@ from typing import Any
 
 import click
 
-from parties.catalog.adding import Asked, drafted, stand_for
-from parties.catalog.checking import checked, unconfirmed
+from parties.catalog.adding import Asked, stand_for
+from parties.catalog.checking import unconfirmed
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.confirming import entries, proposal
 from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
 from parties.catalog.drafting import Draft
+from parties.catalog.reading import Reader
 from parties.cli.hints import with_config
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
@@ -59,15 +60,16 @@ def add(
     confirms them, since the peer sees them and noise is scaled by them: here (--bounds, --values, --confirm,
     or by the questions on a terminal) or later with duetto data confirm.
     """
-    path = load(config_path).catalog
-    added = drafted(path, _said(source, given))
+    config = load(config_path)
+    path, reader = config.catalog, Reader(config.limits)
+    added = reader.drafted(path, _said(source, given))
     choices = _pairs("--bounds", given["bounds"]) | _pairs("--values", given["values"])
     if not (yes or as_json) and sys.stdin.isatty():
         talk(*added.entry.splitlines())
         choices |= _asked(added.draft, {*choices, *given["confirm"]})
     added = added.completed(choices, given["confirm"])
     found, declared = added.draft, added.dataset
-    faults = _faults(declared)
+    faults = _faults(reader, declared)
     if not dry_run:
         added.write()
     report = {
@@ -104,7 +106,8 @@ def confirm(
     Names of COLUMNS confirm what the catalog has; --bounds and --values replace it. Without any, each column
     is asked for on a terminal.
     """
-    path = load(config_path).catalog
+    config = load(config_path)
+    path, reader = config.catalog, Reader(config.limits)
     dataset = load_catalog(path).dataset(name)
     choices = _pairs("--bounds", bounds) | _pairs("--values", values)
     waiting = [column for column in dataset.columns.values() if not column.is_confirmed]
@@ -126,7 +129,7 @@ def confirm(
         "name": name,
         "confirmed": sorted({*choices, *columns}),
         "unconfirmed": unconfirmed(declared),
-        "faults": _faults(declared),
+        "faults": _faults(reader, declared),
     }
 
     def human(out: Screen) -> None:
@@ -199,9 +202,9 @@ def _ask(column: ColumnDeclaration, seen: str, choices: dict[str, str]) -> None:
         choices[column.name] = answer
 
 
-def _faults(dataset: DatasetDeclaration) -> list[str]:
+def _faults(reader: Reader, dataset: DatasetDeclaration) -> list[str]:
     """What `duetto data check` would say."""
-    found = checked(dataset)
+    found = reader.checked(dataset)
     if found.error is None:
         return []
     said = [f"{fault.column}: {fault.count} cells: {fault.what}. {fault.hint}" for fault in found.faults]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from parties.catalog.declaration import Catalog, load_catalog
-from parties.catalog.loading import load
+from parties.catalog.reading import Reader
 from parties.contracts.contract import Contract, Schemas
 from parties.contracts.spec import JobSpec
 from parties.disclosure.history import History
@@ -53,6 +53,7 @@ class Admission:
         policy: the file of the policy.
         ledger: the local ledger.
         history: the local exact jobs.
+        reader: reads the local data.
         analyses: all analyses by name.
         maximum_seconds: the longest deadline that the daemon grants.
         maximum_lanes: the most lanes that it grants.
@@ -67,6 +68,7 @@ class Admission:
         policy: Path,
         ledger: Ledger,
         history: History,
+        reader: Reader,
         analyses: Mapping[str, Analysis],
         maximum_seconds: int,
         maximum_lanes: int,
@@ -77,6 +79,7 @@ class Admission:
         self._policy = policy
         self._ledger = ledger
         self.history: Final = history
+        self._reader = reader
         self._analyses = analyses
         self._maximum_seconds = maximum_seconds
         self._maximum_lanes = maximum_lanes
@@ -148,8 +151,8 @@ class Admission:
         keeping = [side.columns[name] for name in task.facts.keeps_missing if name in side.columns]
         dataset = self._load_catalog().dataset(side.dataset)
         if can_add_up(task.study, dataset, side):
-            return added_up(task.study, dataset, side, keeping)
-        loaded = load(dataset, side.columns.values(), secret, keeping)
+            return added_up(task.study, dataset, side, keeping, self._reader.load_pieces)
+        loaded = self._reader.load(dataset, side.columns.values(), secret, keeping)
         if loaded.left_out and task.facts.pairs_by_position:
             raise DataError(
                 f"Data set {side.dataset!r} has rows with missing cells; this job pairs the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeGuard
 
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from parties.catalog.declaration import DatasetDeclaration
 from parties.catalog.loaded import Loaded, notes_of
-from parties.catalog.loading import load_pieces
 from parties.contracts.spec import Side
 from parties.errors import DataError
 from smc.analyses.studies.columns import MARK, PERSONS, Column, Data, Schema, missing_mark
@@ -98,7 +97,13 @@ def can_add_up(study: Study, dataset: DatasetDeclaration, side: Side) -> TypeGua
     return isinstance(study, AddsUp) and not compared and kinds.isdisjoint(("share", "ciphertext"))
 
 
-def added_up(study: AddsUp, dataset: DatasetDeclaration, side: Side, keeping: Iterable[str]) -> LocalData:
+def added_up(
+    study: AddsUp,
+    dataset: DatasetDeclaration,
+    side: Side,
+    keeping: Iterable[str],
+    read: Callable[[DatasetDeclaration, Iterable[str], Iterable[str]], Iterator[Loaded]],
+) -> LocalData:
     """What a study adds up of the rows of a data set while they are read, none of which is kept.
 
     Args:
@@ -106,11 +111,12 @@ def added_up(study: AddsUp, dataset: DatasetDeclaration, side: Side, keeping: It
         dataset: without key and person.
         side: the local part of the job.
         keeping: as of `parties.catalog.loading.load`, which says what is raised.
+        read: reads it in pieces, as `parties.catalog.reading.Reader.load_pieces`.
     """
     changes: list[Loaded] = []
 
     def pieces() -> Iterator[Data]:
-        for piece in load_pieces(dataset, side.columns.values(), keeping):
+        for piece in read(dataset, side.columns.values(), keeping):
             changes.append(replace(piece, columns={}, numbers=None, missing={}))
             yield columns_of(side, piece)
 

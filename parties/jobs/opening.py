@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from parties.catalog.reading import Reader
 from parties.config import Config
 from parties.disclosure.history import History
 from parties.jobs.admission import Admission
@@ -31,6 +32,7 @@ def open_admission(
         policy=config.policy,
         ledger=ledger,
         history=History(config.home),
+        reader=Reader(config.limits),
         analyses=with_plugins(load_plugins(config.plugins)) if analyses is None else analyses,
         maximum_seconds=config.limits.job_seconds,
         maximum_lanes=config.compute.lanes,

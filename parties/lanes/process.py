@@ -2,75 +2,33 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
 import sys
-import threading
 from typing import Final
 
-from parties.lanes.pipe import (
-    Pipe,
-    Words,
-    answer_of,
-    array_data,
-    call_words,
-    frame_of,
-    frame_words,
-)
+from parties.lanes.pipe import answer_of, call_words, frame_of, frame_words
+from parties.workers.pipe import Words, array_data
+from parties.workers.process import Worker
 from smc.channel.channel import Clock
 from smc.channel.transport import Transport
 from smc.errors import DomainError, DuettoError, OutOfMemory, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.oblivious.lane_engine import LaneEngine
 from smc.oblivious.lanes import LaneAnswer, LaneCall, LaneEnd, LaneLost
-from smc.pieces import ask
 
-_CLOSE_SECONDS: Final = 5.0
-_COMMAND: Final = (sys.executable, "-P", "-m", "parties.lanes.worker")
 _ERRORS: Final[dict[str, type[DuettoError]]] = {
     kind.__name__: kind for kind in (ProtocolViolation, DomainError, UsageError, OutOfMemory)
 }
 
 
-class Worker:
-    """A process that waits to become the engine of a lane, and ends with its pipe.
+class LaneWorker(Worker):
+    """A process that waits to become the engine of a lane.
 
     Raises:
         OSError: the system lets no more processes start.
     """
 
     def __init__(self) -> None:
-        own, given = socket.socketpair()
-        with given:
-            self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 - this program, no shell
-                _COMMAND,
-                stdin=given.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C at a terminal is for the daemon
-            )
-        self.pipe = Pipe(own, ask)
-        self._lock = threading.Lock()
-
-    @property
-    def pid(self) -> int:
-        """The number of its process."""
-        return self._process.pid
-
-    def why(self) -> str:
-        """How it has ended, for people."""
-        try:
-            code = self._process.wait(_CLOSE_SECONDS)
-        except subprocess.TimeoutExpired:
-            return "closed its pipe"
-        return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-
-    def close(self) -> None:
-        """End it, whatever it does; from any thread, also twice."""
-        with self._lock:
-            self.pipe.close()
-            self._process.kill()
-            self._process.wait(_CLOSE_SECONDS)
+        super().__init__("parties.lanes.worker")
 
 
 class LaneProcess:
@@ -83,7 +41,7 @@ class LaneProcess:
         worker: that nobody else uses.
     """
 
-    def __init__(self, role: Role, number: int, transport: Transport, worker: Worker) -> None:
+    def __init__(self, role: Role, number: int, transport: Transport, worker: LaneWorker) -> None:
         self._number = number
         self._transport = transport
         self._worker = worker
@@ -148,10 +106,10 @@ class LaneWorkers:
     """
 
     def __init__(self, count: int) -> None:
-        self._all: list[Worker] = []
+        self._all: list[LaneWorker] = []
         try:
             for _ in range(count if count > 1 and _has_lock() else 0):
-                self._all.append(Worker())
+                self._all.append(LaneWorker())
         except OSError as error:
             self.close()
             raise LaneLost(f"No process could be started for a lane: {error.strerror}.") from None

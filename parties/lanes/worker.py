@@ -6,17 +6,9 @@ file and no connection; the frames of its lane go through the daemon, which it e
 
 from __future__ import annotations
 
-import socket
-
-from parties.lanes.pipe import (
-    Pipe,
-    Words,
-    answer_words,
-    array_data,
-    call_of,
-    frame_of,
-    frame_words,
-)
+from parties.lanes.pipe import answer_words, call_of, frame_of, frame_words
+from parties.workers.pipe import Pipe, Words, array_data
+from parties.workers.process import end_with_parent
 from smc.channel.message import Frame
 from smc.errors import DuettoError, OutOfMemory
 from smc.forms import Role
@@ -73,7 +65,7 @@ def _failed(name: str, error: DuettoError) -> Words:
 def main() -> None:
     """Work at the pipe that is the standard input."""
     try:
-        work(Pipe(socket.socket(fileno=0)))
+        work(end_with_parent())
     except (EOFError, OSError):
         return  # the daemon has ended the lane
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.described import count_document, dataset_document, dataset_documents
-from parties.catalog.loading import load as load_data
+from parties.catalog.reading import Reader
 from parties.catalog.recipes import recipe
 from parties.certificates.verification import read_certificate
 from parties.client import Party, Result, job_text
@@ -75,7 +75,7 @@ class HomeParty(Party):
             ConfigError: the catalog is wrong.
         """
         dataset = self._catalog.dataset(name)
-        return count_document(load_data(dataset, dataset.columns))
+        return count_document(Reader(self._config.limits).load(dataset, dataset.columns))
 
     def suggest(
         self,

@@ -18,9 +18,10 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from parties.catalog.adding import Addition, Asked, drafted
+from parties.catalog.adding import Addition, Asked
 from parties.catalog.declaration import FILES, load_catalog
 from parties.catalog.dialect import SEPARATORS
+from parties.catalog.reading import Reader
 from parties.dashboard.drawing.desk import Desk, fields, form, moved, render
 from parties.dashboard.pages.bounds import chosen, questions
 from parties.errors import DataError
@@ -71,7 +72,7 @@ def add(desk: Desk, request: Request) -> Response:
     """Write the entry that was shown, with the bounds and labels for which the person stands."""
     sent = form(request)
     try:
-        addition = drafted(desk.config.catalog, _asked(desk, request))
+        addition = Reader(desk.config.limits).drafted(desk.config.catalog, _asked(desk, request))
         if sent.get("shown") != _digest(addition):
             said = "The file or your choices have changed what is drafted; nothing was added yet. Look again."
             return _drafted(desk, request, problem=said)
@@ -158,7 +159,7 @@ def _drafted(desk: Desk, request: Request, problem: str = "") -> Response:
         return _shown(desk, request, problem=f"{error.what} {error.hint}")
     shown: dict[str, Any] = {"asked": asked, "problem": problem}
     try:
-        addition = drafted(desk.config.catalog, asked)
+        addition = Reader(desk.config.limits).drafted(desk.config.catalog, asked)
         if len(addition.draft.columns) > MAX_COLUMNS:
             raise DataError(
                 f"The file has {len(addition.draft.columns)} columns, more than {MAX_COLUMNS}.",

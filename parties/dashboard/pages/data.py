@@ -8,9 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.catalog.adding import stand_for
-from parties.catalog.checking import checked, unconfirmed
+from parties.catalog.checking import unconfirmed
 from parties.catalog.confirming import proposal
 from parties.catalog.declaration import load_catalog
+from parties.catalog.reading import Reader
 from parties.dashboard.drawing.desk import Desk, form, moved, render
 from parties.dashboard.pages.bounds import chosen, questions
 from parties.errors import ConfigError
@@ -50,7 +51,7 @@ def confirm(desk: Desk, request: Request) -> Response:
 
 
 def _checked(desk: Desk, request: Request, name: str) -> Response:
-    found = checked(load_catalog(desk.config.catalog).dataset(name))
+    found = Reader(desk.config.limits).checked(load_catalog(desk.config.catalog).dataset(name))
     said = {} if found.counts is None else _counts(found.counts)
     return _shown(desk, request, checked=name, error=found.error, faults=found.faults, counts=said)
 

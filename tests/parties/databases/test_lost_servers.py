@@ -138,6 +138,7 @@ MEASURE = """
 import sys
 from pathlib import Path
 from parties.catalog.declaration import load_catalog
+from parties.catalog.loading import load_pieces
 from parties.contracts.spec import Side
 from parties.jobs.local_data import added_up, can_add_up
 from smc.analyses.registry import ANALYSES
@@ -150,7 +151,7 @@ queries = [
 ]
 job = ANALYSES["statistics"].parse({"epsilon": "1", "queries": queries})
 assert can_add_up(job, dataset, side)
-totals = added_up(job, dataset, side, ()).columns
+totals = added_up(job, dataset, side, (), load_pieces).columns
 assert totals.refusal is None, totals.refusal
 peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
 print(totals.rows, int(peak.split()[1]))

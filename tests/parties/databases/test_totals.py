@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from parties.catalog import databases, loading
 from parties.catalog.declaration import load_catalog
-from parties.catalog.loading import load
+from parties.catalog.loading import load, load_pieces
 from parties.contracts.spec import Side
 from parties.errors import DataError
 from parties.jobs.local_data import added_up, can_add_up, columns_of
@@ -218,7 +218,7 @@ def outcome(dataset):
     """The totals, rows and notes; or the refusal, with its hint, in words that do not name the source."""
     assert can_add_up(JOB, dataset, SIDE)
     try:
-        totals = added_up(JOB, dataset, SIDE, ())
+        totals = added_up(JOB, dataset, SIDE, (), load_pieces)
         rows = JOB.totals([columns_of(SIDE, load(dataset, COLUMNS))])
     except DataError as problem:
         return re.sub(r" \(line [0-9]+\)", "", str(problem).replace(dataset.place, "d"))

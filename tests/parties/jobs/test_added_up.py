@@ -99,7 +99,7 @@ def by_rows(job, dataset):
 
 
 def by_totals(job, dataset):
-    local = added_up(job, dataset, SIDE, ())
+    local = added_up(job, dataset, SIDE, (), load_pieces)
     assert isinstance(local.columns, SummedRows)
     assert count_held(local.columns) == 0
     return count_rows(local.columns), entries_of(job, local.columns), local.notes
@@ -252,7 +252,7 @@ def test_no_piece_has_many_rows(tmp_path):
 def test_rows_above_those_of_the_job_are_refused_as_ever(tmp_path):
     dataset = declared(tmp_path, csv_source(tmp_path))
     job = study(maximum_rows=8999)
-    totals = added_up(job, dataset, SIDE, ()).columns
+    totals = added_up(job, dataset, SIDE, (), load_pieces).columns
     rows = columns_of(SIDE, load(dataset, SIDE.columns.values()))
     found = [job.preview(data, Role.ALICE, NO_LIMITS).refusal for data in (totals, rows)]
     assert isinstance(found[0], DomainError)
@@ -263,7 +263,7 @@ def test_a_job_that_does_not_fit_its_columns_is_refused_when_rows_would_be(tmp_p
     dataset = declared(tmp_path, csv_source(tmp_path))
     queries = [{"kind": "histogram", "name": "ages", "column": "age"}]
     job, side = study(queries=queries), Side("north", "d", {"age": "age"})
-    totals = added_up(job, dataset, side, ()).columns
+    totals = added_up(job, dataset, side, (), load_pieces).columns
     rows = columns_of(side, load(dataset, ["age"]))
     found = [job.preview(data, Role.ALICE, NO_LIMITS).refusal for data in (totals, rows)]
     assert found[0] is not None

@@ -12,16 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from parties.lanes.pipe import (
-    Pipe,
-    answer_of,
-    answer_words,
-    array_data,
-    call_of,
-    call_words,
-    frame_of,
-    frame_words,
-)
+from parties.lanes.pipe import answer_of, answer_words, call_of, call_words, frame_of, frame_words
+from parties.workers.pipe import Pipe, array_data
 from smc.channel.channel import Clock, Traffic
 from smc.channel.message import FRAME_BYTES, Frame
 from smc.errors import Cancelled

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from parties.lanes import process as module
-from parties.lanes.process import LaneProcess, LaneWorkers, Worker
+from parties.lanes.process import LaneProcess, LaneWorker, LaneWorkers
 from smc.channel.channel import Clock
 from smc.channel.memory import memory_pair
 from smc.errors import Cancelled, DomainError, PeerAborted, PeerError, PeerLost, UsageError
@@ -48,7 +48,7 @@ def ended(pid: int, seconds: float = 60) -> bool:
 def lane(timeout: float = 5):
     """A lane in a process, and the transport of a peer that says nothing."""
     near, far = memory_pair(timeout)
-    with closing(Worker()) as worker:
+    with closing(LaneWorker()) as worker:
         yield LaneProcess(Role.ALICE, 1, near, worker), far, worker
 
 
@@ -202,14 +202,14 @@ def test_no_process_for_one_lane_and_none_where_threads_do_not_take_turns(monkey
 def test_processes_that_do_not_start_are_a_typed_error_and_leave_none_behind(monkeypatch):
     started = []
 
-    class Second(Worker):
+    class Second(LaneWorker):
         def __init__(self):
             if started:
                 raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
             super().__init__()
             started.append(self.pid)
 
-    monkeypatch.setattr(module, "Worker", Second)
+    monkeypatch.setattr(module, "LaneWorker", Second)
     with pytest.raises(LaneLost, match="temporarily unavailable"):
         LaneWorkers(2)
     assert ended(started[0])
