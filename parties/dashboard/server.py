@@ -18,7 +18,7 @@ from parties.client import Party
 from parties.dashboard.app import make_app
 from parties.dashboard.drawing.desk import Desk
 from parties.dashboard.entrance.access import IDLE_SECONDS, Access
-from parties.dashboard.entrance.connection import Connection
+from parties.dashboard.entrance.connection import BrowserConnection
 from parties.dashboard.entrance.guard import ENTRY, new_host
 from parties.errors import ConfigError
 from parties.pki.home import load_identity
@@ -74,7 +74,7 @@ class Dashboard:
         settings = uvicorn.Config(
             make_app(desk, self._access, self._host),
             access_log=False,
-            http=Connection,
+            http=BrowserConnection,
             lifespan="off",
             log_level="warning",
             proxy_headers=False,

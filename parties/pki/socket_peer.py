@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 _UCRED: Final = struct.Struct("=iII")
 
 
-class Process(NamedTuple):
+class SocketPeer(NamedTuple):
     """A process as the system saw it when it connected, or began to listen.
 
     Attributes:
@@ -22,9 +22,9 @@ class Process(NamedTuple):
     uid: int
 
 
-def peer_process(connection: socket.socket) -> Process | None:
+def peer_process(connection: socket.socket) -> SocketPeer | None:
     """The process at the other end of a Unix socket; None where the system does not say."""
     if sys.platform != "linux":
         return None
     pid, uid, _ = _UCRED.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))
-    return Process(pid, uid)
+    return SocketPeer(pid, uid)

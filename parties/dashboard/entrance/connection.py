@@ -25,7 +25,7 @@ _SECONDS: Final = {h11.IDLE: HEAD_SECONDS, h11.SEND_BODY: BODY_SECONDS}
 """How long the other side may be in a state in which it is its turn to send."""
 
 
-class Connection(H11Protocol):
+class BrowserConnection(H11Protocol):
     """What uvicorn makes for each connection."""
 
     _deadline: asyncio.TimerHandle | None = None
@@ -61,7 +61,7 @@ class Connection(H11Protocol):
         """Whether there is room for one more, after closing one on which nothing happens."""
         if len(self.connections) < CONNECTIONS:
             return True
-        others = cast("set[Connection]", self.connections)
+        others = cast("set[BrowserConnection]", self.connections)
         waiting = [
             one for one in others if one.conn.their_state in _SECONDS and not one.transport.is_closing()
         ]
