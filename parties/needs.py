@@ -87,10 +87,12 @@ def check_database(config: Config, ledger: Ledger) -> int:
 
 
 def _check_certified(certificate: str, ledger: Ledger) -> None:
+    if not certificate:
+        return
     try:
-        entries: Mapping[str, Any] = json.loads(certificate)["ledger"] if certificate else {}
+        entries: Mapping[str, Any] = json.loads(certificate)["certificate"]["ledger"]
         last = max(((entry["sequence"], entry["hash"]) for entry in entries.values()), default=None)
-    except (ValueError, TypeError, KeyError, AttributeError):  # of another release, or damaged; not said here
+    except (ValueError, TypeError, KeyError, AttributeError):  # of an earlier release
         return
     if last is None:
         return
