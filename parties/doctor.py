@@ -12,15 +12,16 @@ from enum import Enum
 from functools import partial
 from typing import Final
 
+from parties import needs
 from parties.audit.files import read_log
-from parties.audit.verification import missing_decisions
+from parties.audit.verification import missing_decisions, missing_entries
 from parties.catalog.declaration import load_catalog
 from parties.client import ask_daemon
 from parties.cluster.connecting import check_files
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
 from parties.contracts.spec import MAX_MBIT, MAX_RTT_MS
-from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
+from parties.errors import ConfigError, PeerRefused, PeerUntrusted, VersionMismatch
 from parties.jobs.results import SPACE, ResultFolder
 from parties.kept_pools import KeptPools
 from parties.ledger.book import open_ledger
@@ -43,6 +44,9 @@ from smc.oblivious.workspace import Workspace
 _MIN_FREE_BYTES: Final = 1 << 30
 _PROBE_BYTES: Final = 1 << 16
 _CLOCK_SECONDS = 300
+URGENT_DAYS: Final = 7
+"""With less time left for a certificate, which every peer has to accept, this party is ill."""
+
 _SLOW_RTT_MS = 200.0
 _SLOW_MBIT = 10.0
 
@@ -85,17 +89,22 @@ class Finding:
 
 
 def examine_self(config: Config) -> list[Finding]:
-    """Check configuration, keys, dates, disk and daemon of this party."""
+    """Check configuration, keys, dates, disk and daemon of this party, and what its jobs need."""
     return [
         _attempt("self", "configuration", lambda: _configuration(config)),
+        _attempt("self", "data", lambda: _data(config)),
+        _attempt("self", "policy", lambda: _policy(config)),
         _attempt("self", "keys", lambda: _keys(config)),
         _attempt("self", "certificate", lambda: _dates("self", load_identity(config).certificates)),
         _attempt("self", "ledger", lambda: _ledger(config)),
         _attempt("self", "audit log", lambda: _audit(config)),
+        _attempt("self", "jobs", lambda: _jobs(config)),
+        _attempt("self", "results", lambda: _results(config)),
+        _attempt("self", "exact jobs", lambda: _history(config)),
         _disk(config),
         _attempt("self", "kernels", _kernels),
         *(_attempt("self", "pools", partial(_pools, config, kept)) for kept in config.pools),
-        _attempt("self", "daemon", lambda: _daemon(config)),
+        *_daemon(config),
     ]
 
 
@@ -262,7 +271,9 @@ def _dates(subject: str, pem: bytes) -> Finding:
     what = f"ends in {days} days" if days >= 0 else "has ended"
     if days >= certificate.WARN_DAYS:
         return Finding(subject, "certificate", Status.OK, what)
-    verdict = Status.WARN if days >= 0 else Status.FAIL
+    # A peer's word on its own successor is not here, so of a peer there is time until the end.
+    last = URGENT_DAYS if subject == "self" else 0
+    verdict = Status.WARN if days >= last else Status.FAIL
     # What has ended no longer opens a connection that could announce its successor.
     way = "keys accept" if days >= 0 else "pair"
     hint = (
@@ -284,9 +295,52 @@ def _ledger(config: Config) -> Finding:
 
 def _audit(config: Config) -> Finding:
     found = read_log(config.home)
-    for problem in missing_decisions(found, open_ledger(config.home).entries()):
+    entries = open_ledger(config.home).entries()
+    for problem in missing_decisions(found, entries):
         return Finding("self", "audit log", Status.FAIL, problem, "Look at it with `duetto log verify`.")
-    return Finding("self", "audit log", Status.OK, f"whole, with {len(found.lines)} lines")
+    for problem in missing_entries(found, entries):
+        hint = "Stop the daemon, and bring back the newest copy of the ledger."
+        return Finding("self", "audit log", Status.FAIL, problem, hint)
+    what = f"whole, with {len(found.lines)} lines"
+    known = found.lines[0].about.get("ledger") if found.lines else None
+    if not known:
+        return Finding("self", "audit log", Status.OK, what)
+    return Finding(
+        "self",
+        "audit log",
+        Status.WARN,
+        f"{what}; it begins when the ledger had {known} entries: what was before was moved away or deleted",
+        "Keep the earlier log with the records of the party; if nobody moved it away, ask who deleted it.",
+    )
+
+
+def _data(config: Config) -> Finding:
+    count = needs.check_sources(config)
+    return Finding("self", "data", Status.OK, f"the files of {_counted(count, 'data set')} are there")
+
+
+def _policy(config: Config) -> Finding:
+    unknown = needs.unknown_names(config)
+    if not unknown:
+        return Finding("self", "policy", Status.OK, "its rules name paired parties and declared data sets")
+    what = f"rule {'; rule '.join(unknown)}, which is not known here: no job is allowed by that"
+    hint = f"Correct the name in {config.policy.name}, pair the peer, or declare the data set."
+    return Finding("self", "policy", Status.WARN, what, hint)
+
+
+def _jobs(config: Config) -> Finding:
+    count = needs.check_database(config, open_ledger(config.home))
+    return Finding("self", "jobs", Status.OK, f"{_counted(count, 'job')} can be read")
+
+
+def _results(config: Config) -> Finding:
+    needs.check_results(config)
+    return Finding("self", "results", Status.OK, "can be kept")
+
+
+def _history(config: Config) -> Finding:
+    needs.check_history(config)
+    return Finding("self", "exact jobs", Status.OK, "earlier ones can be compared with")
 
 
 def _peer_ledger(config: Config, peer: Peer) -> Finding:
@@ -338,13 +392,32 @@ def _pools(config: Config, kept: KeptPools) -> Finding:
     )
 
 
-def _daemon(config: Config) -> Finding:
-    socket_path(config)
-    pid = running_pid(config)
+def _daemon(config: Config) -> Iterator[Finding]:
+    try:
+        socket_path(config)
+        pid = running_pid(config)
+        said = ask_daemon(config, pid) if pid is not None else {}
+    except DuettoError as error:
+        yield Finding("self", "daemon", Status.FAIL, error.what, error.hint)
+        return
     if pid is None:
-        return Finding("self", "daemon", Status.WARN, "does not run", "Start it with `duetto party start`.")
-    ask_daemon(config, pid)
-    return Finding("self", "daemon", Status.OK, f"runs as process {pid} and answers")
+        yield Finding("self", "daemon", Status.WARN, "does not run", "Start it with `duetto party start`.")
+        return
+    yield Finding("self", "daemon", Status.OK, f"runs as process {pid} and answers")
+    if said["database_lost"]:
+        yield Finding(
+            "self",
+            "database",
+            Status.FAIL,
+            "the daemon writes jobs to a file that is no longer in the home, and is lost when it ends",
+            "Stop the daemon, bring jobs.sqlite back from a copy of the home, and start it again.",
+        )
+    try:
+        needs.check_listening(config, said["listens"])
+    except ConfigError as error:
+        yield Finding("self", "listening", Status.WARN, error.what, error.hint)
+    else:
+        yield Finding("self", "listening", Status.OK, f"on {said['listens'] or config.listen}")
 
 
 def _clock(peer: str, seconds: float) -> Finding:

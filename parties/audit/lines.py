@@ -31,6 +31,9 @@ EVENTS: Final = (
     *(BEGUN, STARTED, STOPPED, RELOADED, PROPOSED, STATE, DECIDED, REFUSED, FORGOTTEN, TORN, FILLED),
 )
 
+ENTRIES: Final = "entries"
+"""What lines call the number of entries that the ledger had when they were written."""
+
 MAX_TEXT: Final = 300
 """The longest text of a line, in characters; longer ones are cut off."""
 

@@ -1,4 +1,4 @@
-"""Whether the audit log has what the ledger knows."""
+"""Whether audit log and ledger know of each other what they should."""
 
 from __future__ import annotations
 
@@ -6,8 +6,29 @@ from collections import Counter
 from collections.abc import Sequence
 
 from parties.audit.files import AuditLog
-from parties.audit.lines import DECIDED
+from parties.audit.lines import DECIDED, ENTRIES
 from parties.ledger.entries import DECISIONS, Entry
+
+
+def missing_entries(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
+    """What the ledger has lost by the word of the log, whose lines say how many entries it had; a sentence.
+
+    A ledger only grows. What a crash has left in the log alone was not counted yet.
+
+    Args:
+        found: the log.
+        entries: all entries of the ledger.
+    """
+    counts = [(line.about.get(ENTRIES), line) for line in found.lines]
+    most, line = max(
+        ((count, line) for count, line in counts if isinstance(count, int)),
+        key=lambda one: one[0],
+        default=(0, None),
+    )
+    if line is None or len(entries) >= most:
+        return []
+    before = f"had {most} at {line.time}, by line {line.number} of the log"
+    return [f"The ledger has {len(entries)} entries, and {before}."]
 
 
 def missing_decisions(found: AuditLog, entries: Sequence[Entry]) -> list[str]:

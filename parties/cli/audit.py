@@ -9,7 +9,7 @@ import click
 
 from parties.audit.files import AuditLog, read_log
 from parties.audit.lines import DECIDED, EVENTS, AuditError, AuditLine
-from parties.audit.verification import missing_decisions
+from parties.audit.verification import missing_decisions, missing_entries
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.config import load
@@ -60,7 +60,7 @@ def show(job: str, event: str | None, lines: int, config_path: Path | None, as_j
 @config_option
 @json_option
 def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
-    """Check the chain of the log, and that it has every decision of the ledger.
+    """Check the chain of the log, that it has every decision of the ledger, and that the ledger lost nothing.
 
     A line that was changed, dropped or moved is found. Lines missing at the end are found by a decision that
     the ledger has, or with --head. Ends with status 77 if anything is wrong.
@@ -68,7 +68,12 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
     config = load(config_path)
     try:
         found = read_log(config.home)
-        problems = [*missing_decisions(found, open_ledger(config.home).entries()), *_checked(found, head)]
+        entries = open_ledger(config.home).entries()
+        problems = [
+            *missing_decisions(found, entries),
+            *missing_entries(found, entries),
+            *_checked(found, head),
+        ]
     except AuditError as error:
         found, problems = AuditLog((), ()), [str(error)]
     last = found.lines[-1] if found.lines else None

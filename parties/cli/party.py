@@ -216,13 +216,14 @@ def status(config_path: Path | None, as_json: bool) -> None:
     if pid is None:
         raise DaemonUnavailable(f"The daemon of {config.name} does not run.", "Run `duetto party start`.")
     said = ask_daemon(config, pid)
+    listens = said.pop("listens") or str(config.listen)  # an earlier release does not say
     doubts = _doubts(config) if said["ledger_whole"] else []
     days = certificate.days_left(b"".join(pem for pem, _ in load_tls(config.home / "keys", config.name)))
     jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
     waiting = said["jobs"].get(State.WAITING_OWN.value, 0)
 
     def human(out: Screen) -> None:
-        out.print(f"{config.name} runs as process {pid}, listening on {config.listen}.")
+        out.print(f"{config.name} runs as process {pid}, listening on {listens}.")
         out.print(f"jobs: {jobs}")
         if waiting:
             out.print(
@@ -232,12 +233,14 @@ def status(config_path: Path | None, as_json: bool) -> None:
             )
         if days < certificate.WARN_DAYS:
             out.print(f"The certificate ends in {days} days: run `duetto keys renew{given(config_path)}`.")
+        if said["database_lost"]:
+            out.print(f"Its jobs are lost when it ends: run `duetto doctor{given(config_path)}`.")
         if not said["ledger_whole"]:
             out.print(f"The ledger is not whole: {said['ledger_problem']}")
         for doubt in doubts:
             out.print(f"{doubt['what']} {with_config(doubt['hint'])}")
 
-    place = {"pid": pid, "socket": str(socket_path(config)), "listen": str(config.listen)}
+    place = {"pid": pid, "socket": str(socket_path(config)), "listen": listens}
     emit(
         {
             "name": config.name,

@@ -125,7 +125,7 @@ class Party(Connection):
         return Job(self, self.call("Show", pb.JobName(job_id=job_id)))
 
     def status(self, timeout: float = CALL_SECONDS) -> dict[str, Any]:
-        """The daemon's peers, number of jobs by state, and whether the ledger is whole.
+        """The daemon's peers, number of jobs by state, where it listens, and whether its files are whole.
 
         Args:
             timeout: seconds to wait for an answer.
@@ -137,6 +137,8 @@ class Party(Connection):
             "jobs": dict(reply.jobs),
             "ledger_whole": reply.ledger_whole,
             "ledger_problem": reply.ledger_problem,
+            "listens": reply.listens,
+            "database_lost": reply.database_lost,
         }
 
     def reload(self) -> dict[str, list[str]]:

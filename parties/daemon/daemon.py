@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Final
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from parties.audit.lines import FILLED, RELOADED, STARTED, STOPPED, AuditError
+from parties.audit.lines import ENTRIES, FILLED, RELOADED, STARTED, STOPPED, AuditError
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Address, Config, load
 from parties.errors import ConfigError
 from parties.jobs.control import Reloaded, make_control_server
 from parties.jobs.manager import JobManager
 from parties.ledger.book import open_ledger
+from parties.ledger.entries import LedgerError
 from parties.ledger.heads import open_heads
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.files import PRIVATE
@@ -131,7 +132,9 @@ class Daemon:
                     f"The control socket {self._socket} does not answer.",
                     "Check the rights of its folder, and that the home lies on a local disk.",
                 ) from None
-        self._manager.store.audit.write(STARTED, release=release(), pid=os.getpid(), **_digests(self._config))
+        about: dict[str, str | int] = {**_digests(self._config), **self._counted()}
+        about |= {"release": release(), "pid": os.getpid()}
+        self._manager.store.audit.write(STARTED, **about)
         self._peer_server.start()
         self._filler.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
@@ -275,16 +278,22 @@ class Daemon:
                 f"{self._socket} is not a socket, and in the way of the control socket.",
                 f"Move it away: `mv {quote(str(self._socket))} {quote(str(self._socket) + '.old')}`.",
             )
-        self._control = make_control_server(self._manager, self.reload)
+        self._control = make_control_server(self._manager, self.reload, listens=str(self.address))
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._control)
         self._control.add_insecure_port(f"unix:{self._socket}")
+
+    def _counted(self) -> dict[str, int]:
+        """How many entries the ledger has, for the audit log; nothing of one that is broken."""
+        with suppress(LedgerError):
+            return {ENTRIES: len(self._manager.ledger.entries())}
+        return {}
 
     def _note_end(self) -> None:
         """The last line of the audit log, and its head for the log of the service manager."""
         audit = self._manager.store.audit
         try:
-            audit.write(STOPPED, pid=os.getpid())
+            audit.write(STOPPED, pid=os.getpid(), **self._counted())
         except AuditError as problem:
             log.error("%s", problem)
         log.info("the audit log ends with line %d, hash %s", *audit.head)

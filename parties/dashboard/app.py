@@ -85,22 +85,22 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
 """Forms that do something."""
 
 
-def make_app(desk: Desk, access: Access, cookie: str) -> Starlette:
+def make_app(desk: Desk, access: Access, host: str) -> Starlette:
     """The application.
 
     Args:
         desk: the party, and what may be done.
         access: links and sessions.
-        cookie: the name of the cookie, another one for each dashboard of a machine.
+        host: the name under which it answers, see `parties.dashboard.entrance.guard`.
     """
-    rules = Rules(cookie, desk.decides, frozenset((LEAVE, *(path for path, _ in ASKS))))
+    rules = Rules(host, desk.decides, frozenset((LEAVE, *(path for path, _ in ASKS))))
 
     def enter(request: Request) -> Response:
         session = access.enter(request.query_params.get("token", ""))
         if session is None:
             return PlainTextResponse(f"This link was used before or is too old. {NEW_LINK}\n", 401)
         response = moved("/")
-        sign_in(response, rules, session)
+        sign_in(response, session)
         return response
 
     def leave(request: Request) -> Response:

@@ -1,9 +1,9 @@
-"""The dashboard's own small web server: on the loopback address or a Unix socket, and nowhere else."""
+"""The dashboard's own small web server: on the loopback addresses or a Unix socket, and nowhere else."""
 
 from __future__ import annotations
 
+import errno
 import os
-import secrets
 import socket
 import stat
 from collections.abc import Callable
@@ -18,12 +18,16 @@ from parties.client import Party
 from parties.dashboard.app import make_app
 from parties.dashboard.drawing.desk import Desk
 from parties.dashboard.entrance.access import IDLE_SECONDS, Access
-from parties.dashboard.entrance.guard import ENTRY
+from parties.dashboard.entrance.connection import BrowserConnection
+from parties.dashboard.entrance.guard import ENTRY, new_host
 from parties.errors import ConfigError
 from parties.pki.home import load_identity
 
-LOOPBACK: Final = "127.0.0.1"
-_CONNECTIONS: Final = 64
+LOOPBACK: Final = ("127.0.0.1", "::1")
+"""Where browsers look for a name below `localhost`. The dashboard takes the same port of both: what another
+account listens at one of them with would get the link."""
+
+_PORTS_TRIED: Final = 32
 _STOP_SECONDS: Final = 3
 
 
@@ -65,13 +69,13 @@ class Dashboard:
         desk = Desk(self._party, self._party.config_path, options.decides, options.releases, options.folders)
         load_identity(desk.config)
         self._path = options.socket
-        self._listener = _unix(options.socket) if options.socket else _loopback(options.port)
-        cookie = f"duetto-{secrets.token_hex(8)}"
+        self._listeners = [_unix(options.socket)] if options.socket else _loopback(options.port)
+        self._host = new_host()
         settings = uvicorn.Config(
-            make_app(desk, self._access, cookie),
+            make_app(desk, self._access, self._host),
             access_log=False,
+            http=BrowserConnection,
             lifespan="off",
-            limit_concurrency=_CONNECTIONS,
             log_level="warning",
             proxy_headers=False,
             server_header=False,
@@ -87,13 +91,13 @@ class Dashboard:
 
     def link(self) -> str:
         """A new link, for one browser. Behind a Unix socket the port is that of whatever forwards to it."""
-        host = "localhost" if self._path else f"{LOOPBACK}:{self._listener.getsockname()[1]}"
-        return f"http://{host}{ENTRY}?token={self._access.invite()}"
+        port = "" if self._path else f":{self._listeners[0].getsockname()[1]}"
+        return f"http://{self._host}{port}{ENTRY}?token={self._access.invite()}"
 
     def serve(self) -> None:
         """Answer until `stop` is called or the process gets SIGINT or SIGTERM."""
         try:
-            self._server.run(sockets=[self._listener])
+            self._server.run(sockets=self._listeners)
         finally:
             self._party.close()
             if self._path is not None:
@@ -105,10 +109,37 @@ class Dashboard:
         self._server.should_exit = True
 
 
-def _loopback(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+def _loopback(port: int) -> list[socket.socket]:
+    """The same port of every loopback address that this machine has; 0 takes one that is free on all."""
+    for _ in range(_PORTS_TRIED if port == 0 else 1):
+        listeners = [_at(LOOPBACK[0], port)]
+        try:
+            listeners.append(_at(LOOPBACK[1], listeners[0].getsockname()[1]))
+        except ConfigError:
+            listeners.pop().close()
+            if port:
+                raise
+            continue
+        except OSError:  # no IPv6 here, and so nobody can listen there
+            pass
+        return listeners
+    raise ConfigError(
+        f"The dashboard finds no port that is free on {' and '.join(LOOPBACK)}.", "Name one with --port."
+    )
+
+
+def _at(address: str, port: int) -> socket.socket:
+    """A listener at one address.
+
+    Raises:
+        ConfigError: the port is not free.
+        OSError: this machine has no such address.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    return _bound(listener, lambda: listener.bind((LOOPBACK, port)), f"port {port} of {LOOPBACK}")
+    if listener.family == socket.AF_INET6:
+        listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    return _bound(listener, lambda: listener.bind((address, port)), f"port {port} of {address}")
 
 
 def _unix(path: Path) -> socket.socket:
@@ -137,6 +168,8 @@ def _bound(listener: socket.socket, bind: Callable[[], None], what: str) -> sock
         bind()
     except OSError as problem:
         listener.close()
+        if problem.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            raise
         raise ConfigError(
             f"The dashboard cannot listen at {what}: {os.strerror(problem.errno or 0)}.",
             "Name another one with --port or --socket.",

@@ -56,17 +56,20 @@ class Reloaded:
     files: tuple[str, ...] = ()
 
 
-def make_control_server(manager: JobManager, reload: Callable[[], Reloaded] = Reloaded) -> grpc.Server:
+def make_control_server(
+    manager: JobManager, reload: Callable[[], Reloaded] = Reloaded, listens: str = ""
+) -> grpc.Server:
     """A server that offers the jobs of `manager`, for a socket that only people of this party reach.
 
     Args:
         manager: the jobs.
         reload: reads the configuration again.
+        listens: where peers are listened to.
     """
     threads = sum(ROOM.values()) + _QUICK_THREADS
     server = grpc.server(ThreadPoolExecutor(threads, thread_name_prefix="control"))
     control_pb2_grpc.add_ControlServicer_to_server(  # type: ignore[no-untyped-call]
-        ControlService(manager, reload), server
+        ControlService(manager, reload, listens), server
     )
     return server
 
@@ -152,8 +155,9 @@ def _person(request: pb.Decision) -> Person:
 class ControlService(control_pb2_grpc.ControlServicer):
     """See control.proto; every verb is one of `JobManager`."""
 
-    def __init__(self, manager: JobManager, reload: Callable[[], Reloaded]) -> None:
+    def __init__(self, manager: JobManager, reload: Callable[[], Reloaded], listens: str) -> None:
         self._manager = manager
+        self._listens = listens
         self._reload = reload
         self._rooms = {kind: threading.BoundedSemaphore(calls) for kind, calls in ROOM.items()}
 
@@ -292,6 +296,8 @@ class ControlService(control_pb2_grpc.ControlServicer):
             jobs=states,
             ledger_whole=not problem,
             ledger_problem=problem,
+            listens=self._listens,
+            database_lost=not self._manager.store.is_in_place,
         )
 
     @_guarded(Kind.QUICK)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from parties.contracts.contract import outline
 from parties.errors import StorageError
@@ -75,13 +76,19 @@ class Database:
     Args:
         path: the file, made with mode 0600.
         results: where results are kept; those in a database of version 0 move there.
+        only_looks: whether it is only read, and not brought up to date: also where nobody may write.
 
     Raises:
-        StorageError: it cannot be opened or brought up to date, or a newer release made it.
+        StorageError: it cannot be opened or brought up to date, or a newer release made it; where it is only
+            read, also if an earlier one did.
     """
 
-    def __init__(self, path: Path, results: ResultFolder) -> None:
+    def __init__(self, path: Path, results: ResultFolder, *, only_looks: bool = False) -> None:
         self._path = path
+        if only_looks:
+            self._connection = self._looked_at()
+            self._opened = _file_of(path)
+            return
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             path.chmod(0o600)
@@ -95,6 +102,12 @@ class Database:
             for pragma in ("journal_mode=wal", "synchronous=full", "secure_delete=on"):
                 self._connection.execute(f"pragma {pragma}")
             self._bring_up_to_date(results)
+        self._opened = _file_of(path)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether its file is still the one that was opened: what is written to another is lost."""
+        return _file_of(self._path) == self._opened
 
     def close(self) -> None:
         """Close the connection."""
@@ -157,6 +170,38 @@ class Database:
             why = why or name or type(problem).__name__
             raise StorageError(f"The jobs in {self._path} cannot be read or written: {why}.", hint) from None
 
+    def _looked_at(self) -> sqlite3.Connection:
+        """A connection that writes nothing.
+
+        SQLite needs a file beside the database of a running daemon, and makes it if it is not there. Where it
+        may not, nothing changes either, and the database is read as it stands.
+        """
+        address = f"file:{quote(os.fsencode(self._path))}?mode=ro"
+        with self.translated():
+            try:
+                return self._connected(address)
+            except sqlite3.OperationalError as problem:
+                if not _is_refused(problem):
+                    raise
+            return self._connected(f"{address}&immutable=1")
+
+    def _connected(self, address: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
+        try:
+            connection.row_factory = sqlite3.Row
+            version = int(connection.execute("pragma user_version").fetchone()[0])
+            connection.execute("select count(*) from sqlite_master").fetchone()
+        except sqlite3.Error:
+            connection.close()
+            raise
+        if version != VERSION:
+            connection.close()
+            raise StorageError(
+                f"{self._path} was made by another release: version {version}; this one knows {VERSION}.",
+                "Start the daemon, which brings it up to date if the release was an earlier one.",
+            )
+        return connection
+
     def _bring_up_to_date(self, results: ResultFolder) -> None:
         if self._version() == VERSION:
             return
@@ -178,6 +223,19 @@ class Database:
 
     def _version(self) -> int:
         return int(self._connection.execute("pragma user_version").fetchone()[0])
+
+
+def _file_of(path: Path) -> tuple[int, int] | None:
+    """Which file is at a path: its device and its number there; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)
+
+
+def _is_refused(problem: sqlite3.OperationalError) -> bool:
+    return str(getattr(problem, "sqlite_errorname", "")).startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
 
 
 def _is_version_0(connection: sqlite3.Connection) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from parties.audit.lines import DECIDED
+from parties.audit.lines import DECIDED, ENTRIES
 from parties.audit.writer import Audit
 from parties.contracts.contract import Contract
 from parties.contracts.records import Record
@@ -156,7 +156,7 @@ class Decisions:
         about: dict[str, str | int] = {"decision": event, "digest": job, "peer": peer, "rule": rule}
         if actor:
             about |= {"actor": actor, "uid": uid}
-        self._audit.write(DECIDED, **about)
+        self._audit.write(DECIDED, **about, **{ENTRIES: len(self._ledger.entries())})
         return self._ledger.decide(event, job, peer, actor=actor, uid=uid, rule=rule, subject=subject)
 
     def _approval(self, job: str) -> Entry | None:

@@ -45,16 +45,22 @@ class JobReader:
     Args:
         home: the folder of the party, with the database and the results.
         clock: the time.
+        only_looks: whether the database is only read, see `parties.jobs.database.Database`.
 
     Raises:
         StorageError: the database cannot be opened, or a newer release made it.
     """
 
-    def __init__(self, home: Path, clock: Clock = utc_clock) -> None:
+    def __init__(self, home: Path, clock: Clock = utc_clock, *, only_looks: bool = False) -> None:
         self._clock = clock
         self._changed = threading.Condition(threading.RLock())
         self._results = ResultFolder(home)
-        self._database = Database(home / FILE, self._results)
+        self._database = Database(home / FILE, self._results, only_looks=only_looks)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the database is still the file that was opened."""
+        return self._database.is_in_place
 
     def close(self) -> None:
         """Close the database."""
@@ -201,6 +207,14 @@ class JobReader:
     def names_by_digest(self) -> dict[str, str]:
         """The names of all jobs by the digests of their complete contracts, hexadecimal."""
         return dict(map(tuple, self._rows("select digest, job_id from jobs where digest != ''")))
+
+    def last_certificate(self) -> str:
+        """The certificate, JSON, of the finished job that was proposed last; empty if there is none."""
+        query = (
+            "select certificate from papers join jobs using (job_id) where certificate != '' "
+            "order by number desc limit 1"
+        )
+        return "".join(row[0] for row in self._rows(query))
 
     def count_open(self, peer: str) -> int:
         """Jobs that a peer has proposed here and that have not ended."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -157,6 +158,25 @@ class ResultFolder:
             raise problem
         if self._seal.path.exists():
             self._seal.seal("", "")
+
+    def check_place(self) -> None:
+        """Check that a result could be written here; the folder is not made if it is missing.
+
+        Raises:
+            StorageError: it could not.
+        """
+        if not os.path.lexists(self._path):
+            return
+        try:
+            with tempfile.TemporaryFile(dir=self._path) as file:
+                file.write(bytes(1))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as problem:
+            raise StorageError(
+                f"Results cannot be written to {self._path}: {why_unreadable(problem)}.",
+                "Make it a folder of this user with mode 0700, or move away what is in its place.",
+            ) from None
 
     def _make_key(self) -> None:
         """Make the key with which results are sealed, unless there are results already: then it is lost."""

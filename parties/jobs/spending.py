@@ -11,8 +11,8 @@ from typing import Any
 
 from parties.catalog.declaration import load_catalog
 from parties.config import Config
-from parties.errors import ConfigError
-from parties.jobs.reading import FILE, JobReader
+from parties.errors import ConfigError, StorageError
+from parties.jobs.reading import JobReader
 from parties.ledger.accounting import DELTA_TOTAL, Account, Spent, described, shown
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import EXACT, RUN, SPENT
@@ -142,8 +142,13 @@ def totals(config: Config, book: Ledger) -> list[Total]:
 
 
 def names_of_jobs(config: Config) -> dict[str, str]:
-    """The names of the known jobs by the digests of their contracts, in hexadecimal."""
-    if not (config.home / FILE).exists():
+    """The names of the known jobs by the digests of their contracts, in hexadecimal.
+
+    None where the database of the jobs cannot be read as it stands: the ledger is a file of its own, and
+    what it holds is shown without names. Nothing is written.
+    """
+    try:
+        with closing(JobReader(config.home, only_looks=True)) as jobs:
+            return jobs.names_by_digest()
+    except StorageError:
         return {}
-    with closing(JobReader(config.home)) as jobs:
-        return jobs.names_by_digest()

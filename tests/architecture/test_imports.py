@@ -105,6 +105,7 @@ FLOORS = (
     ("parties.certificates",),
     ("parties.jobs",),
     ("parties.daemon", "parties.client"),
+    ("parties.needs",),
     ("parties.doctor",),
     ("parties.python",),
     ("parties.bench", "parties.dashboard.entrance", "parties.dashboard.drawing"),

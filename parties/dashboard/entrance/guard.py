@@ -1,21 +1,26 @@
 """What stands before every page: the right host, a session, and for each action a form of that session.
 
-Browsers let any page on the web send requests to this machine. So a request is refused unless it names a
-host of this machine (against DNS rebinding), carries the cookie of a session, and, where it does something,
-comes from a page of this dashboard (`Origin`) with the key of its session. A page that is added later is
-behind all of this without doing anything for it.
+Browsers let any page on the web send requests to this machine. So a request is refused unless it names the
+host of this dashboard, carries the cookie of a session, and, where it does something, comes from a page of
+this dashboard (`Origin`) with the key of its session. A page that is added later is behind all of this
+without doing anything for it.
+
+The host is a name of 128 random bits below `localhost`, which browsers take for this machine without asking
+anybody. Cookies know hosts and no ports: that of 127.0.0.1 would go to whatever listens at another port of
+this machine, of whichever account; that of a name which nobody else knows goes nowhere else.
 """
 
 from __future__ import annotations
 
-import re
+import hmac
+import secrets
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -32,7 +37,8 @@ LIVE: Final = "/live/"
 MAX_FORM_BYTES: Final = 1 << 18
 _MAX_FIELDS: Final = 2_000
 _FORM: Final = "application/x-www-form-urlencoded"
-_HOSTS: Final = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?")
+_COOKIE: Final = "duetto"
+_HOST_BYTES: Final = 16
 
 HEADERS: Final = {
     "content-security-policy": (
@@ -58,15 +64,19 @@ class Rules:
     """What a dashboard allows.
 
     Attributes:
-        cookie: the name of its cookie. Cookies of one host do not depend on the port, so each dashboard has
-            a name of its own.
+        host: the only name under which it answers, at whatever port: ssh may lead there from another.
         decides: whether actions are allowed at all.
         asks: paths of forms that only ask something and change nothing.
     """
 
-    cookie: str
+    host: str
     decides: bool
     asks: frozenset[str]
+
+
+def new_host() -> str:
+    """A host name that no other program of this machine knows or answers to."""
+    return f"{secrets.token_hex(_HOST_BYTES)}.localhost"
 
 
 class _Refused(Exception):  # noqa: N818 - never leaves this module
@@ -99,6 +109,8 @@ class Guard:
         try:
             await self._admit(Request(scope, receive))
             answer = self._app
+        except ClientDisconnect:  # in the middle of its form
+            return
         except _Refused as refused:
             answer = refused.response
         await answer(scope, receive, send_with_headers)
@@ -110,10 +122,8 @@ class Guard:
             _Refused: it does not.
         """
         headers = request.headers
-        if len(headers.getlist("host")) != 1 or not _HOSTS.fullmatch(headers["host"]):
-            raise _Refused(
-                421, "This dashboard answers at 127.0.0.1 and localhost only. Use the printed link."
-            )
+        if len(headers.getlist("host")) != 1 or not self._is_meant(headers["host"]):
+            raise _Refused(421, f"This dashboard answers under the name in its link only. {NEW_LINK}")
         if request.method not in ("GET", "HEAD", "POST"):
             raise _Refused(405, "This dashboard knows GET and POST only.")
         path = request.url.path
@@ -124,9 +134,14 @@ class Guard:
         if request.method == "POST":
             await self._admit_form(request, session)
 
+    def _is_meant(self, host: str) -> bool:
+        name, colon, port = host.partition(":")
+        known = hmac.compare_digest(name.lower().encode(), self._rules.host.encode())
+        return known and (not colon or (port.isascii() and port.isdigit()))
+
     def _session(self, headers: Headers, *, uses: bool) -> Session:
         try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(self._rules.cookie)
+            cookie = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
         except CookieError:
             cookie = None
         session = self._access.find(cookie.value, uses=uses) if cookie else None
@@ -177,6 +192,6 @@ def _fields(body: bytes) -> dict[str, list[str]]:
         raise _Refused(400, "The form cannot be read.") from None
 
 
-def sign_in(response: Response, rules: Rules, session: Session) -> None:
-    """Give a browser the cookie of a session."""
-    response.set_cookie(rules.cookie, session.key, path="/", httponly=True, samesite="strict")
+def sign_in(response: Response, session: Session) -> None:
+    """Give a browser the cookie of a session, which is for this host alone."""
+    response.set_cookie(_COOKIE, session.key, path="/", httponly=True, samesite="strict")

@@ -49,6 +49,7 @@ def home(tmp_path_factory):
         introduced(folder / name)
     north = folder / "north"
     (north / "catalog.toml").write_text(CATALOG)
+    (north / "people.csv").write_text("age\n44\n")
     (north / "policy.toml").write_text(POLICY)
     duetto("pair", folder / "south" / "south.pair", "--yes", "--config", north)
     with (north / "duetto.toml").open("a") as file:

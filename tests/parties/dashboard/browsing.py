@@ -11,8 +11,9 @@ from parties.dashboard.drawing.desk import Desk
 from parties.dashboard.entrance.access import Access
 from parties.dashboard.entrance.guard import ENTRY
 
-COOKIE = "duetto-test"
-HOST = "127.0.0.1:8123"
+COOKIE = "duetto"
+NAME = f"{'5a' * 16}.localhost"
+HOST = f"{NAME}:8123"
 ORIGIN = f"http://{HOST}"
 
 
@@ -21,7 +22,7 @@ class Browser:
 
     def __init__(self, party, *, decides=True, releases=None, folders=(), signed_in=True):
         self.access = Access()
-        self.app = make_app(Desk(party, party.config_path, decides, releases, folders), self.access, COOKIE)
+        self.app = make_app(Desk(party, party.config_path, decides, releases, folders), self.access, NAME)
         self.client = TestClient(self.app, base_url=ORIGIN, follow_redirects=False)
         if signed_in:
             assert self.client.get(f"{ENTRY}?token={self.access.invite()}").status_code == 303

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import threading
 from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
 
@@ -302,7 +304,38 @@ def test_a_hostile_page_in_the_same_browser_does_nothing(north, link, tmp_path):
     assert "Nobody is signed in" in north.find_element(By.TAG_NAME, "body").text
     at(north, "/jobs")
     assert north.find_element(By.TAG_NAME, "h1").text == "Jobs"  # nobody has left
-    north.get(link.replace("127.0.0.1", "localhost"))
+    north.get(link)
     assert "used before" in north.find_element(By.TAG_NAME, "body").text
+    north.get(f"http://127.0.0.1:{host.split(':')[1]}/jobs")
+    assert "under the name in its link only" in north.find_element(By.TAG_NAME, "body").text
     north.get(f"http://{host}/jobs")
     assert north.find_element(By.TAG_NAME, "h1").text == "Jobs"
+
+
+def test_another_port_of_this_machine_never_sees_the_session(north):
+    """Another account's server, to which a page leads the browser: under every name that it may have."""
+    seen = []
+
+    class Thief(BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append((self.headers["Host"], self.headers["Cookie"]))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<title>lucky winner</title>")
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Thief) as thief:
+        port = thief.server_address[1]
+        threading.Thread(target=thief.serve_forever, daemon=True).start()
+        hosts = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "other.localhost")]
+        start = north.current_url
+        for host in hosts:
+            north.get(f"http://{host}/")
+            until(north, lambda: north.title == "lucky winner")
+            north.get(start)
+            assert north.find_element(By.TAG_NAME, "h1").text == "Today"
+        thief.shutdown()
+    assert set(hosts) <= {host for host, _ in seen}
+    assert [cookie for _, cookie in seen if cookie] == []

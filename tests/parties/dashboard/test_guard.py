@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from importlib.resources import files
 
 import pytest
@@ -11,8 +12,8 @@ from starlette.testclient import TestClient
 
 from parties.contracts.state import State
 from parties.dashboard.app import ACTS, ASKS, SHOWS
-from parties.dashboard.entrance.guard import HEADERS, MAX_FORM_BYTES
-from tests.parties.dashboard.browsing import COOKIE, HOST, ORIGIN, Browser
+from parties.dashboard.entrance.guard import HEADERS, MAX_FORM_BYTES, new_host
+from tests.parties.dashboard.browsing import COOKIE, HOST, NAME, ORIGIN, Browser
 from tests.parties.jobs.joined import job_file
 from tests.parties.served import waiting
 
@@ -27,7 +28,19 @@ def filled(path):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "192.168.0.7:8123", "", "localhost:x"]
+    "host",
+    [
+        *(
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "192.168.0.7:8123",
+            "",
+            f"{NAME}:x",
+            f"{NAME}:",
+            f"x{NAME}",
+        ),
+        *("127.0.0.1:8123", "localhost:8123", "[::1]:8123", f"{'5b' * 16}.localhost:8123", f"{NAME}.:8123"),
+    ],
 )
 def test_other_host_names_are_refused(browser, host):
     """DNS rebinding: a name of the attacker's that leads to this machine."""
@@ -37,10 +50,26 @@ def test_other_host_names_are_refused(browser, host):
     assert browser.get("/jobs").status_code == 200
 
 
-def test_both_names_of_this_machine_are_answered(browser):
+def test_only_its_own_name_is_answered_at_any_port(browser):
+    """Ssh leads there from other ports."""
     cookie = f"{COOKIE}={browser.client.cookies[COOKIE]}"
-    for host in ("localhost:8123", "127.0.0.1", "[::1]:8123"):
+    for host in (NAME, f"{NAME}:9000", NAME.upper()):
         assert browser.get("/jobs", host=host, cookie=cookie).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "other.localhost"])
+def test_the_session_goes_to_no_other_port_of_this_machine(browser, host):
+    """Cookies know no ports (RFC 6265, 8.5), and another account may listen at any of them."""
+    assert browser.client.cookies
+    for url in (f"http://{host}:9999/", f"http://{host}:8123/jobs"):
+        assert "cookie" not in browser.client.build_request("GET", url).headers
+    assert "cookie" in browser.client.build_request("GET", f"{ORIGIN}/").headers
+
+
+def test_every_dashboard_has_a_name_that_nobody_guesses():
+    names = {new_host() for _ in range(100)}
+    assert len(names) == 100
+    assert all(re.fullmatch(r"[0-9a-f]{32}\.localhost", name) for name in names)
 
 
 def test_every_page_wants_a_session(party):
