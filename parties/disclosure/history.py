@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -235,53 +235,65 @@ class History:
                         log.withdraw()
                 raise
 
-    def allows(self, participants: ParticipantSet, table: Shown) -> bool:
-        """Whether a table may be opened to the other party after all that it has seen.
+    def allows(self, participants: ParticipantSet, tables: Sequence[Shown]) -> bool:
+        """Whether tables may be opened to the other party after all that it has seen.
 
         Args:
             participants: of the job.
-            table: what would be opened.
+            tables: what would be opened.
 
         Raises:
             HistoryError: the file or its secret is damaged.
         """
         with self._open() as log:
-            return not self._tables(log, participants, table).pins_down(participants.minimum)
+            return not self._reveals(log, participants, tables)
 
-    def record_table(self, participants: ParticipantSet, table: Shown) -> None:
-        """Check a table once more and keep it, as one operation; on return it is on disk.
+    def record_tables(self, participants: ParticipantSet, tables: Sequence[Shown]) -> None:
+        """Check tables once more and keep them, as one operation; on return they are on disk.
 
         Raises:
-            OverlapError: another job has opened one meanwhile, with which it would pin down a group.
+            OverlapError: another job has opened one meanwhile, with which they would reveal too much.
             HistoryError: the file or its secret is damaged, or cannot be written.
         """
         with self._open() as log:
-            if self._tables(log, participants, table).pins_down(participants.minimum):
+            if self._reveals(log, participants, tables):
                 raise OverlapError(
                     f"Together with earlier exact tables the results would reveal figures about fewer than "
-                    f"{participants.minimum} persons.",
+                    f"{participants.minimum} persons, or a sum that one person dominates.",
                     "Use the same groups and edges as before, or add noise to the job (epsilon).",
                 )
-            content = table.encoded()
-            digest = hashlib.sha256(content).hexdigest()
-            known = {each.head.table for each in log.records() if isinstance(each.head, TableRecord)}
-            record = TableRecord(
-                participants.job,
-                participants.account.name,
-                participants.dataset,
-                participants.peer,
-                self.secret_file.fingerprint(),
-                digest,
-                len(table.persons),
-                table.equations.shape[1],
-                len(table.equations),
-                int(table.amounts is not None),
-                0 if digest in known else len(content) // WORD_BYTES,
-            )
-            log.append(record, content if record.stored else b"")
+            for table in tables:
+                self._append(log, participants, table)
 
-    def _tables(self, log: _Log, participants: ParticipantSet, table: Shown) -> System:
-        """The tables that the peer has seen of a population, each once, and another one."""
+    def _append(self, log: _Log, participants: ParticipantSet, table: Shown) -> None:
+        content = table.encoded()
+        digest = hashlib.sha256(content).hexdigest()
+        known = {each.head.table for each in log.records() if isinstance(each.head, TableRecord)}
+        record = TableRecord(
+            participants.job,
+            participants.account.name,
+            participants.dataset,
+            participants.peer,
+            self.secret_file.fingerprint(),
+            digest,
+            len(table.persons),
+            table.equations.shape[1],
+            len(table.equations),
+            int(table.amounts is not None),
+            0 if digest in known else len(content) // WORD_BYTES,
+        )
+        log.append(record, content if record.stored else b"")
+
+    def _reveals(self, log: _Log, participants: ParticipantSet, tables: Sequence[Shown]) -> bool:
+        """Whether tables, with all that the peer has seen of the population, tell of too few persons."""
+        system = self._system(log, participants, tables)
+        group = participants.group if participants.group > 1 else participants.minimum
+        return system.pins_down(group, participants.minimum) or system.is_dominated(
+            participants.dominance, len(tables)
+        )
+
+    def _system(self, log: _Log, participants: ParticipantSet, new: Sequence[Shown]) -> System:
+        """The tables that the peer has seen of a population, each once, and new ones."""
         found: dict[str, TableRecord] = {}
         stored: dict[str, _Record] = {}
         keys = set()
@@ -302,7 +314,7 @@ class History:
             shape = (head.equations, head.cells)
             shown = Shown.decoded(data, head.entries, shape, summed=bool(head.summed))
             tables.append(replace(shown, persons=participants.renamed(shown.persons)))
-        return System([*tables, table])
+        return System([*tables, *new])
 
     def _compare(self, log: _Log, participants: ParticipantSet) -> set[str]:
         """Compare with all earlier sets; returns the digests of those that are stored."""

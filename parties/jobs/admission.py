@@ -36,7 +36,7 @@ from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
 from parties.toml import near
-from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.registry import study_of
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.study import Analysis, Preview
@@ -201,7 +201,7 @@ class Admission:
         return replace(verdict, needs_person=True, unheld=tuple(record.job for record in earlier))
 
     def participants(
-        self, task: Task, local: LocalData, verdict: Verdict, job_id: str = "", agreed: Limits = NO_LIMITS
+        self, task: Task, local: LocalData, verdict: Verdict, job_id: str = ""
     ) -> ParticipantSet | None:
         """Who takes part in an exact job, to be compared with earlier ones.
 
@@ -213,7 +213,6 @@ class Admission:
             local: the local data.
             verdict: of the local policy.
             job_id: the name of the job.
-            agreed: the limits of both parties, as far as they are known.
 
         Raises:
             DataError: the catalog lacks the data set.
@@ -222,7 +221,7 @@ class Admission:
         """
         if not task.facts.exact or not task.side.dataset:
             return None
-        minimum = max(verdict.overlap, agreed.minimum_group)
+        minimum = verdict.overlap
         if local.identities is None and minimum > 1:
             raise OverlapError(
                 f"Exact figures have to differ in {minimum} persons from job to job, and data set "
@@ -240,6 +239,8 @@ class Admission:
             peer=task.peer,
             persons=persons_of(local.identities),
             minimum=minimum,
+            group=verdict.limits.minimum_group,
+            dominance=verdict.limits.dominance,
             known=self._ledger.exact(account, task.peer),
             aliases=aliases_of(local.aliases),
         )

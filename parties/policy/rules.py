@@ -19,6 +19,9 @@ from smc.forms import Form
 APPROVALS: Final = ("auto", "person")
 RECIPIENTS: Final = ("self", "peer", "both")
 
+ZEROS: Final = ("withheld", "shown")
+"""What may be said of cells of tables in which this side has nobody."""
+
 MAXIMUM_RATIO: Final = "10"
 """How many times as many rows one side of a matching may have, unless a rule says otherwise."""
 
@@ -201,6 +204,7 @@ def _limits(table: StrictTable, *, exact: bool) -> Limits:
         minimum_set=_count(table, "minimum_set"),
         maximum_ratio=_short(table, "maximum_ratio", MAXIMUM_RATIO),
         minimum_intersection=_count(table, "minimum_intersection", group if grouped else 0),
+        shows_zeros=table.choice("zeros", ZEROS, ZEROS[0]) == "shown",
     )
     if not 0 < limits.dominance <= 1:
         raise table.fail("dominance", "is not above 0 and at most 1", 'Write it as "0.8".')

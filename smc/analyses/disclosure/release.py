@@ -23,15 +23,15 @@ from typing import Any, Final, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.audit import Auditor
+from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.opener import Gate, Opener, open_gate
 from smc.analyses.disclosure.scope import Kind, Scope
-from smc.analyses.disclosure.tables import GroupTable, open_table
+from smc.analyses.disclosure.tables import TablePart, open_tables
 from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -49,6 +49,9 @@ _KINDS: Final[dict[type[Any], Kind]] = {
     Noisy: Kind.NOISY,
 }
 
+_UNAUDITED: Final = Unaudited()
+_HOLD: Final = Bit("whether the limits hold")
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -60,9 +63,9 @@ class Release:
         session: this party's side of the run.
         scope: what the run may open, by the facts that both policies have judged.
         recipients: who gets the results of the job.
-        limits: what both policies ask, the stricter of both.
+        limits: what this party's policy asks, and the stricter of both.
         gate: passed once, before the first opening.
-        auditor: remembers what exact tables have shown to the peer; None where nothing is remembered.
+        auditor: is told of whatever is opened to the peer, before it is.
     """
 
     def __init__(
@@ -70,15 +73,15 @@ class Release:
         session: Session,
         scope: Scope,
         recipients: AbstractSet[Role],
-        limits: Limits,
+        limits: Agreed,
         gate: Gate = open_gate,
-        auditor: Auditor | None = None,
+        auditor: Auditor = _UNAUDITED,
     ) -> None:
         self._scope = scope
         self._recipients = recipients
-        self._limits = limits
-        self._opener = Opener(session, gate)
-        self._auditor = auditor
+        self._own = limits.own
+        self._limits = limits.both
+        self._opener = Opener(session, gate, auditor)
         self._sets = False
         self._sizes: Callable[[], Sequence[Count]] | None = None
         self._needs: list[tuple[Count, int]] = []
@@ -158,7 +161,7 @@ class Release:
         """
         holds = [*self._reached(), *self._balanced(), *self._crowded()]
         self._needs, self._sums, self._apart = [], [], []
-        if holds and not self._opener.pattern(reduce(and_, holds)).all():
+        if holds and not self._opener.pattern(reduce(and_, holds), _HOLD).all():
             raise _refused()
 
     def admit(self, about: About) -> None:
@@ -216,30 +219,24 @@ class Release:
             raise _defect("opens a size that was not tested")
         self.admit(about)
         if isinstance(values, SecretBits):
-            return self._opener.bits(values, recipients)
+            return self._opener.bits(values, recipients, Figures())
         if isinstance(about, Noisy) and about.counts is not None and self.counts_groups:
             least = self._limits.minimum_group * about.rows_per_person
             words = withhold(values.session, values.shares, about.counts, least)
             values = SecretInts.from_shares(values.session, words, values.bounds.hull(Bounds(0, 0)))
-        return self._opener.ints(values, recipients)
+        return self._opener.ints(values, recipients, Figures())
 
-    def table(
-        self, cells: GroupTable, recipients: AbstractSet[Role], *, margins: bool = False, zeros: bool = False
-    ) -> OpenedTable | None:
-        """Open a table as far as the limits allow, see `smc.analyses.disclosure.tables.open_table`."""
+    def tables(
+        self, parts: Sequence[TablePart], reach: int, recipients: AbstractSet[Role], *, margins: bool
+    ) -> list[OpenedTable] | None:
+        """Open the tables of a query, each side's part as its own limits allow.
+
+        See `smc.analyses.disclosure.tables.open_tables`.
+        """
         self._address(recipients)
         self._claim(Kind.GROUPS)
         self.test()
-        heard = self._opener.session.role.other in recipients
-        found = open_table(
-            self._opener,
-            self._limits,
-            cells,
-            recipients,
-            margins=margins,
-            zeros=zeros,
-            auditor=self._auditor if heard else None,
-        )
+        found = open_tables(self._opener, self._own, parts, reach, recipients, margins=margins)
         self._admitted = True
         return found
 
@@ -267,7 +264,7 @@ class Release:
         if self._steps > MAX_STEPS or bit.shape != (1,):
             raise _defect("opens more than single bits on its way")
         self.test()
-        return bool(self._opener.pattern(bit)[0])
+        return bool(self._opener.pattern(bit, Bit("how the run goes on"))[0])
 
     def protocol(self, about: Rows | Shares, program: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a protocol that gives its outputs by itself, after what they are about has been admitted."""

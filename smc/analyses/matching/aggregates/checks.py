@@ -62,9 +62,7 @@ def check_rows(
         (role.other, peer, limits.fewest_matchable(len(numbers))),
     ):
         values = [value for value in parameters.values if value.side is side and schemas is not None]
-        every = [
-            declared(v, (schemas or {})[v.column], clamped=parameters.epsilon is not None) for v in values
-        ]
+        every = [declared(v, (schemas or {})[v.column]) for v in values]
         bounds = [Bounds(each.lower, each.upper) for each in every]
         check_room(
             bounds, noises(tuple(bounds)) if noises else (), most, limits.weight_factor if weighs else 1

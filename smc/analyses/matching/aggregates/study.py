@@ -58,11 +58,7 @@ class AggregatesStudy:
         schemas = {Role.ALICE: alice, Role.BOB: bob}
         for role in Role:
             check_keys(self.parameters.keys, schemas[role], role)
-        clamped = self.parameters.epsilon is not None
-        every = [
-            declared(value, schemas[value.side].get(value.column), clamped=clamped)
-            for value in self.parameters.values
-        ]
+        every = [declared(value, schemas[value.side].get(value.column)) for value in self.parameters.values]
         distributions(self.parameters, tuple(Bounds(each.lower, each.upper) for each in every))
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:

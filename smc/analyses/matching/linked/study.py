@@ -52,7 +52,7 @@ class LinkedStudy:
         TolerantStudy(self.parameters.matching).check(alice, bob)
         schemas = {Role.ALICE: alice, Role.BOB: bob}
         for value in self.parameters.figures.values:
-            declared(value, schemas[value.side].get(value.column), clamped=False)
+            declared(value, schemas[value.side].get(value.column))
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Anyone may receive; somebody has to.

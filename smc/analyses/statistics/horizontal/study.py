@@ -19,7 +19,7 @@ from typing import Any
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.disclosure.tables import PATTERN
+from smc.analyses.disclosure.tables import GOES_ON, WITHHELD
 from smc.analyses.statistics.horizontal.cost import estimate
 from smc.analyses.statistics.horizontal.exact import tables_of
 from smc.analyses.statistics.horizontal.reference import reference
@@ -179,10 +179,14 @@ class ExactTablesStudy:
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        """Recipients learn the results, the others only what is withheld."""
+        """Recipients learn the results and what is withheld, the others nothing."""
         gets = f"the exact results of: {names_text(self.parameters)}; of sums and means the row counts too"
-        first, second = ((gets, PATTERN) if role in recipients else (PATTERN,) for role in Role)
-        return Leakage(first, second, _public(self.parameters))
+
+        def learns(role: Role) -> tuple[str, ...]:
+            other = role.other.value.capitalize()
+            return (gets, WITHHELD, GOES_ON.format(other=other)) if role in recipients else ()
+
+        return Leakage(learns(Role.ALICE), learns(Role.BOB), _public(self.parameters))
 
     def preview(
         self,

@@ -248,6 +248,12 @@ def _check_queries(queries: Sequence[Query], noise: str) -> None:
                 f"Query {query.entry.table!r}: a table-one is not released without noise.",
                 f"Choose a noise; without it there are {', '.join(EXACT_KINDS)}.",
             )
+        if noise == "none" and any(bound is not None for bound in (*query.lower, *query.upper)):
+            raise UsageError(
+                f"Query {query.name!r}: lower and upper need noise. Without it the bounds are those that the "
+                "catalogs declare, by which limits are measured.",
+                "Leave lower and upper out, or add noise.",
+            )
         if noise == "none" and query.kind not in EXACT_KINDS:
             raise UsageError(
                 f"Query {query.name!r}: a {query.kind} is not released without noise.",

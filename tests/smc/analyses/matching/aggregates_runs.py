@@ -61,7 +61,7 @@ def run(text, alice, bob, recipients=BOTH, limits=None, program=None):
     data = {ALICE: alice, BOB: bob}
 
     def one(session):
-        outcome = run_study(study, session, data[session.role], recipients, limits or Limits())
+        outcome = run_study(study, session, data[session.role], recipients, (limits or Limits()).of_both)
         return outcome if program is None else program(session)
 
     return run_pair(one, one)

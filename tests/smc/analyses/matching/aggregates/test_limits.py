@@ -34,7 +34,7 @@ def test_a_small_intersection_is_refused_at_both_sides(text):
         def party(session):
             limits = Limits(minimum_intersection=6)
             with pytest.raises(DisclosureRefused):
-                run_study(parsed(text), session, own, BOTH, limits)
+                run_study(parsed(text), session, own, BOTH, limits.of_both)
             refused.append(session.role)
 
         return party
@@ -121,7 +121,7 @@ def test_the_gate_stands_before_every_opening():
 
         def one(session, text=text, limits=limits):
             data = side(range(5))
-            run_study(parsed(text), session, data, BOTH, limits, closed)
+            run_study(parsed(text), session, data, BOTH, limits.of_both, closed)
 
         with pytest.raises(RuntimeError):
             run_pair(one, one)
