@@ -34,6 +34,9 @@ FILES: Final = {
 _CONFIRMING: Final = {"bounds": "bounds {}=LOWER:UPPER", "labels": "values {}=LABEL,LABEL"}
 KINDS: Final = ("csv", "excel", "parquet", "sql", "value")
 
+MAXIMUM_ROWS: Final = 10_000_000
+"""The most rows of a data set that declares no number."""
+
 
 @dataclass(frozen=True, slots=True)
 class DatasetDeclaration:
@@ -53,6 +56,8 @@ class DatasetDeclaration:
         query: the SQL query.
         driver: the DB-API module.
         values: the cells of a value data set, one row.
+        maximum_rows: the most rows that the source may have; public, and so the same whatever rows there are.
+        maximum_rows_per_person: the most rows about one person; likewise; None where nothing is declared.
     """
 
     name: str
@@ -68,6 +73,8 @@ class DatasetDeclaration:
     query: str = ""
     driver: str = "sqlite3"
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    maximum_rows: int = MAXIMUM_ROWS
+    maximum_rows_per_person: int | None = None
 
     @property
     def naming(self) -> tuple[str, ...]:
@@ -92,6 +99,11 @@ class DatasetDeclaration:
             return None
         asked = " ".join(self.query.split()).rstrip("; ")
         return (self.driver, _same_file(Path(self.url)) if self.driver in FILE_SCHEMES else self.url, asked)
+
+    @property
+    def rows_per_person(self) -> int | None:
+        """The most rows about one person: 1 where each row is another; None where nothing is declared."""
+        return self.maximum_rows_per_person if self.person else 1
 
     def entry(self, column: str) -> str:
         """The table of the catalog that declares a column, as TOML writes its name."""
@@ -320,8 +332,23 @@ def _dataset(name: str, raw: Any, path: Path) -> DatasetDeclaration:
             raise table.fail("key or person", "makes no sense for a single row", "Remove it.")
     elif kind == "excel":
         fields = {"sheet": table.text("sheet", "")}
+    fields |= _most_rows(table, person)
     table.close()
     return DatasetDeclaration(name, kind, columns, population, key, person, source, dialect, **fields)
+
+
+def _most_rows(table: StrictTable, person: tuple[str, ...]) -> dict[str, int]:
+    """How many rows there may be, of all and of one person."""
+    found = {"maximum_rows": table.integer("maximum_rows", MAXIMUM_ROWS, minimum=1)}
+    if table.has("maximum_rows_per_person"):
+        if not person:
+            raise table.fail(
+                "maximum_rows_per_person",
+                "is declared without person",
+                'Write person = "COLUMN" as well; else each row is about another person.',
+            )
+        found["maximum_rows_per_person"] = table.integer("maximum_rows_per_person", minimum=1)
+    return found
 
 
 def _names(table: StrictTable, key: str) -> tuple[str, ...]:

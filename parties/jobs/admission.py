@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from parties.catalog.declaration import Catalog, load_catalog
+from parties.catalog.declaration import Catalog, DatasetDeclaration, load_catalog
 from parties.catalog.loading import load
 from parties.contracts.contract import Contract, Schemas
 from parties.contracts.spec import JobSpec
@@ -114,16 +115,18 @@ class Admission:
         return task
 
     def schemas(self, task: Task) -> Schemas:
-        """The declarations of the local columns, by their names in the job.
+        """The declarations of the local columns, by their names in the job, which has to fit those of rows.
 
         Raises:
             DataError: the catalog lacks the data set or a column.
+            JobError: the job takes fewer rows for granted than the catalog declares; no row was looked at.
             ConfigError: the catalog is wrong.
         """
         side = task.side
         if not side.dataset:
             return {}
         catalog = self._load_catalog()
+        _check_bounds(task, catalog.dataset(side.dataset))
         return {name: catalog.schema(side.dataset, column) for name, column in side.columns.items()}
 
     def data(self, task: Task, moduli: Moduli | None = None) -> Data:
@@ -144,7 +147,7 @@ class Admission:
         side = task.side
         if not side.dataset:
             return LocalData({})
-        secret = self.history.secret() if task.facts.exact else None
+        secret = self.history.secret() if task.facts.exact is not None else None
         keeping = [side.columns[name] for name in task.facts.keeps_missing if name in side.columns]
         dataset = self._load_catalog().dataset(side.dataset)
         if can_add_up(task.study, dataset, side):
@@ -162,12 +165,13 @@ class Admission:
             with_persons(data, loaded), loaded.notes, loaded.identities, loaded.numbers, loaded.aliases
         )
 
-    def judge(self, task: Task, data: Data | None) -> Verdict:
+    def judge(self, task: Task, data: Data | None, begun: str = "") -> Verdict:
         """The verdict of the local policy, with what has been spent and has run so far.
 
         Args:
             task: the job.
             data: the local columns, or None before they have been read.
+            begun: the rule by which the run of this very job has been counted; empty before.
 
         Raises:
             ConfigError: the policy is wrong.
@@ -188,12 +192,15 @@ class Admission:
             persons=None if data is None else count_persons(data),
             seconds=task.spec.seconds,
             spent=spent,
-            runs=partial(self._ledger.runs, account, task.peer),
+            runs=lambda rule: self._ledger.runs(account, task.peer, rule).without(int(rule == begun)),
             names_of_persons=self._names_of_persons(task),
+            keys=_columns(task, facts.asked.keys),
+            values=_columns(task, frozenset(task.side.columns) - facts.asked.keys | facts.asked.values),
+            naming=self._naming(task),
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
         verdict = evaluate(load_policy(self._policy), view)
-        if not (facts.exact and verdict.allowed):
+        if facts.exact is None or not verdict.allowed:
             return verdict
         earlier = self.history.unlisted(account, task.peer, partial(self._ledger.exact, account, task.peer))
         if not earlier:
@@ -219,7 +226,7 @@ class Admission:
             OverlapError: earlier jobs have to be compared with, and the data set does not say whom rows are
                 about, or says it in another way than one of the same population.
         """
-        if not task.facts.exact or not task.side.dataset:
+        if task.facts.exact is None or not task.side.dataset:
             return None
         minimum = verdict.overlap
         if local.identities is None and minimum > 1:
@@ -349,5 +356,38 @@ class Admission:
         columns = {side.columns[name] for name in task.facts.sorts_by if name in side.columns}
         return catalog.names_of_persons(side.dataset, columns)
 
+    def _naming(self, task: Task) -> frozenset[str]:
+        """The local columns that the data set declares as its key or person."""
+        declared = self._load_catalog().datasets.get(task.side.dataset)
+        return frozenset(() if declared is None else (*declared.key, *declared.person))
+
     def _load_catalog(self) -> Catalog:
         return load_catalog(self._catalog)
+
+
+def _columns(task: Task, names: AbstractSet[str]) -> frozenset[str]:
+    """The local catalog columns of names in the job."""
+    return frozenset(column for name, column in task.side.columns.items() if name in names)
+
+
+def _check_bounds(task: Task, declared: DatasetDeclaration) -> None:
+    """Check that what a job takes for granted of rows holds by their declarations alone."""
+    bounds = task.facts.bounds
+    where = f"below [{declared.table}] in the catalog of {task.side.party!r}"
+    if bounds.rows is not None and bounds.rows < declared.maximum_rows:
+        raise JobError(
+            f"The job takes at most {bounds.rows} rows a side, and data set {declared.name!r} is declared to "
+            f"have up to {declared.maximum_rows}.",
+            f"Raise maximum_rows in the job, or declare a smaller maximum_rows {where}.",
+            code="rows",
+        )
+    if bounds.per_person is None:
+        return
+    if declared.rows_per_person is None or bounds.per_person < declared.rows_per_person:
+        have = "any number" if declared.rows_per_person is None else f"up to {declared.rows_per_person}"
+        raise JobError(
+            f"The job takes at most {bounds.per_person} rows of one person, and data set {declared.name!r} "
+            f"is declared to have {have}.",
+            f"Raise rows_per_person in the job, or declare maximum_rows_per_person {where}.",
+            code="rows",
+        )

@@ -245,7 +245,17 @@ class Negotiation:
 
     # How it is done
 
-    def _examine(self, task: Task, contract: Contract | None = None, *, preview: bool = True) -> Examined:
+    def _declared(self, task: Task) -> Examined:
+        """What declarations and policy say of a job, before a row is looked at.
+
+        The policy comes first, so that a refusal tells nothing about what is not allowed.
+        """
+        verdict = self._admission().judge(task, None)
+        verdict.require()
+        return Examined(task, self._admission().schemas(task), verdict)
+
+    def _examine(self, task: Task, contract: Contract | None = None) -> Examined:
+        """All that is known at home, rows included; its refusals are for the people here."""
         schemas = self._admission().schemas(task)
         moduli = {task.role: int(self._identity.paillier.public.n)}
         moduli[task.role.other] = int(self._peers.public(task.peer).paillier.n)
@@ -253,8 +263,7 @@ class Negotiation:
         verdict = self._admission().judge(task, local.columns)
         verdict.require()
         self._admission().check_overlap(task, local, verdict)
-        if preview:
-            self._admission().preview(task, local, verdict.limits, contract).require()
+        self._admission().preview(task, local, verdict.limits, contract).require()
         return Examined(task, schemas, verdict)
 
     def _exchange(self, record: Record) -> None:
@@ -343,10 +352,8 @@ class Negotiation:
         if self._store.count_open(peer) >= OPEN_JOBS:
             raise JobError(f"{peer!r} has {OPEN_JOBS} open jobs.", "Decide on some.", code="too-many-open")
         task = self._admission().understand(draft.spec)
-        # Before catalog and data are touched, so that refusals tell nothing about what is not allowed.
-        self._admission().judge(task, None).require()
-        # What the rows would make a run refuse is not said to a proposer, whom it would cost nothing to ask.
-        examined = self._examine(task, preview=False)
+        # Nothing of what the rows say: a proposal costs nothing. A run does, and so does a person's answer.
+        examined = self._declared(task)
         return examined, draft.completed(examined.schemas, examined.verdict.limits)
 
     def _keep(self, peer: str, contract: Contract, examined: Examined) -> Record:
@@ -368,7 +375,7 @@ class Negotiation:
         task = self._admission().understand(record.contract.spec)
         if self._admission().judge(task, None).needs_person:
             return record
-        examined = self._examine(task, preview=False)
+        examined = self._declared(task)
         self._admission().check_contract(task, record.contract, examined.verdict)
         with self._deciding:
             if self._store.summary(record.job_id).state is State.WAITING_OWN:

@@ -110,19 +110,22 @@ class Run:
         self._store.move(self._record.job_id, State.RUNNING)
         spec = self._record.contract.spec
         task = self._admission.understand(spec)
+        allowed = self._admission.judge(task, None)
+        allowed.require()
+        self._admission.check_contract(task, self._record.contract, allowed)
+        digest, account = self._record.contract.digest, self._admission.account(task)
+        # Before a row is looked at: a failure that depends on rows tells of them, so that it counts as a run.
+        self._ledger.begin(digest.hex(), account, task.side.dataset, task.peer, allowed.run_limits)
         self._report("loading", 0, 1)
         local = self._admission.read(task, self._moduli)
         data = local.columns
         rows = count_rows(data)
-        verdict = self._admission.judge(task, data)
+        verdict = self._admission.judge(task, data, begun=allowed.run_limits.rule)
         verdict.require()
         limits = self._record.contract.limits_of(task.role)
-        self._admission.check_contract(task, self._record.contract, verdict)
-        digest, account = self._record.contract.digest, self._admission.account(task)
         participants = self._admission.participants(task, local, verdict, self._record.job_id)
         if participants is not None:
             self._admission.history.check(participants)
-        self._ledger.begin(digest.hex(), account, task.side.dataset, task.peer, verdict.run_limits)
         releasing = Releasing(
             job_digest=digest,
             role=task.role,

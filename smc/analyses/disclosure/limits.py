@@ -108,17 +108,26 @@ class Limits:
                 "Use more rows.",
             )
 
-    def check_single_table(self) -> None:
-        """Check that several exact tables may be opened about the same rows.
+    @property
+    def allow_one_figure(self) -> bool:
+        """Whether a job without noise shows the rows of a side by one figure only."""
+        return self.minimum_group > 1 or self.weighs
+
+    def check_single_figure(self, count: int) -> None:
+        """Check that so many figures without noise may be opened about the same rows in one job.
+
+        Args:
+            count: as of `smc.analyses.studies.facts.ExactFigures`.
 
         Raises:
             DisclosureRefused: the policies limit groups or sums.
         """
-        if self.minimum_group > 1 or self.weighs:
+        if count > 1 and self.allow_one_figure:
             raise DisclosureRefused(
-                "Under minimum_group or dominance a job without noise holds one query: tables of the same "
-                "rows can be subtracted from each other.",
-                "Ask one query, or add noise.",
+                "Under minimum_group or dominance a job without noise holds one figure about the rows of a "
+                "side: one query, sums of one column of each side, or clusters over columns of which no two "
+                "are derived from one. Figures of the same rows can be subtracted from each other.",
+                "Ask for one, or add noise.",
             )
 
     def fewest_matchable(self, own: int) -> int:

@@ -42,6 +42,9 @@ from smc.secret.ints import SecretInts
 MAX_STEPS: Final = 1000
 """More single bits on the way of a run are refused."""
 
+_OF_ONE_FIGURE: Final = 3
+"""Numbers that count as one figure: of matches their size, and a sum of each side's."""
+
 _KINDS: Final[dict[type[Any], Kind]] = {
     Groups: Kind.GROUPS,
     Size: Kind.GROUPS,
@@ -66,6 +69,10 @@ class Release:
         limits: what this party's policy asks, and the stricter of both.
         gate: passed once, before the first opening.
         auditor: is told of whatever is opened to the peer, before it is.
+
+    Raises:
+        DisclosureRefused: the job has several figures without noise about the same rows, and the policies
+            limit groups or sums; nothing was sent.
     """
 
     def __init__(
@@ -89,6 +96,8 @@ class Release:
         self._apart: list[SecretInts] = []
         self._steps = 0
         self._admitted = False
+        self._numbers = 0
+        self._limits.check_single_figure(scope.figures)
 
     @property
     def counts_groups(self) -> bool:
@@ -144,14 +153,6 @@ class Release:
     def persons(self, *counts: Count) -> None:
         """Say about how many persons all exact figures of the run are at most."""
         self._needs += [(count, self._limits.minimum_group) for count in counts]
-
-    def single_table(self) -> None:
-        """Ask whether several exact tables may be opened about the same rows.
-
-        Raises:
-            DisclosureRefused: the policies limit groups or sums; nothing was sent.
-        """
-        self._limits.check_single_table()
 
     def test(self) -> None:
         """Test all limits that have been stated so far; both learn whether all hold, one bit.
@@ -217,6 +218,8 @@ class Release:
             raise _defect("opens what it calls shared")
         if isinstance(about, Size) and not self._is_tested_size(values):
             raise _defect("opens a size that was not tested")
+        if isinstance(about, Groups):
+            self._count(int(np.prod(values.shape)))
         self.admit(about)
         if isinstance(values, SecretBits):
             return self._opener.bits(values, recipients, Figures())
@@ -235,6 +238,7 @@ class Release:
         """
         self._address(recipients)
         self._claim(Kind.GROUPS)
+        self._count(_OF_ONE_FIGURE)
         self.test()
         found = open_tables(self._opener, self._own, parts, reach, recipients, margins=margins)
         self._admitted = True
@@ -244,6 +248,7 @@ class Release:
         """Open clusters as far as the limits allow, see `smc.analyses.disclosure.clusters`."""
         self._address(recipients)
         self._claim(Kind.GROUPS)
+        self._count(_OF_ONE_FIGURE)
         if clusters.labels is not None:
             self._claim(Kind.ROWS)
         if self.counts_clusters and not (clusters.ways and clusters.sums):
@@ -287,6 +292,12 @@ class Release:
         if kind not in self._scope.kinds:
             raise _defect(f"opens {kind.value}, which the facts of its job do not say")
         self._claim_matches()
+
+    def _count(self, numbers: int) -> None:
+        """Take a figure without noise, or some numbers of one, from those that the facts state."""
+        self._numbers += numbers
+        if self._limits.allow_one_figure and self._numbers > _OF_ONE_FIGURE * self._scope.figures:
+            raise _defect("opens more figures than the facts of its job state")
 
     def _claim_matches(self) -> None:
         if self._scope.matches and not (self._sets and self._sizes is not None):

@@ -24,7 +24,7 @@ from smc.secret.laplace import DiscreteLaplace
 
 def counts_persons(parameters: FigureParameters, release: Release | Limits) -> bool:
     """Whether limits that apply, or epsilon, are about persons and not about rows."""
-    limited = parameters.output != SIZE and (release.counts_groups or release.weighs)
+    limited = release.counts_groups or release.counts_matches or release.weighs
     return limited or parameters.epsilon is not None
 
 

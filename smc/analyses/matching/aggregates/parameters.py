@@ -14,7 +14,7 @@ upper = "1000"
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -24,6 +24,7 @@ from smc.analyses.records.key_parameters import KEY_PARAMETERS, KeyParameters, p
 from smc.analyses.records.keys import ERROR
 from smc.analyses.records.numbers import loss_term, number
 from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.facts import Asked, ExactFigures, Stated, Whom
 from smc.analyses.studies.neighbours import Neighbours
 from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
@@ -90,6 +91,27 @@ class FigureParameters:
     def releases_exactly(self) -> bool:
         """Whether figures about several persons are released without noise; shares are not figures."""
         return self.epsilon is None and self.output != SHARES
+
+    @property
+    def exact_figures(self) -> ExactFigures | None:
+        """What is released without noise: the size, and with it one sum of each side, count as one figure."""
+        if not self.releases_exactly:
+            return None
+        return ExactFigures(max(1, *(len(self.value_columns(role)) for role in Role)), Whom.MATCHES)
+
+    def asked(self, keys: Iterable[str]) -> Asked:
+        """What the job asks for, in words of policies.
+
+        Args:
+            keys: the columns by which rows are matched.
+        """
+        matched = frozenset(keys)
+        bounded = any(bound is not None for value in self.values for bound in (value.lower, value.upper))
+        return Asked(
+            keys=matched,
+            values=matched & {value.column for value in self.values},
+            states=frozenset({Stated.BOUNDS} if bounded else ()),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,9 +24,10 @@ from smc.analyses.matching.linked.run import run
 from smc.analyses.matching.tolerant.records import count_rows
 from smc.analyses.matching.tolerant.study import TolerantStudy
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -70,10 +71,12 @@ class LinkedStudy:
             matches=True,
             row_results=shows_rows(self.parameters.figures, recipients),
             comparison_type=None,
-            exact=True,
+            exact=self.parameters.figures.exact_figures,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss(),
+            bounds=RowBounds(),
+            asked=self.parameters.figures.asked(self.parameters.matching.columns),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

@@ -56,8 +56,6 @@ def run_exact(
     release: Release,
 ) -> Outcome:
     """Open the counts and sums of each query as tables under the limits of disclosure."""
-    if len(parameters.queries) > 1:
-        release.single_table()
     asked = tables_of(parameters, {name: column.schema for name, column in data.items()})
     rows = rows_by_condition(parameters, data, [tables.where for tables in asked])
     reported: list[Reported] = []

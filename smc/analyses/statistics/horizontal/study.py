@@ -31,10 +31,11 @@ from smc.analyses.statistics.plans.precision import expected
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.analyses.studies.totals import SummedRows
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -69,10 +70,12 @@ class NoisyStudy:
             matches=False,
             row_results=False,
             comparison_type=None,
-            exact=False,
+            exact=None,
             sorts_by=frozenset(),
             keeps_missing=self.parameters.keeps_missing,
             loss=self.parameters.loss,
+            bounds=RowBounds(self.parameters.maximum_rows),
+            asked=self.parameters.asked,
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
@@ -172,10 +175,12 @@ class ExactTablesStudy:
             matches=False,
             row_results=False,
             comparison_type=None,
-            exact=True,
+            exact=ExactFigures(len(self.parameters.queries), Whom.CELLS),
             sorts_by=self.parameters.sorts_by,
             keeps_missing=frozenset(),
             loss=Loss(),
+            bounds=RowBounds(self.parameters.maximum_rows),
+            asked=self.parameters.asked,
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
@@ -200,8 +205,7 @@ class ExactTablesStudy:
 
         def look() -> None:
             tables_of(self.parameters, {name: column.schema for name, column in data.items()})
-            if len(self.parameters.queries) > 1:
-                limits.check_single_table()
+            limits.check_single_figure(len(self.parameters.queries))
             LocalRows.of(self.parameters, data)
 
         return Preview.of(look)

@@ -12,9 +12,9 @@ from smc.analyses.disclosure.figures import Groups, Noisy, Rows, Shares, Size, S
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.disclosure.release import MAX_STEPS, Release
+from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.runner import run_study
-from smc.analyses.studies.study import Facts
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -107,10 +107,12 @@ def facts(*, exact=False, rows=False, epsilon=0, matches=False):
         matches=matches,
         row_results=rows,
         comparison_type=None,
-        exact=exact,
+        exact=ExactFigures(1, Whom.MATCHES) if exact else None,
         sorts_by=frozenset(),
         keeps_missing=frozenset(),
         loss=Loss(Fraction(epsilon)),
+        bounds=RowBounds(),
+        asked=Asked(),
     )
 
 

@@ -33,6 +33,8 @@ column = "age"
 side = "alice"
 column = "age"
 """
+ONE_EACH = STATISTICS.rsplit("[[values]]", 1)[0]
+"""One value of each side, as limits ask for."""
 SHARES = STATISTICS.replace("statistics", "shares")
 NOISY = 'epsilon = "2"\n' + STATISTICS
 
