@@ -16,6 +16,7 @@ from parties.catalog.columns import ColumnDeclaration, parse_column
 from parties.catalog.databases import DRIVERS, FILE_SCHEMES, SCHEMES, Query, is_single
 from parties.catalog.dialect import Dialect, Writing, parse_dialect, parse_writing
 from parties.catalog.persons import Kind, kind_of
+from parties.catalog.strangers import unlike
 from parties.errors import ConfigError, DataError
 from parties.texts import NAME
 from parties.toml import StrictTable, near, read
@@ -151,38 +152,8 @@ class Catalog:
             name: of one of them, which is declared.
         """
         own = self.datasets[name]
-        if not own.naming:
-            return None
         alike = [d for d in self.datasets.values() if d.population == own.population and d.naming]
-        for other in alike:
-            both = f"Data sets {own.name!r} and {other.name!r} are about one population"
-            if own.kinds != other.kinds:
-                ways = " and ".join(
-                    ", ".join(f"{c!r} as {kind}" for c, kind in zip(each.naming, each.kinds, strict=True))
-                    for each in (own, other)
-                )
-                return (
-                    f"{both} and tell persons apart in different ways ({ways}): who is in both would be a "
-                    "stranger to earlier exact jobs.",
-                    "Name as many columns in both, and declare them with the same types: type = "
-                    '"integer" for whole numbers.',
-                )
-            if own.naming != other.naming and (
-                own.origin == other.origin or sorted(own.naming) == sorted(other.naming)
-            ):
-                return (
-                    f"{both}, and call persons by {', '.join(own.naming)} and by {', '.join(other.naming)} "
-                    "of the same source or in another order: everybody would be a stranger to earlier exact "
-                    "jobs.",
-                    f"Name the same columns in the same order below [datasets.{other.name}] in the catalog.",
-                )
-            if bool(own.person) != bool(other.person) and own.naming != other.naming:
-                lacks = other if own.person else own
-                return (
-                    f"{both}, and only one of them says whom a row is about.",
-                    f'Write person = "COLUMN" below [datasets.{lacks.name}] in the catalog.',
-                )
-        return None
+        return unlike(own, alike) if own.naming else None
 
     def names_of_persons(self, name: str, columns: AbstractSet[str]) -> tuple[str, ...]:
         """Which of these columns name persons, in order: tables by them would have a cell for each person.

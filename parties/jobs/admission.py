@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from parties.catalog.declaration import Catalog, DatasetDeclaration, load_catalog
+from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.loading import load
 from parties.contracts.contract import Contract, Schemas
 from parties.contracts.spec import JobSpec
@@ -17,6 +16,7 @@ from parties.disclosure.history import History
 from parties.disclosure.log import OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
 from parties.errors import DataError, JobError
+from parties.jobs.declared import catalog_columns, check_bounds, check_once
 from parties.jobs.local_data import (
     LocalData,
     Moduli,
@@ -111,6 +111,7 @@ class Admission:
         task = Task(spec, role, study_of(self._analyses[spec.analysis], spec.parameters))
         for party in Role:
             task.columns(party)
+            check_once(task, party)
         task.study.check_recipients(spec.recipients)
         return task
 
@@ -126,7 +127,7 @@ class Admission:
         if not side.dataset:
             return {}
         catalog = self._load_catalog()
-        _check_bounds(task, catalog.dataset(side.dataset))
+        check_bounds(task, catalog.dataset(side.dataset))
         return {name: catalog.schema(side.dataset, column) for name, column in side.columns.items()}
 
     def data(self, task: Task, moduli: Moduli | None = None) -> Data:
@@ -194,8 +195,10 @@ class Admission:
             spent=spent,
             runs=lambda rule: self._ledger.runs(account, task.peer, rule).without(int(rule == begun)),
             names_of_persons=self._names_of_persons(task),
-            keys=_columns(task, facts.asked.keys),
-            values=_columns(task, frozenset(task.side.columns) - facts.asked.keys | facts.asked.values),
+            keys=catalog_columns(task, facts.asked.keys),
+            values=catalog_columns(
+                task, frozenset(task.side.columns) - facts.asked.keys | facts.asked.values
+            ),
             naming=self._naming(task),
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
@@ -291,6 +294,11 @@ class Admission:
         """
         peer = None if contract is None else contract.schemas[task.role.other]
         limits = limits if contract is None else limits.stricter(contract.agreed)
+        exact = task.facts.exact
+        if exact is not None:
+            alone = Preview.of(lambda: limits.check_single_figure(exact.count))
+            if alone.refusal is not None:
+                return alone
         found = task.study.preview(local.columns, task.role, limits, peer)
         if found.refusal is not None:
             return found
@@ -363,31 +371,3 @@ class Admission:
 
     def _load_catalog(self) -> Catalog:
         return load_catalog(self._catalog)
-
-
-def _columns(task: Task, names: AbstractSet[str]) -> frozenset[str]:
-    """The local catalog columns of names in the job."""
-    return frozenset(column for name, column in task.side.columns.items() if name in names)
-
-
-def _check_bounds(task: Task, declared: DatasetDeclaration) -> None:
-    """Check that what a job takes for granted of rows holds by their declarations alone."""
-    bounds = task.facts.bounds
-    where = f"below [{declared.table}] in the catalog of {task.side.party!r}"
-    if bounds.rows is not None and bounds.rows < declared.maximum_rows:
-        raise JobError(
-            f"The job takes at most {bounds.rows} rows a side, and data set {declared.name!r} is declared to "
-            f"have up to {declared.maximum_rows}.",
-            f"Raise maximum_rows in the job, or declare a smaller maximum_rows {where}.",
-            code="rows",
-        )
-    if bounds.per_person is None:
-        return
-    if declared.rows_per_person is None or bounds.per_person < declared.rows_per_person:
-        have = "any number" if declared.rows_per_person is None else f"up to {declared.rows_per_person}"
-        raise JobError(
-            f"The job takes at most {bounds.per_person} rows of one person, and data set {declared.name!r} "
-            f"is declared to have {have}.",
-            f"Raise rows_per_person in the job, or declare maximum_rows_per_person {where}.",
-            code="rows",
-        )

@@ -245,15 +245,6 @@ class Negotiation:
 
     # How it is done
 
-    def _declared(self, task: Task) -> Examined:
-        """What declarations and policy say of a job, before a row is looked at.
-
-        The policy comes first, so that a refusal tells nothing about what is not allowed.
-        """
-        verdict = self._admission().judge(task, None)
-        verdict.require()
-        return Examined(task, self._admission().schemas(task), verdict)
-
     def _examine(self, task: Task, contract: Contract | None = None) -> Examined:
         """All that is known at home, rows included; its refusals are for the people here."""
         schemas = self._admission().schemas(task)
@@ -352,8 +343,11 @@ class Negotiation:
         if self._store.count_open(peer) >= OPEN_JOBS:
             raise JobError(f"{peer!r} has {OPEN_JOBS} open jobs.", "Decide on some.", code="too-many-open")
         task = self._admission().understand(draft.spec)
-        # Nothing of what the rows say: a proposal costs nothing. A run does, and so does a person's answer.
-        examined = self._declared(task)
+        # By policy, then by declarations, so that refusals tell nothing of what is not allowed; and by nothing
+        # of what rows say, since a proposal costs nothing. A run does, and so does a person's answer.
+        verdict = self._admission().judge(task, None)
+        verdict.require()
+        examined = Examined(task, self._admission().schemas(task), verdict)
         return examined, draft.completed(examined.schemas, examined.verdict.limits)
 
     def _keep(self, peer: str, contract: Contract, examined: Examined) -> Record:
@@ -373,13 +367,13 @@ class Negotiation:
     def _sign_by_rule(self, record: Record) -> Record:
         """Sign a job that no person has to approve, and that a daemon kept and had no time to sign."""
         task = self._admission().understand(record.contract.spec)
-        if self._admission().judge(task, None).needs_person:
+        verdict = self._admission().judge(task, None)
+        if verdict.needs_person:
             return record
-        examined = self._declared(task)
-        self._admission().check_contract(task, record.contract, examined.verdict)
+        self._admission().check_contract(task, record.contract, verdict)
         with self._deciding:
             if self._store.summary(record.job_id).state is State.WAITING_OWN:
-                self._decisions.of_rule(record.contract, record.peer, examined.verdict.rule)
+                self._decisions.of_rule(record.contract, record.peer, verdict.rule)
                 self._sign(record)
         return self._store.get(record.job_id)
 

@@ -165,11 +165,11 @@ def _chosen(rule: Rule, declared: Declared) -> Iterator[Risk]:
     sizes = _possible(rule, declared, NUMBERS)
     for analysis, choosers in CHOSEN_ROWS.items():
         for chooser in choosers if {analysis, "*"} & rule.analyses else ():
-            given = {name: rule.parameters.get(name) for name in chooser.parameters}
-            named = all(
-                given[name] is None or word in given[name] for name, word in chooser.parameters.items()
-            )
-            if not named or (chooser.explicit and None in given.values()):
+            usual = {} if chooser.explicit else chooser.parameters
+            if not all(
+                word in rule.parameters.get(name, (usual.get(name, ""),))
+                for name, word in chooser.parameters.items()
+            ):
                 continue
             peers, method = _peers(rule), " ".join(chooser.parameters.values())
             if chooser.every_value and sizes:

@@ -133,6 +133,6 @@ def spans_of(parameters: FigureParameters, schemas: Mapping[str, Schema]) -> lis
 
 
 def weighed(bounds: Bounds) -> list[Bounds]:
-    """Of what is compared with a sum: distances from the lower bound, and absolute values if it is negative."""
+    """Of what is compared with a sum: distances from the lower bound, absolute values if it is negative."""
     distances = Bounds(0, bounds.upper - bounds.lower)
     return [distances, Bounds(0, bounds.magnitude)] if bounds.lower < 0 else [distances]
