@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parties.ledger.accounting import Account
+from smc.analyses.studies.facts import Whom
 
 Persons = NDArray[np.uint64]
 """Hashes of persons, sorted, each once; shape (n,)."""
@@ -36,6 +37,7 @@ class ParticipantSet:
         dominance: the largest part of a sum that may come from one person; 1 for none.
         known: how often the ledger says that exact figures were released about each set, by its digest; as
             many records have to be there.
+        whom: whom the figures that the peer gets are about; None where it gets none.
         aliases: other hashes under which earlier records may have these persons, sorted, each with the one
             that they have here; shape (n, 2).
     """
@@ -49,6 +51,7 @@ class ParticipantSet:
     group: int = 0
     dominance: Fraction = Fraction(1)
     known: Counter[str] = field(default_factory=Counter)
+    whom: Whom | None = None
     aliases: Persons = field(default_factory=lambda: np.empty((0, 2), np.uint64), repr=False)
 
     def renamed(self, persons: Persons) -> Persons:

@@ -252,6 +252,7 @@ class Admission:
             group=verdict.limits.minimum_group,
             dominance=verdict.limits.dominance,
             known=self._ledger.exact(account, task.peer),
+            whom=task.facts.exact.whom if task.role.other in task.spec.recipients else None,
             aliases=aliases_of(local.aliases),
         )
 

@@ -328,10 +328,8 @@ class Negotiation:
 
     def _check_draft(self, peer: str, draft: Contract) -> None:
         role = draft.proposer.other
-        if (draft.spec.side(draft.proposer).party, draft.spec.side(role).party) != (
-            peer,
-            self._identity.name,
-        ):
+        parties = (draft.spec.side(draft.proposer).party, draft.spec.side(role).party)
+        if parties != (peer, self._identity.name):
             raise JobError("The proposal names parties other than the two connected.", code="contract")
         added = (draft.schemas[role], draft.limits[role])
         if added != (None, None) or None in (draft.schemas[draft.proposer], draft.limits[draft.proposer]):
@@ -343,8 +341,8 @@ class Negotiation:
         if self._store.count_open(peer) >= OPEN_JOBS:
             raise JobError(f"{peer!r} has {OPEN_JOBS} open jobs.", "Decide on some.", code="too-many-open")
         task = self._admission().understand(draft.spec)
-        # By policy, then by declarations, so that refusals tell nothing of what is not allowed; and by nothing
-        # of what rows say, since a proposal costs nothing. A run does, and so does a person's answer.
+        # By policy, then by declarations, so that refusals say nothing of what is not allowed; by no row, as
+        # a proposal costs nothing. A run does, and so does a person's answer.
         verdict = self._admission().judge(task, None)
         verdict.require()
         examined = Examined(task, self._admission().schemas(task), verdict)
