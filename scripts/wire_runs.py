@@ -255,7 +255,7 @@ def _jobs(jobs: Sequence[Mapping[str, Any]]) -> Side:
                     frozenset(map(Role, job["recipients"])),
                     Limits(
                         job.get("minimum_group", 0), minimum_intersection=job.get("minimum_intersection", 0)
-                    ),
+                    ).of_both,
                 )
             )
         return results

@@ -150,7 +150,7 @@ class Joint:
 
     def run(self, session: Session) -> Outcome:
         """The joint run without a ledger."""
-        return run_study(self._study, session, self._data, self._recipients, self._limits)
+        return run_study(self._study, session, self._data, self._recipients, self._limits.of_both)
 
     def found(self, result: Outcome) -> Mapping[str, Any]:
         """How many rows each table has."""

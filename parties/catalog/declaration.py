@@ -16,6 +16,7 @@ from parties.catalog.columns import ColumnDeclaration, parse_column
 from parties.catalog.databases import DRIVERS, FILE_SCHEMES, SCHEMES, Query, is_single
 from parties.catalog.dialect import Dialect, Writing, parse_dialect, parse_writing
 from parties.catalog.persons import Kind, kind_of
+from parties.catalog.strangers import unlike
 from parties.errors import ConfigError, DataError
 from parties.texts import NAME
 from parties.toml import StrictTable, near, read
@@ -33,6 +34,9 @@ FILES: Final = {
 """The kinds of files, by the ends of their names."""
 _CONFIRMING: Final = {"bounds": "bounds {}=LOWER:UPPER", "labels": "values {}=LABEL,LABEL"}
 KINDS: Final = ("csv", "excel", "parquet", "sql", "value")
+
+MAXIMUM_ROWS: Final = 10_000_000
+"""The most rows of a data set that declares no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class DatasetDeclaration:
         query: the SQL query.
         driver: the DB-API module.
         values: the cells of a value data set, one row.
+        maximum_rows: the most rows that the source may have; public, and so the same whatever rows there are.
+        maximum_rows_per_person: the most rows about one person; likewise; None where nothing is declared.
     """
 
     name: str
@@ -68,6 +74,8 @@ class DatasetDeclaration:
     query: str = ""
     driver: str = "sqlite3"
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    maximum_rows: int = MAXIMUM_ROWS
+    maximum_rows_per_person: int | None = None
 
     @property
     def naming(self) -> tuple[str, ...]:
@@ -92,6 +100,11 @@ class DatasetDeclaration:
             return None
         asked = " ".join(self.query.split()).rstrip("; ")
         return (self.driver, _same_file(Path(self.url)) if self.driver in FILE_SCHEMES else self.url, asked)
+
+    @property
+    def rows_per_person(self) -> int | None:
+        """The most rows about one person: 1 where each row is another; None where nothing is declared."""
+        return self.maximum_rows_per_person if self.person else 1
 
     def entry(self, column: str) -> str:
         """The table of the catalog that declares a column, as TOML writes its name."""
@@ -139,38 +152,8 @@ class Catalog:
             name: of one of them, which is declared.
         """
         own = self.datasets[name]
-        if not own.naming:
-            return None
         alike = [d for d in self.datasets.values() if d.population == own.population and d.naming]
-        for other in alike:
-            both = f"Data sets {own.name!r} and {other.name!r} are about one population"
-            if own.kinds != other.kinds:
-                ways = " and ".join(
-                    ", ".join(f"{c!r} as {kind}" for c, kind in zip(each.naming, each.kinds, strict=True))
-                    for each in (own, other)
-                )
-                return (
-                    f"{both} and tell persons apart in different ways ({ways}): who is in both would be a "
-                    "stranger to earlier exact jobs.",
-                    "Name as many columns in both, and declare them with the same types: type = "
-                    '"integer" for whole numbers.',
-                )
-            if own.naming != other.naming and (
-                own.origin == other.origin or sorted(own.naming) == sorted(other.naming)
-            ):
-                return (
-                    f"{both}, and call persons by {', '.join(own.naming)} and by {', '.join(other.naming)} "
-                    "of the same source or in another order: everybody would be a stranger to earlier exact "
-                    "jobs.",
-                    f"Name the same columns in the same order below [datasets.{other.name}] in the catalog.",
-                )
-            if bool(own.person) != bool(other.person) and own.naming != other.naming:
-                lacks = other if own.person else own
-                return (
-                    f"{both}, and only one of them says whom a row is about.",
-                    f'Write person = "COLUMN" below [datasets.{lacks.name}] in the catalog.',
-                )
-        return None
+        return unlike(own, alike) if own.naming else None
 
     def names_of_persons(self, name: str, columns: AbstractSet[str]) -> tuple[str, ...]:
         """Which of these columns name persons, in order: tables by them would have a cell for each person.
@@ -320,8 +303,23 @@ def _dataset(name: str, raw: Any, path: Path) -> DatasetDeclaration:
             raise table.fail("key or person", "makes no sense for a single row", "Remove it.")
     elif kind == "excel":
         fields = {"sheet": table.text("sheet", "")}
+    fields |= _most_rows(table, person)
     table.close()
     return DatasetDeclaration(name, kind, columns, population, key, person, source, dialect, **fields)
+
+
+def _most_rows(table: StrictTable, person: tuple[str, ...]) -> dict[str, int]:
+    """How many rows there may be, of all and of one person."""
+    found = {"maximum_rows": table.integer("maximum_rows", MAXIMUM_ROWS, minimum=1)}
+    if table.has("maximum_rows_per_person"):
+        if not person:
+            raise table.fail(
+                "maximum_rows_per_person",
+                "is declared without person",
+                'Write person = "COLUMN" as well; else each row is about another person.',
+            )
+        found["maximum_rows_per_person"] = table.integer("maximum_rows_per_person", minimum=1)
+    return found
 
 
 def _names(table: StrictTable, key: str) -> tuple[str, ...]:

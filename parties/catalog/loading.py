@@ -8,6 +8,7 @@ from itertools import compress
 from typing import Any, Final, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parties.catalog import persons
 from parties.catalog.batch import Batch, Place
@@ -141,6 +142,13 @@ class _Reading:
         self._rows += batch.rows
         if self._rows > ROW_LIMIT:
             raise DataError(f"{self._dataset.place} has more than {ROW_LIMIT} rows.", "Split it.")
+        if self._rows > self._dataset.maximum_rows:
+            raise DataError(
+                f"{self._dataset.place} has more than {self._dataset.maximum_rows} rows, the most that the "
+                "catalog declares.",
+                f"Raise maximum_rows below [{self._dataset.table}] in the catalog, to a number that may be "
+                "known.",
+            )
         kept = self._keep(known, named, batch.rows)
         self._name(texts, cells, kept)
 
@@ -193,12 +201,26 @@ class _Reading:
             left_out=len(kept) - rows,
             dropped=self._dropped,
             imputed=self._imputed,
-            persons=persons.numbered(self._people) if self._dataset.person else None,
+            persons=self._persons(),
             identities=hashes,
             numbers=np.flatnonzero(kept) + 1 if rows < len(kept) else None,
             aliases=aliases,
             missing=missing,
         )
+
+    def _persons(self) -> NDArray[np.int64] | None:
+        """Which rows are about the same person, as `Loaded.persons`; of none more than are declared."""
+        if not self._dataset.person:
+            return None
+        found = persons.numbered(self._people)
+        most = self._dataset.maximum_rows_per_person
+        if most is not None and len(found) and int(np.bincount(found).max()) > most:
+            raise DataError(
+                f"{self._dataset.place} has more than {most} rows about one person, the most that the "
+                "catalog declares.",
+                f"Raise maximum_rows_per_person below [{self._dataset.table}] in the catalog.",
+            )
+        return found
 
     def _drops(self, column: str) -> bool:
         declared = self._dataset.columns.get(column)

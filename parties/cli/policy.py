@@ -123,6 +123,11 @@ def test(file: Path, config_path: Path | None, as_json: bool) -> None:
 )
 @click.option("--epsilon-per-job", default="1", show_default=True, help="The largest loss of one job.")
 @click.option("--epsilon-total", required=True, help="The largest loss of all jobs with the peer together.")
+@click.option(
+    "--runs-total",
+    type=click.IntRange(min=1),
+    help="How many runs, those that fail included; 100 unless given, 20 for analyses that match rows.",
+)
 @click.option("--recipients", type=click.Choice(RECIPIENTS), default="both", show_default=True)
 @click.option("--approval", type=click.Choice(APPROVALS), default="person", show_default=True)
 @click.option("--name", default="", help="Of the rule; made of analysis and peer unless given.")
@@ -136,6 +141,7 @@ def allow(
     columns: tuple[str, ...],
     epsilon_per_job: str,
     epsilon_total: str,
+    runs_total: int | None,
     recipients: str,
     approval: str,
     name: str,
@@ -159,6 +165,7 @@ def allow(
         epsilon_total=epsilon_total,
         needs_person=approval == "person",
         recipients=recipients,
+        runs_total=runs_total,
     )
     rule = completed(config, asked)
     add_rule(config.policy, rule)
@@ -224,14 +231,23 @@ def _document(rule: Rule) -> dict[str, Any]:
             document |= {f"epsilon_{suffix}": str(value.epsilon), f"delta_{suffix}": str(value.delta)}
         elif isinstance(value, Limits):
             document |= limits_document(value) or {}
-        elif field.name == "has_name":
+        elif field.name in ("has_name", "has_runs", "has_ratio"):
             continue
+        elif field.name == "may_state":
+            document[field.name] = None if value is None else sorted(word.value for word in value)
         elif field.name == "needs_person":
             document["approval"] = "person" if value else "auto"
         else:
             document[field.name] = sorted(value) if isinstance(value, frozenset) else value
     return document
 
+
+_USUAL: Final = {
+    "types": "any whose result nobody sees",
+    "keys": "any; for exact figures key and person of the data set",
+    "may_state": "anything; for exact figures where, derived",
+}
+"""What holds where an entry is not written."""
 
 _UNLIMITED: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("runs_per_day", "runs_total")),
@@ -245,8 +261,10 @@ _UNLIMITED: Final[Mapping[str, Any]] = {
 def _cell(key: str, value: Any) -> Any:
     if key in _UNLIMITED and str(value) == str(_UNLIMITED[key]):
         return "no limit"
-    if key == "parameters" and not value:
+    if (key == "parameters" and not value) or (key in ("values", "queries") and value is None):
         return "any"
+    if key in _USUAL and value is None:
+        return _USUAL[key]
     if isinstance(value, list | tuple):
         return ", ".join(value)
     if isinstance(value, str) and value.startswith("1/") and _is_power(Fraction(value).denominator):

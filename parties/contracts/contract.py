@@ -16,12 +16,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from parties.contracts import canonical
 from parties.contracts.spec import JobSpec, spec_from_document
 from parties.errors import JobError
-from smc.analyses.disclosure.limits import MAX_LIMIT, NO_LIMITS, Limits
+from smc.analyses.disclosure.limits import MAX_LIMIT, NO_LIMITS, Agreed, Limits
+from smc.analyses.disclosure.owned import Owned
 from smc.analyses.studies.columns import Schema
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 
-FORMAT = 3
+FORMAT = 4
 """Contracts of other formats are kept and shown, but never worked with."""
 CONTRACT_BYTES = 192 << 10
 """The longest contract."""
@@ -36,6 +37,7 @@ Schemas = Mapping[str, Schema]
 
 _COUNTS = ("minimum_group", "minimum_set", "minimum_intersection")
 _PARTS = ("dominance", "maximum_ratio")
+_FLAGS = ("shows_zeros",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,10 @@ class Contract:
         for limits in self.limits.values():
             found = found.stricter(limits or NO_LIMITS)
         return found
+
+    def limits_of(self, role: Role) -> Agreed:
+        """The limits as one party sees them: its own, and those of figures about both sides' persons."""
+        return Agreed(Owned(self.limits[role] or NO_LIMITS), self.agreed)
 
     def completed(self, schemas: Schemas, limits: Limits) -> Contract:
         """The contract with the other party's schemas and limits."""
@@ -225,9 +231,11 @@ def limits_document(limits: Limits | None) -> dict[str, Any] | None:
 def _parse_limits(entry: Any) -> Limits | None:
     if entry is None:
         return None
-    if set(entry) != {*_COUNTS, *_PARTS}:
+    if set(entry) != {*_COUNTS, *_PARTS, *_FLAGS}:
         raise ValueError
     if not all(type(entry[name]) is int and 0 <= entry[name] <= MAX_LIMIT for name in _COUNTS):
+        raise ValueError
+    if not all(type(entry[name]) is bool for name in _FLAGS):
         raise ValueError
     parts = {name: _parse_part(entry[name]) for name in _PARTS}
     if not 0 < parts["dominance"] <= 1 or 0 < parts["maximum_ratio"] < 1:

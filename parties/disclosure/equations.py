@@ -33,7 +33,8 @@ cyclic codes, IRE Trans. IT-8, 1962 (light words).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import combinations, islice
 from math import comb
 from typing import Final
@@ -49,7 +50,8 @@ PRIME: Final = (1 << 31) - 1
 """Products of two residues fit 63 bits."""
 
 MAX_EQUATIONS: Final = 600
-"""A population whose exact tables would have more equations gets no further ones towards that peer."""
+"""A population whose exact tables would have more equations and withheld cells gets no further ones towards
+that peer."""
 
 MAX_COEFFICIENTS: Final = 30_000_000
 """Equations times atoms, of 8 bytes each."""
@@ -63,6 +65,15 @@ MAX_ALONE: Final = 1_000_000
 
 TRIALS: Final = 40
 """Random orders of persons that a search goes through."""
+
+MAX_FACTOR: Final = 64
+"""The largest coefficient of sums that are added up to look who has most of the result."""
+
+MAX_COMPARED: Final = 3_000_000_000
+"""Pairs of sums times persons."""
+
+MAX_COMPARED_AT_ONCE: Final = 4_000_000
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +121,13 @@ class Shown:
         )
 
     @property
+    def told(self) -> int:
+        """How many numbers and withheld cells it shows."""
+        alone = int((self.equations.sum(axis=1) == 1).sum())
+        withheld = max(0, int(self.equations.shape[1]) - alone)
+        return len(self.weights) * len(self.equations) + withheld
+
+    @property
     def weights(self) -> list[Ints]:
         """What each entry adds, modulo the prime, to the equations: to those of counts, then of sums."""
         ones = np.ones(len(self.cells), dtype=np.int64)
@@ -118,7 +136,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """All tables that one peer has seen of one population.
+    """All tables that one peer has seen of one population, those last that it is about to see.
 
     Attributes:
         tables: what they show.
@@ -132,20 +150,22 @@ class System:
         return sum(len(table.weights) * len(table.equations) for table in self.tables)
 
     def is_checkable(self) -> bool:
-        """Whether there are few enough equations to go through."""
-        return self.equations <= MAX_EQUATIONS
+        """Whether the peer has seen few enough numbers, and cells that are withheld, to go through."""
+        return sum(table.told for table in self.tables) <= MAX_EQUATIONS
 
-    def pins_down(self, minimum: int, random: Randomness | None = None) -> bool:
-        """Whether some combination of equations is about 1 to `minimum` - 1 persons, or may be.
+    def pins_down(self, minimum: int, apart: int = 0, random: Randomness | None = None) -> bool:
+        """Whether some combination of equations is about too few persons, or may be.
 
         Args:
-            minimum: m.
+            minimum: m; fewer persons are too few, though not nobody.
+            apart: fewer are too few for what several tables together are about.
             random: for the compression.
 
         Returns:
             True also where there are too many equations to go through.
         """
-        if minimum <= 1 or not self.equations:
+        least = max(minimum, apart)
+        if least <= 1 or not self.equations:
             return False
         if not self.is_checkable():
             return True
@@ -153,12 +173,49 @@ class System:
         found = self._atoms(random)
         if found is not None:
             matrix, sizes = found
-            small = sizes < minimum
+            small = sizes < least
             words = _within(matrix[:, ~small], matrix[:, small], random)
-            exact = None if words is None else _has_light_word(words, sizes[small], minimum)
-            if exact is not None:
-                return exact
-        return _Search(self.tables, random).finds(minimum)
+            light = None if words is None else _light_words(words, sizes[small], least)
+            if light is not None:
+                return any(
+                    int(sizes[small][word != 0].sum()) < minimum or not self._is_of_one(matrix, small, word)
+                    for word in light
+                )
+        return _Search(self.tables, random).finds(minimum, apart)
+
+    def _is_of_one(self, matrix: Ints, small: NDArray[np.bool_], word: Ints) -> bool:
+        """Whether a combination, given on the small atoms, follows from one table alone."""
+        whole = np.zeros(matrix.shape[1], dtype=np.int64)
+        whole[small] = word
+        lengths = [len(table.weights) * len(table.equations) for table in self.tables]
+        return any(_spans(rows, whole) for rows in np.split(matrix, np.cumsum(lengths)[:-1]))
+
+    def is_dominated(self, part: Fraction, new: int = 1, random: Randomness | None = None) -> bool:
+        """Whether of what two sums differ by, or of another sum about few, one person has more than a part.
+
+        Looked at are the differences of each sum of the new tables and each other one, and of the
+        combinations that are about the fewest persons in random orders those whose coefficients are small
+        whole numbers.
+
+        Args:
+            part: the largest part; 1 for none.
+            new: how many of the tables are new, the last ones.
+            random: for the orders.
+
+        Returns:
+            True also where there are too many sums to go through.
+        """
+        summed = [table for table in self.tables if table.amounts is not None]
+        fresh = sum(len(table.equations) for table in self.tables[-new:] if table.amounts is not None)
+        if part >= 1 or not fresh:
+            return False
+        sums = _Sums(summed)
+        if fresh * sums.count * sums.people > MAX_COMPARED:
+            return True
+        return sums.differ_by_one(fresh, part) or any(
+            sums.is_one(combination, part)
+            for combination in _Search.of_counts(summed, random or Randomness())
+        )
 
     def _atoms(self, random: Randomness) -> tuple[Ints, Ints] | None:
         """The matrix of equations and atoms, and the number of persons of each atom; None if too large.
@@ -208,14 +265,35 @@ class _Search:
         everybody, who = np.unique(np.concatenate([t.persons for t in tables]), return_inverse=True)
         self._people = len(everybody)
         self._who = np.split(who.reshape(-1), np.cumsum([len(table.persons) for table in tables])[:-1])
-        self._count = sum(len(table.weights) * len(table.equations) for table in tables)
+        self._lengths = [len(table.weights) * len(table.equations) for table in tables]
+        self._count = sum(self._lengths)
 
-    def finds(self, minimum: int) -> bool:
-        """Whether a combination about 1 to `minimum` - 1 persons was found."""
-        return any(0 < weight < minimum for _ in range(TRIALS) for weight in self._last_weights())
+    @classmethod
+    def of_counts(cls, tables: Sequence[Shown], random: Randomness) -> Iterator[Ints]:
+        """The combinations about few persons of what tables count, with coefficients for each count."""
+        search = cls([replace(table, amounts=None) for table in tables], random)
+        for _ in range(TRIALS):
+            for combination, _ in search._last_words():
+                yield combination
 
-    def _last_weights(self) -> Iterator[int]:
-        """The persons of the combination that is the last to be left, in one random order.
+    def finds(self, minimum: int, apart: int) -> bool:
+        """Whether a combination about too few persons was found; arguments as of `System.pins_down`."""
+        for _ in range(TRIALS):
+            for _, word in self._last_words():
+                weight = int(np.count_nonzero(word))
+                if 0 < weight < minimum or (0 < weight < apart and not self._is_of_one(word)):
+                    return True
+        return False
+
+    def _is_of_one(self, word: Ints) -> bool:
+        """Whether what a combination says of each person follows from one table alone."""
+        drawn = np.array(self._random.below(self._people, self._count + 8), dtype=np.int64)
+        sample = np.unique(np.concatenate([np.flatnonzero(word), drawn]))
+        rows = np.split(self._columns(sample), np.cumsum(self._lengths)[:-1])
+        return any(_spans(each, word[sample]) for each in rows)
+
+    def _last_words(self) -> Iterator[tuple[Ints, Ints]]:
+        """The combination that is the last to be left in one random order, and what it says of each person.
 
         Where none is left after the first persons, each of these alone keeps one combination from vanishing.
         """
@@ -223,23 +301,24 @@ class _Search:
         both = np.concatenate([self._columns(sample), np.eye(self._count, dtype=np.int64)], axis=1)
         done = _eliminate(both, len(sample))
         left = both[done:, len(sample) :]
-        weight = 0
+        last = None
         while len(left):
-            touched = np.flatnonzero(self._word(left[0]))
+            word = self._word(left[0])
+            touched = np.flatnonzero(word)
             if not len(touched):  # equations that depend on each other, such as a total and its cells
                 left = left[1:]
                 continue
-            weight = len(touched)
-            person = touched[self._random.below(weight, 1)[0]]
+            last = left[0], word
+            person = touched[self._random.below(len(touched), 1)[0]]
             at = _times(left, self._columns(np.array([person]))[:, 0])
             factors = at[1:] * pow(int(at[0]), -1, PRIME) % PRIME
             left = (left[1:] - factors[:, None] * left[0]) % PRIME
-        if weight:
-            yield weight
+        if last is not None:
+            yield last
             return
         alone = both[:done, len(sample) :]
         for combination in alone if done * self._people <= MAX_ALONE else alone[-1:]:
-            yield int(np.count_nonzero(self._word(combination)))
+            yield combination, self._word(combination)
 
     def _columns(self, people: Ints) -> Ints:
         """The coefficients of persons in all equations, shape (equations, people)."""
@@ -269,6 +348,66 @@ class _Search:
                 np.add.at(found, who, cells[table.cells] * weights % PRIME)
                 row += len(table.equations)
         return found % PRIME
+
+
+class _Sums:
+    """The opened sums of tables, person by person and exact."""
+
+    def __init__(self, tables: Sequence[Shown]) -> None:
+        everybody, who = np.unique(np.concatenate([t.persons for t in tables]), return_inverse=True)
+        self.people = len(everybody)
+        self.count = sum(len(table.equations) for table in tables)
+        self._tables = tables
+        self._who = np.split(who.reshape(-1), np.cumsum([len(table.persons) for table in tables])[:-1])
+
+    def differ_by_one(self, fresh: int, part: Fraction) -> bool:
+        """Whether the difference of one of the last sums and another one, or of 0, is mostly one person's."""
+        shape = (fresh, self.count + 1)
+        most, total = np.zeros(shape), np.zeros(shape)
+        step = max(1, MAX_COMPARED_AT_ONCE // (fresh * (self.count + 1)))
+        for start in range(0, self.people, step):
+            added = self._added(start, min(step, self.people - start)).astype(np.float64)
+            others = np.concatenate([added, np.zeros((1, added.shape[1]))])
+            apart = np.abs(added[-fresh:, None] - others[None])
+            most = np.maximum(most, apart.max(axis=2))
+            total += apart.sum(axis=2)
+        return bool((most > float(part) * total * (1 + _ROUNDING)).any())
+
+    def is_one(self, combination: Ints, part: Fraction) -> bool:
+        """Whether the same combination of the sums, if its coefficients are small, is mostly one person's."""
+        leading = int(combination[np.flatnonzero(combination)[0]])
+        scaled = combination * pow(leading, -1, PRIME) % PRIME
+        scaled = np.where(scaled > PRIME // 2, scaled - PRIME, scaled)
+        if np.abs(scaled).max() > MAX_FACTOR:
+            return False
+        found, row = np.zeros(self.people), 0
+        for table, who in zip(self._tables, self._who, strict=True):
+            cells = scaled[row : row + len(table.equations)] @ table.equations.astype(np.int64)
+            np.add.at(found, who, (cells[table.cells] * _amounts(table)).astype(np.float64))
+            row += len(table.equations)
+        parts = np.abs(found)
+        return bool(parts.max() > float(part) * parts.sum() * (1 + _ROUNDING))
+
+    def _added(self, start: int, length: int) -> Ints:
+        """What each of some persons adds to each sum, shape (sums, length)."""
+        found, row = np.zeros((self.count, length), dtype=np.int64), 0
+        for table, who in zip(self._tables, self._who, strict=True):
+            chosen = np.flatnonzero((who >= start) & (who < start + length))
+            by_cell = np.zeros((table.equations.shape[1], length), dtype=np.int64)
+            np.add.at(by_cell, (table.cells[chosen], who[chosen] - start), _amounts(table)[chosen])
+            found[row : row + len(table.equations)] = table.equations.astype(np.int64) @ by_cell
+            row += len(table.equations)
+        return found
+
+
+def _amounts(table: Shown) -> Ints:
+    return np.zeros(len(table.cells), np.int64) if table.amounts is None else table.amounts
+
+
+def _spans(rows: Ints, word: Ints) -> bool:
+    """Whether a combination of rows is the word."""
+    both = np.concatenate([rows, word[None]]) % PRIME
+    return _eliminate(both.copy(), both.shape[1]) == _eliminate(both[:-1].copy(), both.shape[1])
 
 
 def _times(matrix: Ints, vector: Ints) -> Ints:
@@ -334,34 +473,34 @@ def _eliminate(matrix: Ints, columns: int) -> int:
     return done
 
 
-def _has_light_word(words: Ints, sizes: Ints, minimum: int) -> bool | None:
-    """Whether a combination of rows that is not 0 has atoms of fewer than `minimum` persons together.
+def _light_words(words: Ints, sizes: Ints, minimum: int) -> Iterator[Ints] | None:
+    """Combinations of rows that are not 0 and whose atoms have fewer than `minimum` persons together.
 
-    It is None where there are too many sets to go through.
+    Of these the ones whose atoms hold no other's. It is None where there are too many sets to go through.
     """
     dimension = len(words)
     if not dimension:
-        return False
-    words, sizes = _merged(words, sizes)
-    if comb(words.shape[1], dimension - 1) > MAX_SETS:
+        return iter(())
+    merged = _merged(words)
+    if comb(merged.shape[1], dimension - 1) > MAX_SETS:
         return None
-    for zeros in islice(combinations(range(words.shape[1]), dimension - 1), MAX_SETS):
-        left = _vanishing(words[:, list(zeros)], words)
-        # fewer pivots than columns: they depend on each other, and another set has the same words
-        if len(left) == 1 and int(sizes[left[0] != 0].sum()) < minimum:
-            return True
-    return False
+
+    def found() -> Iterator[Ints]:
+        for zeros in islice(combinations(range(merged.shape[1]), dimension - 1), MAX_SETS):
+            left = _vanishing(merged[:, list(zeros)], words)
+            # fewer pivots than columns: they depend on each other, and another set has the same words
+            if len(left) == 1 and int(sizes[left[0] != 0].sum()) < minimum:
+                yield left[0]
+
+    return found()
 
 
-def _merged(words: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-    """Columns that are multiples of each other vanish together: one for all, with all their persons."""
-    used = words.any(axis=0)
-    words, sizes = words[:, used], sizes[used]
-    scaled = words.copy()
-    for place in range(words.shape[1]):
-        leading = int(words[np.flatnonzero(words[:, place])[0], place])
-        scaled[:, place] = words[:, place] * pow(leading, -1, PRIME) % PRIME
-    _, first, which = np.unique(scaled, axis=1, return_index=True, return_inverse=True)
-    return words[:, first], np.bincount(which.reshape(-1), weights=sizes, minlength=len(first)).astype(
-        np.int64
-    )
+def _merged(words: Ints) -> Ints:
+    """Columns that are multiples of each other vanish together: one for all."""
+    used = words[:, words.any(axis=0)]
+    scaled = used.copy()
+    for place in range(used.shape[1]):
+        leading = int(used[np.flatnonzero(used[:, place])[0], place])
+        scaled[:, place] = used[:, place] * pow(leading, -1, PRIME) % PRIME
+    _, first = np.unique(scaled, axis=1, return_index=True)
+    return used[:, first]

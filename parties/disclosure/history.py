@@ -11,6 +11,9 @@ peer has seen of a population are one system of equations (`parties.disclosure.e
 The file (`parties.disclosure.log`) holds one record a job with the hashes, 8 bytes each, and one record a
 table, unless an earlier record has the same.
 
+A clustering without noise stands alone: the lines between its clusters are known, and rows between two lines,
+or a line and an edge of a table, are a group that nobody has counted.
+
 What this cannot see: the other party may vary its rows between two jobs, and of sums over intersections and
 of clusters nobody knows which persons they are about. Against both there are noise and `runs_total`.
 
@@ -22,9 +25,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -42,69 +45,12 @@ from parties.disclosure.log import (
     opened,
 )
 from parties.disclosure.participants import ParticipantSet, difference
+from parties.disclosure.records import FigureRecord, JobRecord, TableRecord, check_together
 from parties.disclosure.secret import Secret
 from parties.ledger.accounting import Account
 from smc.errors import DuettoError
 
 PERSON_BYTES: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class JobRecord:
-    """One exact job.
-
-    Attributes:
-        job: name of the job.
-        time: when its results were about to be opened, RFC 3339 in UTC; for people.
-        account: the population.
-        dataset: this party's data set.
-        peer: the other party.
-        key: which secret made the hashes, hexadecimal.
-        persons: how many took part.
-        digest: of the hashes, hexadecimal.
-        stored: how many hashes follow the line; 0 where an earlier record has the same.
-    """
-
-    job: str
-    time: str
-    account: str
-    dataset: str
-    peer: str
-    key: str
-    persons: int
-    digest: str
-    stored: int
-
-
-@dataclass(frozen=True, slots=True)
-class TableRecord:
-    """One exact table that was opened to the other party, see `parties.disclosure.equations.Shown`.
-
-    Attributes:
-        job: name of the job.
-        account: the population.
-        dataset: this party's data set.
-        peer: the other party.
-        key: which secret made the hashes, hexadecimal.
-        table: digest of what follows the line, hexadecimal.
-        entries: how many entries there are.
-        cells: how many cells.
-        equations: how many opened counts.
-        summed: 1 where a sum was opened beside each count, else 0.
-        stored: how many words of 8 bytes follow, see `Shown.encoded`; 0 where an earlier record has the same.
-    """
-
-    job: str
-    account: str
-    dataset: str
-    peer: str
-    key: str
-    table: str
-    entries: int
-    cells: int
-    equations: int
-    summed: int
-    stored: int
 
 
 Known = Callable[[], Counter[str]]
@@ -215,7 +161,7 @@ class History:
             hashes = participants.persons.astype("<u8").tobytes()
             digest = hashlib.sha256(hashes).hexdigest()
             count = len(participants.persons)
-            record = JobRecord(
+            record = FigureRecord(
                 participants.job,
                 self._clock(),
                 participants.account.name,
@@ -225,6 +171,7 @@ class History:
                 count,
                 digest,
                 0 if digest in known else count,
+                participants.whom.value if participants.whom is not None else "",
             )
             log.append(record, hashes if record.stored else b"")
             try:
@@ -235,53 +182,65 @@ class History:
                         log.withdraw()
                 raise
 
-    def allows(self, participants: ParticipantSet, table: Shown) -> bool:
-        """Whether a table may be opened to the other party after all that it has seen.
+    def allows(self, participants: ParticipantSet, tables: Sequence[Shown]) -> bool:
+        """Whether tables may be opened to the other party after all that it has seen.
 
         Args:
             participants: of the job.
-            table: what would be opened.
+            tables: what would be opened.
 
         Raises:
             HistoryError: the file or its secret is damaged.
         """
         with self._open() as log:
-            return not self._tables(log, participants, table).pins_down(participants.minimum)
+            return not self._reveals(log, participants, tables)
 
-    def record_table(self, participants: ParticipantSet, table: Shown) -> None:
-        """Check a table once more and keep it, as one operation; on return it is on disk.
+    def record_tables(self, participants: ParticipantSet, tables: Sequence[Shown]) -> None:
+        """Check tables once more and keep them, as one operation; on return they are on disk.
 
         Raises:
-            OverlapError: another job has opened one meanwhile, with which it would pin down a group.
+            OverlapError: another job has opened one meanwhile, with which they would reveal too much.
             HistoryError: the file or its secret is damaged, or cannot be written.
         """
         with self._open() as log:
-            if self._tables(log, participants, table).pins_down(participants.minimum):
+            if self._reveals(log, participants, tables):
                 raise OverlapError(
                     f"Together with earlier exact tables the results would reveal figures about fewer than "
-                    f"{participants.minimum} persons.",
+                    f"{participants.minimum} persons, or a sum that one person dominates.",
                     "Use the same groups and edges as before, or add noise to the job (epsilon).",
                 )
-            content = table.encoded()
-            digest = hashlib.sha256(content).hexdigest()
-            known = {each.head.table for each in log.records() if isinstance(each.head, TableRecord)}
-            record = TableRecord(
-                participants.job,
-                participants.account.name,
-                participants.dataset,
-                participants.peer,
-                self.secret_file.fingerprint(),
-                digest,
-                len(table.persons),
-                table.equations.shape[1],
-                len(table.equations),
-                int(table.amounts is not None),
-                0 if digest in known else len(content) // WORD_BYTES,
-            )
-            log.append(record, content if record.stored else b"")
+            for table in tables:
+                self._append(log, participants, table)
 
-    def _tables(self, log: _Log, participants: ParticipantSet, table: Shown) -> System:
-        """The tables that the peer has seen of a population, each once, and another one."""
+    def _append(self, log: _Log, participants: ParticipantSet, table: Shown) -> None:
+        content = table.encoded()
+        digest = hashlib.sha256(content).hexdigest()
+        known = {each.head.table for each in log.records() if isinstance(each.head, TableRecord)}
+        record = TableRecord(
+            participants.job,
+            participants.account.name,
+            participants.dataset,
+            participants.peer,
+            self.secret_file.fingerprint(),
+            digest,
+            len(table.persons),
+            table.equations.shape[1],
+            len(table.equations),
+            int(table.amounts is not None),
+            0 if digest in known else len(content) // WORD_BYTES,
+        )
+        log.append(record, content if record.stored else b"")
+
+    def _reveals(self, log: _Log, participants: ParticipantSet, tables: Sequence[Shown]) -> bool:
+        """Whether tables, with all that the peer has seen of the population, tell of too few persons."""
+        system = self._system(log, participants, tables)
+        group = participants.group if participants.group > 1 else participants.minimum
+        return system.pins_down(group, participants.minimum) or system.is_dominated(
+            participants.dominance, len(tables)
+        )
+
+    def _system(self, log: _Log, participants: ParticipantSet, new: Sequence[Shown]) -> System:
+        """The tables that the peer has seen of a population, each once, and new ones."""
         found: dict[str, TableRecord] = {}
         stored: dict[str, _Record] = {}
         keys = set()
@@ -302,10 +261,10 @@ class History:
             shape = (head.equations, head.cells)
             shown = Shown.decoded(data, head.entries, shape, summed=bool(head.summed))
             tables.append(replace(shown, persons=participants.renamed(shown.persons)))
-        return System([*tables, table])
+        return System([*tables, *new])
 
     def _compare(self, log: _Log, participants: ParticipantSet) -> set[str]:
-        """Compare with all earlier sets; returns the digests of those that are stored."""
+        """Compare with all earlier jobs; returns the digests of the sets that are stored."""
         own = hashlib.sha256(participants.persons.astype("<u8").tobytes()).hexdigest()
         earlier: dict[str, JobRecord] = {}
         stored: dict[str, _Record] = {}
@@ -321,6 +280,7 @@ class History:
             if alike and head.peer == participants.peer:
                 keys.add(head.key)
                 earlier.setdefault(head.digest, head)
+                check_together(head, participants)
                 there[head.digest] += 1
         self.secret_file.check(keys)
         if lost := (participants.known - there).total():
@@ -345,7 +305,7 @@ class History:
         return set(stored)
 
     def _open(self) -> AbstractContextManager[_Log]:
-        return opened(self.path, (JobRecord, TableRecord), self._parsed)
+        return opened(self.path, (JobRecord, FigureRecord, TableRecord), self._parsed)
 
 
 def _verified(path: Path, log: _Log, record: _Record | None, digest: str) -> bytes:

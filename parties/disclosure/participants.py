@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parties.ledger.accounting import Account
+from smc.analyses.studies.facts import Whom
 
 Persons = NDArray[np.uint64]
 """Hashes of persons, sorted, each once; shape (n,)."""
@@ -29,9 +31,13 @@ class ParticipantSet:
         dataset: the local data set.
         peer: the other party.
         persons: who takes part.
-        minimum: the least number of persons in which it differs from any other, unless in none.
+        minimum: the least number of persons in which it differs from any other, unless in none, and about
+            whom figures of several tables together are; by the own policy, as what follows.
+        group: the least number of persons whom figures of one table are about.
+        dominance: the largest part of a sum that may come from one person; 1 for none.
         known: how often the ledger says that exact figures were released about each set, by its digest; as
             many records have to be there.
+        whom: whom the figures that the peer gets are about; None where it gets none.
         aliases: other hashes under which earlier records may have these persons, sorted, each with the one
             that they have here; shape (n, 2).
     """
@@ -42,7 +48,10 @@ class ParticipantSet:
     peer: str
     persons: Persons
     minimum: int
+    group: int = 0
+    dominance: Fraction = Fraction(1)
     known: Counter[str] = field(default_factory=Counter)
+    whom: Whom | None = None
     aliases: Persons = field(default_factory=lambda: np.empty((0, 2), np.uint64), repr=False)
 
     def renamed(self, persons: Persons) -> Persons:

@@ -16,6 +16,7 @@ from parties.disclosure.history import History
 from parties.disclosure.log import OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
 from parties.errors import DataError, JobError
+from parties.jobs.declared import catalog_columns, check_bounds, check_once
 from parties.jobs.local_data import (
     LocalData,
     Moduli,
@@ -36,7 +37,7 @@ from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
 from parties.toml import near
-from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.registry import study_of
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.study import Analysis, Preview
@@ -113,20 +114,23 @@ class Admission:
         task = Task(spec, role, study_of(self._analyses[spec.analysis], spec.parameters))
         for party in Role:
             task.columns(party)
+            check_once(task, party)
         task.study.check_recipients(spec.recipients)
         return task
 
     def schemas(self, task: Task) -> Schemas:
-        """The declarations of the local columns, by their names in the job.
+        """The declarations of the local columns, by their names in the job, which has to fit those of rows.
 
         Raises:
             DataError: the catalog lacks the data set or a column.
+            JobError: the job takes fewer rows for granted than the catalog declares; no row was looked at.
             ConfigError: the catalog is wrong.
         """
         side = task.side
         if not side.dataset:
             return {}
         catalog = self._load_catalog()
+        check_bounds(task, catalog.dataset(side.dataset))
         return {name: catalog.schema(side.dataset, column) for name, column in side.columns.items()}
 
     def data(self, task: Task, moduli: Moduli | None = None) -> Data:
@@ -147,7 +151,7 @@ class Admission:
         side = task.side
         if not side.dataset:
             return LocalData({})
-        secret = self.history.secret() if task.facts.exact else None
+        secret = self.history.secret() if task.facts.exact is not None else None
         keeping = [side.columns[name] for name in task.facts.keeps_missing if name in side.columns]
         dataset = self._load_catalog().dataset(side.dataset)
         if can_add_up(task.study, dataset, side):
@@ -165,12 +169,13 @@ class Admission:
             with_persons(data, loaded), loaded.notes, loaded.identities, loaded.numbers, loaded.aliases
         )
 
-    def judge(self, task: Task, data: Data | None) -> Verdict:
+    def judge(self, task: Task, data: Data | None, begun: str = "") -> Verdict:
         """The verdict of the local policy, with what has been spent and has run so far.
 
         Args:
             task: the job.
             data: the local columns, or None before they have been read.
+            begun: the rule by which the run of this very job has been counted; empty before.
 
         Raises:
             ConfigError: the policy is wrong.
@@ -191,12 +196,17 @@ class Admission:
             persons=None if data is None else count_persons(data),
             seconds=task.spec.seconds,
             spent=spent,
-            runs=partial(self._ledger.runs, account, task.peer),
+            runs=lambda rule: self._ledger.runs(account, task.peer, rule).without(int(rule == begun)),
             names_of_persons=self._names_of_persons(task),
+            keys=catalog_columns(task, facts.asked.keys),
+            values=catalog_columns(
+                task, frozenset(task.side.columns) - facts.asked.keys | facts.asked.values
+            ),
+            naming=self._naming(task),
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
         verdict = evaluate(load_policy(self._policy), view)
-        if not (facts.exact and verdict.allowed):
+        if facts.exact is None or not verdict.allowed:
             return verdict
         earlier = self.history.unlisted(account, task.peer, partial(self._ledger.exact, account, task.peer))
         if not earlier:
@@ -204,7 +214,7 @@ class Admission:
         return replace(verdict, needs_person=True, unheld=tuple(record.job for record in earlier))
 
     def participants(
-        self, task: Task, local: LocalData, verdict: Verdict, job_id: str = "", agreed: Limits = NO_LIMITS
+        self, task: Task, local: LocalData, verdict: Verdict, job_id: str = ""
     ) -> ParticipantSet | None:
         """Who takes part in an exact job, to be compared with earlier ones.
 
@@ -216,16 +226,15 @@ class Admission:
             local: the local data.
             verdict: of the local policy.
             job_id: the name of the job.
-            agreed: the limits of both parties, as far as they are known.
 
         Raises:
             DataError: the catalog lacks the data set.
             OverlapError: earlier jobs have to be compared with, and the data set does not say whom rows are
                 about, or says it in another way than one of the same population.
         """
-        if not task.facts.exact or not task.side.dataset:
+        if task.facts.exact is None or not task.side.dataset:
             return None
-        minimum = max(verdict.overlap, agreed.minimum_group)
+        minimum = verdict.overlap
         if local.identities is None and minimum > 1:
             raise OverlapError(
                 f"Exact figures have to differ in {minimum} persons from job to job, and data set "
@@ -243,7 +252,10 @@ class Admission:
             peer=task.peer,
             persons=persons_of(local.identities),
             minimum=minimum,
+            group=verdict.limits.minimum_group,
+            dominance=verdict.limits.dominance,
             known=self._ledger.exact(account, task.peer),
+            whom=task.facts.exact.whom if task.role.other in task.spec.recipients else None,
             aliases=aliases_of(local.aliases),
         )
 
@@ -286,6 +298,11 @@ class Admission:
         """
         peer = None if contract is None else contract.schemas[task.role.other]
         limits = limits if contract is None else limits.stricter(contract.agreed)
+        exact = task.facts.exact
+        if exact is not None:
+            alone = Preview.of(lambda: limits.check_single_figure(exact.count))
+            if alone.refusal is not None:
+                return alone
         found = task.study.preview(local.columns, task.role, limits, peer)
         if found.refusal is not None:
             return found
@@ -350,6 +367,11 @@ class Admission:
             return ()
         columns = {side.columns[name] for name in task.facts.sorts_by if name in side.columns}
         return catalog.names_of_persons(side.dataset, columns)
+
+    def _naming(self, task: Task) -> frozenset[str]:
+        """The local columns that the data set declares as its key or person."""
+        declared = self._load_catalog().datasets.get(task.side.dataset)
+        return frozenset(() if declared is None else (*declared.key, *declared.person))
 
     def _load_catalog(self) -> Catalog:
         return load_catalog(self._catalog)

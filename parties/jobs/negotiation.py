@@ -249,7 +249,8 @@ class Negotiation:
 
     # How it is done
 
-    def _examine(self, task: Task, contract: Contract | None = None, *, preview: bool = True) -> Examined:
+    def _examine(self, task: Task, contract: Contract | None = None) -> Examined:
+        """All that is known at home, rows included; its refusals are for the people here."""
         schemas = self._admission().schemas(task)
         moduli = {task.role: int(self._identity.paillier.public.n)}
         moduli[task.role.other] = int(self._peers.public(task.peer).paillier.n)
@@ -257,8 +258,7 @@ class Negotiation:
         verdict = self._admission().judge(task, local.columns)
         verdict.require()
         self._admission().check_overlap(task, local, verdict)
-        if preview:
-            self._admission().preview(task, local, verdict.limits, contract).require()
+        self._admission().preview(task, local, verdict.limits, contract).require()
         return Examined(task, schemas, verdict)
 
     def _exchange(self, record: Record) -> None:
@@ -332,10 +332,8 @@ class Negotiation:
 
     def _check_draft(self, peer: str, draft: Contract) -> None:
         role = draft.proposer.other
-        if (draft.spec.side(draft.proposer).party, draft.spec.side(role).party) != (
-            peer,
-            self._identity.name,
-        ):
+        parties = (draft.spec.side(draft.proposer).party, draft.spec.side(role).party)
+        if parties != (peer, self._identity.name):
             raise JobError("The proposal names parties other than the two connected.", code="contract")
         added = (draft.schemas[role], draft.limits[role])
         if added != (None, None) or None in (draft.schemas[draft.proposer], draft.limits[draft.proposer]):
@@ -353,10 +351,11 @@ class Negotiation:
                 code="too-many-today",
             )
         task = self._admission().understand(draft.spec)
-        # Before catalog and data are touched, so that refusals tell nothing about what is not allowed.
-        self._admission().judge(task, None).require()
-        # What the rows would make a run refuse is not said to a proposer, whom it would cost nothing to ask.
-        examined = self._examine(task, preview=False)
+        # By policy, then by declarations, so that refusals say nothing of what is not allowed; by no row, as
+        # a proposal costs nothing. A run does, and so does a person's answer.
+        verdict = self._admission().judge(task, None)
+        verdict.require()
+        examined = Examined(task, self._admission().schemas(task), verdict)
         return examined, draft.completed(examined.schemas, examined.verdict.limits)
 
     def _keep(self, peer: str, contract: Contract, examined: Examined) -> Record:
@@ -376,13 +375,13 @@ class Negotiation:
     def _sign_by_rule(self, record: Record) -> Record:
         """Sign a job that no person has to approve, and that a daemon kept and had no time to sign."""
         task = self._admission().understand(record.contract.spec)
-        if self._admission().judge(task, None).needs_person:
+        verdict = self._admission().judge(task, None)
+        if verdict.needs_person:
             return record
-        examined = self._examine(task, preview=False)
-        self._admission().check_contract(task, record.contract, examined.verdict)
+        self._admission().check_contract(task, record.contract, verdict)
         with self._deciding:
             if self._store.summary(record.job_id).state is State.WAITING_OWN:
-                self._decisions.of_rule(record.contract, record.peer, examined.verdict.rule)
+                self._decisions.of_rule(record.contract, record.peer, verdict.rule)
                 self._sign(record)
         return self._store.get(record.job_id)
 

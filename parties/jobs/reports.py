@@ -71,7 +71,7 @@ def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLI
         "seconds": task.spec.seconds,
         "network": task.spec.network and asdict(task.spec.network),
         "lanes": task.spec.lanes,
-        "exact": task.facts.exact,
+        "exact": task.facts.exact is not None,
         "row_results": task.facts.row_results,
         "verdict": verdict_document(verdict),
         "overlap": overlap_document(admission, task, local, verdict),

@@ -15,7 +15,7 @@ from parties.certificates.document import SALT_BYTES, certify
 from parties.contracts.contract import Schemas
 from parties.contracts.records import Progress, Record
 from parties.contracts.state import State
-from parties.disclosure.auditor import TableAuditor
+from parties.disclosure.auditor import JobAuditor
 from parties.jobs.admission import Admission
 from parties.jobs.local_data import LocalData, count_held, count_rows
 from parties.jobs.store import JobStore
@@ -110,19 +110,22 @@ class Run:
         self._store.move(self._record.job_id, State.RUNNING)
         spec = self._record.contract.spec
         task = self._admission.understand(spec)
+        allowed = self._admission.judge(task, None)
+        allowed.require()
+        self._admission.check_contract(task, self._record.contract, allowed)
+        digest, account = self._record.contract.digest, self._admission.account(task)
+        # Before a row is looked at: a failure that depends on rows tells of them, so that it counts as a run.
+        self._ledger.begin(digest.hex(), account, task.side.dataset, task.peer, allowed.run_limits)
         self._report("loading", 0, 1)
         local = self._admission.read(task, self._moduli)
         data = local.columns
         rows = count_rows(data)
-        verdict = self._admission.judge(task, data)
+        verdict = self._admission.judge(task, data, begun=allowed.run_limits.rule)
         verdict.require()
-        agreed = self._record.contract.agreed
-        self._admission.check_contract(task, self._record.contract, verdict)
-        digest, account = self._record.contract.digest, self._admission.account(task)
-        participants = self._admission.participants(task, local, verdict, self._record.job_id, agreed)
+        limits = self._record.contract.limits_of(task.role)
+        participants = self._admission.participants(task, local, verdict, self._record.job_id)
         if participants is not None:
             self._admission.history.check(participants)
-        self._ledger.begin(digest.hex(), account, task.side.dataset, task.peer, verdict.run_limits)
         releasing = Releasing(
             job_digest=digest,
             role=task.role,
@@ -138,13 +141,11 @@ class Run:
         gate = make_gate(self._ledger, releasing)
         agreed_schemas = self._record.contract.schemas
         schemas = {**(agreed_schemas[task.role.other] or {}), **(agreed_schemas[task.role] or {})}
-        estimate = estimate_document(task, schemas, rows, self._key_bits, agreed, held=count_held(data))
+        estimate = estimate_document(task, schemas, rows, self._key_bits, limits.both, held=count_held(data))
         self._estimated = estimate["total_seconds"]
         start = time.monotonic()
-        auditor = None
-        if participants is not None and local.identities is not None:
-            auditor = TableAuditor(self._admission.history, participants, local.identities)
-        outcome = run_study(task.study, session, data, spec.recipients, agreed, gate, auditor)
+        auditor = JobAuditor(self._admission.history, participants, local.identities)
+        outcome = run_study(task.study, session, data, spec.recipients, limits, gate, auditor)
         outcome = replace(in_source(outcome, local), notes=(*outcome.notes, *local.notes))
         traffic = session.channel.traffic
         facts = {

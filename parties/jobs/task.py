@@ -11,7 +11,8 @@ from parties.jobs.local_data import with_reading
 from parties.lanes import LANE_MEMORY
 from parties.toml import near
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Study
+from smc.analyses.studies.facts import Facts
+from smc.analyses.studies.study import Estimate, Leakage, Study
 from smc.forms import Role
 from smc.network import priced_over
 

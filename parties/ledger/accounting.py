@@ -80,6 +80,10 @@ class Runs:
     day: int = 0
     ever: int = 0
 
+    def without(self, latest: int) -> Runs:
+        """Those before so many of the last minutes."""
+        return Runs(self.day - latest, self.ever - latest)
+
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:

@@ -13,8 +13,11 @@ from parties.errors import BudgetError
 from parties.ledger.accounting import Budget, Runs, Spent, described, shown
 from parties.policy.rules import Rule
 from parties.toml import near
-from smc.analyses.studies.study import Facts
+from smc.analyses.studies.facts import Facts, Stated
 from smc.forms import ComparisonType
+
+BY_ROWS: Final = frozenset({"minimum_rows", "minimum_set"})
+"""The conditions that depend on local rows: they refuse a job, and never choose the rule that allows it."""
 
 RUNS: Final = 3
 """How many more runs a rule is advised to allow where it has to bound them."""
@@ -39,6 +42,9 @@ class JobView:
         names_of_persons: the local catalog columns that name persons and by which exact tables would sort
             rows.
         parameters: the parameters that are texts, as the job gives them.
+        keys: the local catalog columns by which rows are matched.
+        values: those that are used for anything else.
+        naming: those that the data set declares as key or person.
     """
 
     analysis: str
@@ -54,6 +60,9 @@ class JobView:
     runs: Callable[[str], Runs]
     names_of_persons: tuple[str, ...] = ()
     parameters: Mapping[str, str] = field(default_factory=dict)
+    keys: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
+    naming: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +117,7 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     if kind is not None:
         yield from _type(rule, view.facts, kind)
     yield from _named_parameters(rule, view)
+    yield from _asked(rule, view)
     if view.dataset and view.rows is not None and view.persons is not None:
         yield from _least_rows(rule, view, view.rows, view.persons)
     lower = "Set seconds below [limits] lower."
@@ -133,10 +143,13 @@ def _runs(rule: Rule, view: JobView) -> Iterator[Condition]:
     if rule.runs_total is not None:
         over = "Raise runs_total, if results of so many runs may lie side by side."
         yield _at_most(rule, "runs_total", runs.ever + 1, "runs", rule.runs_total, over)
-    elif view.facts.matches:
+    if not rule.has_runs and (view.facts.matches or view.facts.exact is not None):
         what = (
             "the job matches rows, and by whether limits hold, whoever brings chosen rows can ask in each "
             "run whether a person is there; the rule does not bound the runs"
+            if view.facts.matches
+            else "of figures without noise each run tells a little more, even one that is refused; the rule "
+            "does not bound the runs"
         )
         hint = f"Bound the runs: {_settings(rule, *_bound(rule, view))}."
         yield Condition(rule.name, "runs_total", False, "policy", what, hint)
@@ -152,10 +165,10 @@ def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[C
         what = "somebody would learn something about single rows"
         hint = f"{_instead(view.facts)}; or {settings}."
         yield Condition(rule.name, "row_results", False, "policy", what, hint)
-    if view.facts.exact and rule.exact_aggregates:
+    if view.facts.exact is not None and rule.exact_aggregates:
         what = "exact figures about several persons are allowed"
         yield Condition(rule.name, "exact_aggregates", True, "policy", what)
-    elif view.facts.exact:
+    elif view.facts.exact is not None:
         what = "the results are exact figures about several persons"
         hint = f"Add noise to the job (epsilon), or {_settings(rule, 'exact_aggregates = true')}."
         yield Condition(rule.name, "exact_aggregates", False, "policy", what, hint)
@@ -174,7 +187,7 @@ def _settings(rule: Rule, *entries: str) -> str:
 
 def _bound(rule: Rule, view: JobView) -> tuple[str, ...]:
     """What a rule lacks to bound its runs: a name to count them by, and how many, with those so far."""
-    if rule.runs_total is not None:
+    if rule.has_runs:
         return ()
     total = f"runs_total = {view.runs(rule.name).ever + RUNS}"
     return (total,) if rule.has_name else (f'name = "{rule.name}"', total)
@@ -182,7 +195,7 @@ def _bound(rule: Rule, view: JobView) -> tuple[str, ...]:
 
 def _instead(facts: Facts) -> str:
     """What a job could ask for that tells nobody of single rows."""
-    if facts.exact:
+    if facts.exact is not None:
         return (
             "Add noise to the job (epsilon); or, of sums over an intersection, ask for those of one side's "
             "columns and let only the other side receive them"
@@ -211,7 +224,15 @@ def _type(rule: Rule, facts: Facts, kind: ComparisonType) -> Iterator[Condition]
 
 
 def _named_parameters(rule: Rule, view: JobView) -> Iterator[Condition]:
-    """One condition for each parameter that the rule names."""
+    """One condition for each parameter that the rule names, and for those that it would have to."""
+    for key in sorted(view.facts.asked.named - rule.parameters.keys()):
+        value = view.parameters.get(key, "")
+        what = (
+            f"a job with {key} = {value!r} tells more than others of {view.analysis}, and the rule does not "
+            f"name {key}"
+        )
+        hint = f'Add parameters = {{ {key} = ["{value}"] }} to the rule, if such jobs may run.'
+        yield Condition(rule.name, "parameters", False, "policy", what, hint)
     for key, allowed in sorted(rule.parameters.items()):
         given = view.parameters.get(key)
         if given in allowed:
@@ -221,6 +242,54 @@ def _named_parameters(rule: Rule, view: JobView) -> Iterator[Condition]:
         what = f"the job {said}, allowed is {' or '.join(map(repr, allowed))}"
         hint = f"Write {key} = {allowed[0]!r} below [parameters], or add the value to the rule."
         yield Condition(rule.name, "parameters", False, "policy", what, hint)
+
+
+def _asked(rule: Rule, view: JobView) -> Iterator[Condition]:
+    """What columns are used for, and what a job asks and states of its own."""
+    facts, asked = view.facts, view.facts.asked
+    without = facts.exact is not None
+    usual = view.naming if without else frozenset({"*"})
+    keys = rule.keys if rule.keys is not None else usual
+    if strange := sorted(view.keys - keys) if "*" not in keys else []:
+        names = ", ".join(map(repr, strange))
+        what = f"rows would be matched by {names}"
+        what += ", not among keys" if rule.keys is not None else ", neither key nor person of the data set"
+        listed = ", ".join(f'"{name}"' for name in sorted(view.keys | (rule.keys or frozenset())))
+        hint = f"Write keys = [{listed}] in the rule; exact figures then count who has which value."
+        yield Condition(rule.name, "keys", False, "policy", what, hint)
+    elif view.keys and rule.keys is not None:
+        yield Condition(rule.name, "keys", True, "policy", f"matched by {_listed(view.keys)}")
+    for key, given, allowed in (
+        ("values", view.values, rule.values),
+        ("queries", asked.queries, rule.queries),
+        ("may_state", frozenset(each.value for each in asked.states), _may_state(rule, exact=without)),
+    ):
+        if not given or allowed is None or "*" in allowed:
+            continue
+        if left := sorted(given - allowed):
+            what = f"{', '.join(map(repr, left))} {'is' if len(left) == 1 else 'are'} not among {key}"
+            listed = ", ".join(f'"{name}"' for name in sorted(given | allowed))
+            yield Condition(rule.name, key, False, "policy", what, f"Write {key} = [{listed}] in the rule.")
+        else:
+            yield Condition(rule.name, key, True, "policy", f"{_listed(given)} asked")
+
+
+def _may_state(rule: Rule, *, exact: bool) -> frozenset[str] | None:
+    """What a job may state of its own; without noise no bounds and centres, unless the rule says so.
+
+    Under limits no rule lets exact clusters begin at stated centres: the lines between them would lie where a
+    job wants them.
+    """
+    if rule.may_state is None and not exact:
+        return None
+    words = rule.may_state if rule.may_state is not None else {Stated.WHERE, Stated.DERIVED}
+    if exact and rule.limits.allow_one_figure:
+        words -= {Stated.CENTRES}
+    return frozenset(each.value for each in words)
+
+
+def _listed(names: AbstractSet[str]) -> str:
+    return " and ".join(map(repr, sorted(names)))
 
 
 def _least_rows(rule: Rule, view: JobView, rows: int, persons: int) -> Iterator[Condition]:

@@ -12,7 +12,8 @@ from parties.config import Config
 from parties.errors import ConfigError, PolicyError
 from parties.pki.files import write_atomically
 from parties.plugins import load_plugins, with_plugins
-from parties.policy.rules import Policy, parse_policy
+from parties.policy.risks import MAX_ASKED
+from parties.policy.rules import NOISY_RUNS, Policy, parse_policy
 from parties.toml import near, parse, read
 from smc.errors import UsageError
 
@@ -31,6 +32,7 @@ class NoisyRule:
         epsilon_total: the largest loss of all jobs towards the peer together.
         needs_person: whether a person approves each job.
         recipients: `self`, `peer` or `both`.
+        runs_total: how many runs; None for a usual number.
     """
 
     name: str
@@ -42,6 +44,7 @@ class NoisyRule:
     epsilon_total: str
     needs_person: bool = True
     recipients: str = "both"
+    runs_total: int | None = None
 
     def toml(self) -> str:
         """The rule as it stands in the file."""
@@ -54,6 +57,7 @@ class NoisyRule:
             "recipients": [self.recipients],
             "epsilon_per_job": self.epsilon_per_job,
             "epsilon_total": self.epsilon_total,
+            "runs_total": NOISY_RUNS if self.runs_total is None else self.runs_total,
             "approval": "person" if self.needs_person else "auto",
         }
         return f"\n[[rules]]\n{tomli_w.dumps(rule)}"
@@ -71,14 +75,16 @@ def completed(config: Config, rule: NoisyRule) -> NoisyRule:
         DataError: there is no such data set or column.
         UsageError: there is no such analysis.
     """
-    known = list(with_plugins(load_plugins(config.plugins)))
+    known = with_plugins(load_plugins(config.plugins))
     if rule.analysis not in known:
-        raise UsageError(f"There is no analysis {rule.analysis!r}.", near(rule.analysis, known))
+        raise UsageError(f"There is no analysis {rule.analysis!r}.", near(rule.analysis, list(known)))
     catalog = load_catalog(config.catalog)
     for column in rule.columns:
         catalog.schema(rule.dataset, column)
+    usual = MAX_ASKED if known[rule.analysis].always_matches else NOISY_RUNS
     return replace(
         rule,
+        runs_total=usual if rule.runs_total is None else rule.runs_total,
         name=rule.name or f"noisy {rule.analysis} with {config.peer(rule.peer).name}",
         columns=rule.columns or tuple(catalog.dataset(rule.dataset).columns),
     )

@@ -7,15 +7,15 @@ looked at in every rule. What several peers could do together is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from parties.policy.conditions import fits
-from parties.policy.rules import Policy, Rule
+from parties.policy.rules import RATIO_OF_LIKENESS, Policy, Rule
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.comparison.parameters import NUMBERS
-from smc.analyses.registry import ANALYSES
+from smc.analyses.registry import ANALYSES, CHOSEN_ROWS
 from smc.analyses.studies.columns import Schema
 from smc.forms import Holding, Role, all_types
 
@@ -63,10 +63,13 @@ def risks(policy: Policy, declared: Declared) -> tuple[Risk, ...]:
         declared: the columns of the local catalog; comparisons are judged by their bounds.
     """
     open_to_peer = [rule for rule in policy.rules if "peer" in rule.recipients]
+    choosing = [rule for rule in open_to_peer if rule.row_results]
     reaches = [_Reach(rule, _reachable(rule, declared) if rule.row_results else {}) for rule in open_to_peer]
     found: dict[str, list[Risk]] = {rule.name: [] for rule in policy.rules}
     for reach in reaches:
         found[reach.rule.name] += _risks(reach, reaches)
+    for rule in choosing:
+        found[rule.name] += _chosen(rule, declared)
     for rule in policy.rules:
         found[rule.name] += _asked(rule)
     return tuple(risk for every in found.values() for risk in every)
@@ -133,9 +136,10 @@ def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
             'Write dominance = "0.8".',
         ),
         (
-            exact and rule.runs_total is None,
+            exact and not rule.has_runs,
             "runs_total",
-            f"shows {peers} any number of exact figures, which can be subtracted from each other",
+            f"allows no exact figures, since it does not bound the runs: {peers} could subtract any number "
+            "of them from each other",
             "Set runs_total = 5, or as many as may lie side by side.",
         ),
         (
@@ -156,6 +160,38 @@ def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
             yield Risk(rule.name, key, f"rule {rule.name!r} {what}", hint)
 
 
+def _chosen(rule: Rule, declared: Declared) -> Iterator[Risk]:
+    """What the peer finds in a single job by rows of its choice."""
+    sizes = _possible(rule, declared, NUMBERS)
+    for analysis, choosers in CHOSEN_ROWS.items():
+        for chooser in choosers if {analysis, "*"} & rule.analyses else ():
+            usual = {} if chooser.explicit else chooser.parameters
+            if not all(
+                word in rule.parameters.get(name, (usual.get(name, ""),))
+                for name, word in chooser.parameters.items()
+            ):
+                continue
+            peers, method = _peers(rule), " ".join(chooser.parameters.values())
+            if chooser.every_value and sizes:
+                columns = ", ".join(f"{name} by {count} rows" for name, count in sizes.items())
+                what = (
+                    f"lets {peers} find every value of a column in one job with rows of its choice: {columns}"
+                )
+                hint = f"Leave {method} out of parameters, or columns that the peer may not know whole."
+                yield Risk(rule.name, "parameters", f"rule {rule.name!r} {what}", hint)
+            elif (
+                not chooser.every_value
+                and rule.has_ratio
+                and not 0 < rule.limits.maximum_ratio <= RATIO_OF_LIKENESS
+            ):
+                what = (
+                    f"lets {peers} find fields of persons whom it knows in one job ({method}), by bringing "
+                    "many variants of each record"
+                )
+                hint = "Leave maximum_ratio out: it is 2 then."
+                yield Risk(rule.name, "maximum_ratio", f"rule {rule.name!r} {what}", hint)
+
+
 def _asked(rule: Rule) -> Iterator[Risk]:
     """What whether limits hold tells of persons whose keys the peer brings, one bit for each run.
 
@@ -166,7 +202,7 @@ def _asked(rule: Rule) -> Iterator[Risk]:
     if not rule.analyses & matching and not foreign:
         return
     peers = _peers(rule)
-    if rule.runs_total is None:
+    if rule.runs_total is None or not rule.has_runs:
         what = (
             "allows no job that matches rows, since it does not bound the runs: in each "
             f"{peers} could ask whether a person is there"
@@ -213,6 +249,11 @@ def _reachable(rule: Rule, declared: Declared) -> dict[str, int]:
             for name in found(kind, role.other):
                 held = (kind.x if name == "x" else kind.y).holding(role)
                 kinds.update(_KINDS.get(held, ()))
+    return _possible(rule, declared, kinds)
+
+
+def _possible(rule: Rule, declared: Declared, kinds: Collection[str]) -> dict[str, int]:
+    """How many values the columns of some kinds can have that a rule allows; the least over data sets."""
     reachable: dict[str, int] = {}
     for dataset, columns in declared.items():
         if not {dataset, "*"} & rule.datasets:

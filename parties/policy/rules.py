@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -13,14 +13,25 @@ from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
 from parties.toml import StrictTable, read
 from smc.analyses.disclosure.limits import MAX_LIMIT, Limits
+from smc.analyses.studies.facts import Facts, Stated
 from smc.analyses.studies.loss import MAX_TERM
 from smc.forms import Form
 
 APPROVALS: Final = ("auto", "person")
 RECIPIENTS: Final = ("self", "peer", "both")
 
+ZEROS: Final = ("withheld", "shown")
+"""What may be said of cells of tables in which this side has nobody."""
+
 MAXIMUM_RATIO: Final = "10"
 """How many times as many rows one side of a matching may have, unless a rule says otherwise."""
+
+RATIO_OF_LIKENESS: Final = Fraction(2)
+"""The same where rows are paired that are alike: many variants of a record find the nearest."""
+
+NOISY_RUNS: Final = 100
+"""How many runs a rule for results with noise allows, unless it says so: a run that fails spends nothing, and
+tells a little all the same."""
 
 APPROVAL_DAYS: Final = 30
 """How long an approval by a person holds where a rule says nothing, in days."""
@@ -52,6 +63,7 @@ class Rule:
         minimum_rows: the least number of persons in the local data set, or of rows where it declares none.
         runs_per_day: runs of a data set with a peer in 24 hours, or None.
         runs_total: runs of a data set with a peer, ever, or None.
+        has_runs: whether the file says so.
         maximum_seconds: the longest deadline of a job.
         needs_person: whether a person has to approve each job.
         approval_days: how long such an approval holds, in days.
@@ -59,6 +71,11 @@ class Rule:
         row_results: whether somebody may learn something about single rows.
         overlap: the least number of local persons in which two exact jobs differ, unless in none.
         limits: of disclosure.
+        has_ratio: whether the file says how many times as many rows one side of a matching may have.
+        keys: the local columns by which rows may be matched; None where the file does not say.
+        values: the local columns that may be used for anything else; likewise.
+        queries: the kinds of figures, such as `mean`; likewise.
+        may_state: what a job may state of its own; likewise.
     """
 
     name: str
@@ -75,6 +92,7 @@ class Rule:
     minimum_rows: int
     runs_per_day: int | None
     runs_total: int | None
+    has_runs: bool
     maximum_seconds: int
     needs_person: bool
     approval_days: int
@@ -82,6 +100,17 @@ class Rule:
     row_results: bool
     overlap: int
     limits: Limits
+    has_ratio: bool
+    keys: frozenset[str] | None
+    values: frozenset[str] | None
+    queries: frozenset[str] | None
+    may_state: frozenset[Stated] | None
+
+    def limits_of(self, facts: Facts) -> Limits:
+        """The limits for a job: those of the rule, and what holds of its kind where the rule says nothing."""
+        if self.has_ratio or not facts.asked.likeness:
+            return self.limits
+        return replace(self.limits, maximum_ratio=RATIO_OF_LIKENESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +153,7 @@ def _rule(table: StrictTable, number: int) -> Rule:
     if not recipients or not recipients <= set(RECIPIENTS):
         raise table.fail("recipients", "is not a list of self, peer, both", 'Write recipients = ["self"].')
     exact_aggregates, row_results = _flag(table, "exact_aggregates"), _flag(table, "row_results")
+    budget = Budget(_short(table, "epsilon_total", "0", MAX_TERM), _delta(table, "delta_total"))
     rule = Rule(
         name=table.text("name", f"rule {number}"),
         has_name=table.has("name"),
@@ -135,10 +165,11 @@ def _rule(table: StrictTable, number: int) -> Rule:
         types=_types(table),
         parameters=_parameters(table),
         per_job=Budget(_short(table, "epsilon_per_job", "0", MAX_TERM), _delta(table, "delta_per_job")),
-        budget=Budget(_short(table, "epsilon_total", "0", MAX_TERM), _delta(table, "delta_total")),
+        budget=budget,
         minimum_rows=table.integer("minimum_rows", 0, minimum=0),
         runs_per_day=_optional(table, "runs_per_day"),
-        runs_total=_optional(table, "runs_total"),
+        runs_total=_optional(table, "runs_total", NOISY_RUNS if budget.epsilon else None),
+        has_runs=table.has("runs_total"),
         maximum_seconds=table.integer("maximum_seconds", 3600, minimum=1),
         needs_person=table.choice("approval", APPROVALS, "person") == "person",
         approval_days=table.integer("approval_days", APPROVAL_DAYS, minimum=1),
@@ -146,18 +177,23 @@ def _rule(table: StrictTable, number: int) -> Rule:
         row_results=row_results,
         overlap=_count(table, "overlap"),
         limits=_limits(table, exact=exact_aggregates),
+        has_ratio=table.has("maximum_ratio"),
+        keys=_words(table, "keys"),
+        values=_words(table, "values"),
+        queries=_words(table, "queries"),
+        may_state=_stated(table),
     )
     table.close()
     if not rule.name.strip():
         raise table.fail("name", "is empty", "Write a name, or leave it out.")
     for key, limit in (("runs_per_day", rule.runs_per_day), ("runs_total", rule.runs_total)):
-        if limit is not None and not table.has("name"):
+        if limit is not None and table.has(key) and not table.has("name"):
             raise table.fail(
                 key,
                 "is counted by the name of the rule, which has none",
                 f'Add name = "{rule.name}", or another name, and keep it.',
             )
-    if rule.row_results and rule.runs_total is None:
+    if rule.row_results and not rule.has_runs:
         raise table.fail(
             "row_results",
             "is set without runs_total, and each run may reveal one more bit of every row",
@@ -166,8 +202,23 @@ def _rule(table: StrictTable, number: int) -> Rule:
     return rule
 
 
-def _optional(table: StrictTable, key: str) -> int | None:
-    return table.integer(key, minimum=0) if table.has(key) else None
+def _optional(table: StrictTable, key: str, default: int | None = None) -> int | None:
+    return table.integer(key, minimum=0) if table.has(key) else default
+
+
+def _words(table: StrictTable, key: str) -> frozenset[str] | None:
+    return frozenset(table.texts(key)) if table.has(key) else None
+
+
+def _stated(table: StrictTable) -> frozenset[Stated] | None:
+    words = _words(table, "may_state")
+    if words is None:
+        return None
+    known = [word.value for word in Stated]
+    for word in sorted(words):
+        if word not in known:
+            raise table.fail("may_state", f"holds {word!r}", f"Known are {', '.join(known)}.")
+    return frozenset(map(Stated, words))
 
 
 def _flag(table: StrictTable, key: str) -> bool:
@@ -201,6 +252,7 @@ def _limits(table: StrictTable, *, exact: bool) -> Limits:
         minimum_set=_count(table, "minimum_set"),
         maximum_ratio=_short(table, "maximum_ratio", MAXIMUM_RATIO),
         minimum_intersection=_count(table, "minimum_intersection", group if grouped else 0),
+        shows_zeros=table.choice("zeros", ZEROS, ZEROS[0]) == "shown",
     )
     if not 0 < limits.dominance <= 1:
         raise table.fail("dominance", "is not above 0 and at most 1", 'Write it as "0.8".')

@@ -9,7 +9,7 @@ from typing import Final
 
 from parties.errors import BudgetError, PolicyError
 from parties.ledger.accounting import Budget, RunLimits
-from parties.policy.conditions import Condition, JobView, conditions
+from parties.policy.conditions import BY_ROWS, Condition, JobView, conditions
 from parties.policy.rules import APPROVAL_DAYS, Policy
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 
@@ -75,14 +75,19 @@ class Verdict:
 def evaluate(policy: Policy, view: JobView) -> Verdict:
     """Judge a job.
 
-    A job is allowed if a single rule allows all of it. Of several such rules, one that asks for no person
-    wins; among equals the first. Its limits are those that go into the contract.
+    A job is allowed if a single rule allows all of it. Of several rules that do so by declarations, one that
+    asks for no person wins; among equals the first. Its limits are those that go into the contract. Whether
+    there are rows enough decides afterwards: else a peer could tell by the rule that answers.
     """
     judged = [(rule, tuple(conditions(rule, view))) for rule in policy.rules]
     every = tuple(condition for _, found in judged for condition in found)
-    allowing = [rule for rule, found in judged if all(condition.holds for condition in found)]
-    if allowing:
-        rule = min(allowing, key=lambda candidate: candidate.needs_person)
+    allowing = [
+        (rule, all(condition.holds for condition in found))
+        for rule, found in judged
+        if all(condition.holds or condition.key in BY_ROWS for condition in found)
+    ]
+    rule, allowed = min(allowing, key=lambda each: each[0].needs_person, default=(None, False))
+    if rule is not None and allowed:
         overlap = max(rule.overlap, rule.limits.minimum_group)
         return Verdict(
             True,
@@ -90,7 +95,7 @@ def evaluate(policy: Policy, view: JobView) -> Verdict:
             rule.name,
             rule.budget,
             RunLimits(rule.name, rule.runs_per_day, rule.runs_total),
-            rule.limits,
+            rule.limits_of(view.facts),
             overlap,
             every,
             approval_days=rule.approval_days,

@@ -43,10 +43,12 @@ _MEANINGS: Final = {
     "pool-unstated": "its configuration does not want the same pools",
     "pool-losses": "too many of the pools made with this party were lost",
     "lanes": "its configuration grants fewer lanes",
+    "rows": "its data set is declared to have more rows than the job takes for granted",
     "history": "its record of earlier jobs cannot be trusted",
 }
 
 _HINTS: Final = {
+    "rows": "Raise maximum_rows or rows_per_person in the job to what the other institution declares.",
     "lanes": "Write fewer lanes below [compute] in the job, or ask the other institution to grant more.",
     "too-many-open": "Wait until some have ended, or cancel some: `duetto job list`, `duetto job cancel`.",
     "too-many-today": "Try again tomorrow.",

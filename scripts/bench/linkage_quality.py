@@ -189,8 +189,8 @@ def jointly(study: TolerantStudy, alice: Data, bob: Data, truth: set[Pair], time
     """Both parties in this process: prints one line of the table, and the threshold if the run chose it."""
     begun = time.perf_counter()
     outcomes = run_pair(
-        lambda session: run_study(study, session, alice, frozenset(Role), NO_LIMITS),
-        lambda session: run_study(study, session, bob, frozenset(Role), NO_LIMITS),
+        lambda session: run_study(study, session, alice, frozenset(Role), NO_LIMITS.of_both),
+        lambda session: run_study(study, session, bob, frozenset(Role), NO_LIMITS.of_both),
         timeout=timeout,
     )
     seconds = time.perf_counter() - begun

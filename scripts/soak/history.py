@@ -77,10 +77,10 @@ def main() -> None:
             step("unlisted", lambda: history.unlisted(account, "south", lambda: known))
             step("check", lambda job=job: history.check(job))
             known[step("record", lambda job=job: recorded(history, job))] += 1
-            allowed = step("allows", lambda job=job, table=table: history.allows(job, table))
+            allowed = step("allows", lambda job=job, table=table: history.allows(job, [table]))
             if not allowed:
                 raise SystemExit("The tables of this measurement are refused: use other --rows or --sets.")
-            step("record_table", lambda job=job, table=table: history.record_table(job, table))
+            step("record_tables", lambda job=job, table=table: history.record_tables(job, [table]))
         size = history.path.stat().st_size
     part = max(1, given.jobs // 10)
     means = {

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.comparison.study import COMPARISON
-from smc.analyses.matching.analysis import MATCHING
+from smc.analyses.matching.analysis import CHOOSERS, MATCHING, Chooser
 from smc.analyses.preparation.study import PREPARATION
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.study import Analysis, Study
@@ -45,3 +45,6 @@ def study_of(analysis: Analysis, parameters: Mapping[str, Any]) -> Study:
 
 
 ANALYSES: Final = registered((CLUSTERING, COMPARISON, MATCHING, PREPARATION, STATISTICS))
+
+CHOSEN_ROWS: Final[Mapping[str, tuple[Chooser, ...]]] = MappingProxyType({MATCHING.name: CHOOSERS})
+"""By analysis, what whoever chooses its rows learns of the other side's in one job."""

@@ -94,7 +94,7 @@ def statements_are_made(analysis: Analysis, study: Study, case: Case) -> None:
     leakage = study.leakage(case.recipients)
     statements.check_facts(analysis, study, facts)
     statements.check_leakage(leakage)
-    opens = facts.exact or facts.row_results or bool(facts.loss)
+    opens = facts.exact is not None or facts.row_results or bool(facts.loss)
     for role, learns in ((Role.ALICE, leakage.alice), (Role.BOB, leakage.bob)):
         demand(
             bool(learns) or role not in case.recipients or not opens,

@@ -110,7 +110,7 @@ def run_case(
 
     def side(session: Session) -> tuple[Outcome, Traffic]:
         watched = replace(session, channel=_Watched(session.channel, seen))
-        outcome = run_study(study, watched, sides[session.role], case.recipients, limits, gate)
+        outcome = run_study(study, watched, sides[session.role], case.recipients, limits.of_both, gate)
         return outcome, session.channel.traffic
 
     (first, sent), (second, answered) = run_pair(side, timeout=120)

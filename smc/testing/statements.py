@@ -7,9 +7,10 @@ import math
 from collections.abc import Mapping, Set
 from typing import Any, Final
 
+from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome, Table
-from smc.analyses.studies.study import Analysis, Estimate, Facts, Leakage, Preview, Study
+from smc.analyses.studies.study import Analysis, Estimate, Leakage, Preview, Study
 from smc.forms import ComparisonType, Role
 from smc.testing.demands import demand
 
@@ -50,17 +51,18 @@ def check_columns(study: Study) -> None:
 def check_facts(analysis: Analysis, study: Study, facts: Any) -> None:
     """Facts have the types that policies read, and go with each other."""
     demand(isinstance(facts, Facts), f"facts returns a {type(facts).__name__}.", "Return Facts.")
-    flags = ("pairs_by_position", "matches", "row_results", "exact")
+    flags = ("pairs_by_position", "matches", "row_results")
     wrong = [name for name in flags if not isinstance(getattr(facts, name), bool)]
     wrong += [] if isinstance(facts.comparison_type, ComparisonType | None) else ["comparison_type"]
     for name in ("sorts_by", "keeps_missing"):
         names = getattr(facts, name)
         wrong += [] if isinstance(names, Set) and _are_texts(names) else [name]
-    wrong += [] if isinstance(facts.loss, Loss) else ["loss"]
+    kinds = {"loss": Loss, "exact": ExactFigures | None, "bounds": RowBounds, "asked": Asked}
+    wrong += [name for name, kind in kinds.items() if not isinstance(getattr(facts, name), kind)]
     demand(
         not wrong,
         f"Facts of another type than they have to be: {', '.join(wrong)}.",
-        "See Facts in study.py.",
+        "See smc.analyses.studies.facts.Facts.",
     )
     known = {name for names in study.columns.values() for name in names}
     strangers = sorted((facts.sorts_by | facts.keeps_missing) - known)

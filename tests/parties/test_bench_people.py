@@ -40,7 +40,7 @@ def test_tolerant_workloads_run(name):
     study, data = analysis.parse(workload.parameters), workload.data(30)
 
     def run(session):
-        return run_study(study, session, data[session.role], frozenset(Role), NO_LIMITS)
+        return run_study(study, session, data[session.role], frozenset(Role), NO_LIMITS.of_both)
 
     alice, bob = run_pair(run, run)
     assert alice.tables[0].columns["pair"] == bob.tables[0].columns["pair"]

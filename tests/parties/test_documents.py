@@ -190,7 +190,9 @@ def test_jobs_run_on_the_data_of_the_page(text: str, catalogs: dict) -> None:
     study.check(schemas[Role.ALICE], schemas[Role.BOB])
     outcomes = run_pair(
         *(
-            lambda session, role=role: run_study(study, session, data[role], spec.recipients, NO_LIMITS)
+            lambda session, role=role: run_study(
+                study, session, data[role], spec.recipients, NO_LIMITS.of_both
+            )
             for role in Role
         ),
         timeout=60,

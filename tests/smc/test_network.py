@@ -63,7 +63,7 @@ def numbered(alice, bob):
 
 def session_with(study, data):
     def side(session):
-        outcome = run_study(study, session, data[session.role is Role.BOB], BOTH, NO_LIMITS)
+        outcome = run_study(study, session, data[session.role is Role.BOB], BOTH, NO_LIMITS.of_both)
         return outcome, session.channel.traffic
 
     return side

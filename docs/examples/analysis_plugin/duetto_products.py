@@ -15,10 +15,11 @@ from smc.analyses.disclosure.figures import Groups, Sum
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome, Table
 from smc.analyses.studies.parameters import reject_unknown
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared, declarations_cost, exchange_declarations
@@ -61,10 +62,12 @@ class ProductsStudy:
             matches=False,
             row_results=False,
             comparison_type=None,
-            exact=True,
+            exact=ExactFigures(1, Whom.MATCHES),
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss(),
+            bounds=RowBounds(),
+            asked=Asked(),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

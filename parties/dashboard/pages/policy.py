@@ -81,6 +81,13 @@ def in_words(rule: Rule) -> list[str]:
     said += [
         f"The parameter {name} has to be {' or '.join(values)}." for name, values in rule.parameters.items()
     ]
+    for column_use, names in (("Rows are matched by", rule.keys), ("Figures are about", rule.values)):
+        if names is not None:
+            said.append(f"{column_use} {_names(names, 'any column')} only.")
+    if rule.queries is not None:
+        said.append(f"Kinds of figures: {_names(rule.queries, 'any')}.")
+    if rule.may_state is not None:
+        said.append(f"A job may state: {_names(frozenset(w.value for w in rule.may_state), 'anything')}.")
     if rule.budget.epsilon:
         said.append(
             f"With noise: epsilon up to {shown(rule.per_job.epsilon)} a job, and "

@@ -28,6 +28,7 @@ from smc.analyses.disclosure.cluster_sums import ClusterSums, SumsShape, cost_re
 from smc.analyses.disclosure.clusters import Way, cost_some, cost_withheld
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, added_by_persons, firsts, off_bounds, off_commonest
 from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.owned import Owned
 from smc.forms import Role
 from smc.protocols.spec import Cost
 from smc.secret import grouped, mux
@@ -59,7 +60,7 @@ def marked(values: Whole, largest: Sequence[int]) -> Marks:
     """
     found = np.empty((len(values), MARKS * values.shape[1]), dtype=np.uint8)
     for place, (column, most) in enumerate(zip(values.T, largest, strict=True)):
-        marks = [*off_bounds(column, (0, most)), *off_commonest(column, COMMON)]
+        marks = [*off_bounds(column, Owned(Bounds(0, most))), *off_commonest(column, COMMON)]
         found[:, place * MARKS : (place + 1) * MARKS] = np.stack(marks, axis=1)
     return found
 

@@ -26,9 +26,10 @@ from smc.analyses.derived.study import with_derived
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Stated, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview, Study
+from smc.analyses.studies.study import Estimate, Leakage, Preview, Study
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -66,16 +67,23 @@ class ClusteringStudy:
         """
         parameters = self.parameters
         del recipients  # each of them holds columns
+        keys = frozenset(() if parameters.match is None else parameters.match.columns)
         matches = parameters.match is not None
         return Facts(
             pairs_by_position=parameters.layout is not Layout.HORIZONTAL and not matches,
             matches=matches,
             row_results=parameters.epsilon is None and (parameters.labels or tells_members(parameters)),
             comparison_type=None,
-            exact=parameters.epsilon is None,
+            exact=_exact_figures(parameters),
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss() if parameters.epsilon is None else Loss(parameters.epsilon, privacy.MAX_DELTA),
+            bounds=RowBounds(per_person=None if parameters.epsilon is None else parameters.rows_per_person),
+            asked=Asked(
+                keys=keys,
+                values=keys & frozenset(parameters.names),
+                states=frozenset({Stated.CENTRES} if parameters.centres else ()),
+            ),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
@@ -134,6 +142,15 @@ class ClusteringStudy:
         """The reference, without noise and without limits; random starts are drawn anew."""
         self.check_recipients(recipients)
         return reference(self.parameters, alice, bob, recipients)
+
+
+def _exact_figures(parameters: ClusteringParameters) -> ExactFigures | None:
+    """Clusters without noise; of rows that one side holds whole, the lines between them tell persons."""
+    if parameters.epsilon is not None:
+        return None
+    if parameters.layout is not Layout.HORIZONTAL:
+        return ExactFigures(1, Whom.MATCHES)
+    return ExactFigures(1, Whom.CLUSTERS, frozenset(parameters.names))
 
 
 class Clustering:

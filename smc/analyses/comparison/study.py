@@ -20,10 +20,11 @@ from smc.analyses.comparison.run import count_of, run
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Form, Holding, Role
 from smc.protocols.session import Session
@@ -102,10 +103,12 @@ class ComparisonStudy:
             matches=False,
             row_results=bool(self.parameters.type.delta.sees),
             comparison_type=self.parameters.type,
-            exact=False,
+            exact=None,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss(),
+            bounds=RowBounds(),
+            asked=Asked(),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

@@ -9,8 +9,8 @@ labels = ["child", "adult", "old"]    # optional
 from = "admitted"                     # a column of dates, or a date such as "2020-01-01"
 to = "discharged"                     # the same
 unit = "days"                         # or "years": whole years, as an age is counted
-lower = 0                             # optional: what lies beyond counts as the bound; without them the
-upper = 365                           # bounds follow from those of the columns
+lower = 0                             # optional, with noise: what lies beyond counts as the bound; without
+upper = 365                           # them the bounds follow from those of the columns
 
 A derived column may be derived from another one. A cell depends on the cells of its row and on nothing else.
 """
@@ -135,8 +135,8 @@ class Difference:
     def schema(self, schemas: Mapping[str, Schema], *, exact: bool) -> Schema:
         """Its declaration; arguments and errors as of `Cuts.schema`.
 
-        Without noise its bounds must not be narrower than what the columns allow, as those of sums must not
-        (`smc.analyses.disclosure.bounds`).
+        Without noise its bounds are those that the declared dates allow, as limits are measured by them
+        (`smc.analyses.disclosure.owned`).
         """
         for column in self.sources:
             if not schemas[column].is_date:
@@ -148,11 +148,11 @@ class Difference:
             self._between(_end(self.start, schemas, one), _end(self.end, schemas, two))
             for one, two in (("upper", "lower"), ("lower", "upper"))
         )
-        if exact and (_narrows(self.lower, least, 1) or _narrows(self.upper, most, -1)):
+        if exact and (self.lower, self.upper) != (None, None):
             raise UsageError(
-                f"derived.{self.name}: without noise, lower and upper must not be narrower than what the "
-                "declared dates allow: sums would reveal the few rows outside them.",
-                "Leave them out, or add noise.",
+                f"derived.{self.name}: lower and upper need noise. Without it the bounds are those that the "
+                "declared dates allow, by which limits are measured.",
+                "Leave lower and upper out, or add noise.",
             )
         lower = least if self.lower is None else self.lower
         upper = most if self.upper is None else self.upper
@@ -299,10 +299,6 @@ def _end(word: str, schemas: Mapping[str, Schema], side: str) -> int | None:
         return days(word, word)
     found: int | None = getattr(schemas[word], side)
     return found
-
-
-def _narrows(stated: int | None, allowed: int | None, sign: int) -> bool:
-    return stated is not None and (allowed is None or sign * stated > sign * allowed)
 
 
 def _year_and_day(held: Ints) -> tuple[Ints, Ints]:

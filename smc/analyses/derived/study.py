@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -12,8 +13,9 @@ from smc.analyses.derived.columns import Derived, parse_derived
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import MARK, PERSONS, Column, Data, Schema, missing_mark
+from smc.analyses.studies.facts import Facts, Stated
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview, Study
+from smc.analyses.studies.study import Estimate, Leakage, Preview, Study
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -66,7 +68,26 @@ class DerivedStudy:
         """As the study says; what it says of derived columns is so of their sources."""
         facts = self.study.facts(recipients)
         sorts_by, kept = (frozenset(self._sources(names)) for names in (facts.sorts_by, facts.keeps_missing))
-        return replace(facts, sorts_by=sorts_by, keeps_missing=kept)
+        asked = replace(
+            facts.asked,
+            keys=frozenset(self._sources(facts.asked.keys)),
+            values=facts.asked.values | self._further(facts.asked.keys),
+            states=facts.asked.states | {Stated.DERIVED},
+        )
+        exact = facts.exact
+        if exact is not None:
+            exact = replace(exact, count=max(exact.count, self._alike(exact.added_up)))
+        return replace(facts, sorts_by=sorts_by, keeps_missing=kept, asked=asked, exact=exact)
+
+    def _further(self, keys: frozenset[str]) -> frozenset[str]:
+        """The columns that are keys, and of which figures are derived."""
+        others = {name for names in self.study.columns.values() for name in names} - keys
+        return frozenset(self._sources(keys)) & frozenset(self._sources(others))
+
+    def _alike(self, added_up: Iterable[str]) -> int:
+        """The most of some columns that are derived from one, or are it."""
+        found = Counter(source for name in added_up for source in self._sources((name,)))
+        return max(found.values(), default=0)
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """As the study says; the declarations of derived columns are public."""
@@ -126,7 +147,7 @@ class DerivedStudy:
 
     def _schemas(self, schemas: Mapping[str, Schema]) -> dict[str, Schema]:
         """The declarations with those of the derived columns whose sources are among them."""
-        exact = self.study.facts(frozenset(Role)).exact
+        exact = self.study.facts(frozenset(Role)).exact is not None
         found = dict(schemas)
         for each in self.derived:
             if all(source in found for source in each.sources):

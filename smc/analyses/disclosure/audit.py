@@ -1,8 +1,8 @@
-"""What an exact table shows of a party's persons, for whoever remembers what earlier ones have shown.
+"""What an opening tells the peer of a party's persons, for whoever remembers what earlier ones have told.
 
-Tables that are safe one by one can reveal a few persons together (shifted edges, complementary groups).
-A run knows its own table only; an `Auditor` knows the earlier ones as well. It is asked when it is settled
-which cells and totals are opened, and before one is: what it refuses stays closed at both sides.
+Tables that are safe one by one can reveal a few persons together (shifted edges, complementary groups). A run
+knows its own table only; an `Auditor` knows the earlier ones as well. `smc.analyses.disclosure.opener` opens
+nothing that it has not been told of, single bits included: what it refuses stays closed.
 
 Reference: Chin and Ozsoyoglu, Auditing and inference control in statistical databases, IEEE TSE 8, 1982.
 """
@@ -57,26 +57,71 @@ class ShownTable:
         places = np.arange(rows * columns).reshape(rows, columns)
         sums = [np.array([place]) for place in places[~found.hidden].tolist()]
         if margins:
-            sums += [places[row] for row in np.flatnonzero(found.rows)]
-            sums += [places[:, column] for column in np.flatnonzero(found.columns)]
-            sums += [places.reshape(-1)] if found.total else []
+            # a line of one cell is that cell, and its total no further number
+            sums += [places[row] for row in np.flatnonzero(found.rows) if columns > 1]
+            sums += [places[:, column] for column in np.flatnonzero(found.columns) if rows > 1]
+            sums += [places.reshape(-1)] if found.total and min(rows, columns) > 1 else []
         equations = np.zeros((len(sums), rows * columns), dtype=np.bool_)
         for equation, cells in zip(equations, sums, strict=True):
             equation[cells] = True
         return cls(members, equations)
 
 
-class Auditor(Protocol):
-    """Remembers what exact tables have shown to the peer."""
+@dataclass(frozen=True, slots=True)
+class ShownTables:
+    """What the tables of one query are about to show.
 
-    def allows(self, table: ShownTable) -> bool:
-        """Whether a table may be opened; nothing is kept."""
+    Attributes:
+        tables: of this party's part, each.
+    """
+
+    tables: tuple[ShownTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """A single bit that depends on this party's data.
+
+    Attributes:
+        what: what it says, for people.
+    """
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures whose limits the release has tested, or whose loss the gate has taken; no tables."""
+
+
+Told = ShownTables | Bit | Figures
+"""What an opening tells the peer."""
+
+
+class Auditor(Protocol):
+    """Remembers what this party's openings have told the peer."""
+
+    def allows(self, told: Told) -> bool:
+        """Whether something may be opened; nothing is kept."""
         ...
 
-    def record(self, table: ShownTable) -> None:
-        """Keep what a table shows; on return it is remembered, whatever happens next.
+    def record(self, told: Told) -> None:
+        """Keep what an opening tells; on return it is remembered, whatever happens next.
 
         Raises:
             DuettoError: it cannot be kept, or may not be opened any more.
         """
         ...
+
+
+class Unaudited:
+    """The auditor of runs that nobody remembers: in-process runs and tests."""
+
+    def allows(self, told: Told) -> bool:
+        """Yes."""
+        del told
+        return True
+
+    def record(self, told: Told) -> None:
+        """Keep nothing."""
+        del told

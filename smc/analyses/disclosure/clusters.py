@@ -28,6 +28,7 @@ from operator import add, or_
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.audit import Figures
 from smc.analyses.disclosure.cluster_sums import ClusterSums, revealing
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Opener
@@ -120,9 +121,11 @@ def open_clusters(
         whole = select(_some(hidden), _constant(whole, blank), whole)
         labels = None if labels is None else labels & ~hidden.reshape(1, -1)
     return OpenedClusters(
-        tuple(opener.ints(values, recipients) for values in figures),
-        opener.ints(whole, recipients),
-        tuple(opener.bits(labels[part], to) for part, to in clusters.parts) if labels is not None else (),
+        tuple(opener.ints(values, recipients, Figures()) for values in figures),
+        opener.ints(whole, recipients, Figures()),
+        tuple(opener.bits(labels[part], to, Figures()) for part, to in clusters.parts)
+        if labels is not None
+        else (),
     )
 
 

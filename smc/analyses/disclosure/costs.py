@@ -15,35 +15,15 @@ from smc.secret.bits import BOTH, cost_and
 from smc.secret.bounds import Bounds
 
 
-def limits_apply(limits: Limits, sums: int) -> bool:
-    """Whether a table with so many sums is tested, and oblivious transfer is set up for it."""
-    return limits.minimum_group > 1 or (limits.dominance < 1 and sums > 0)
-
-
-def cost_table(
-    cells: int, sums: int, limits: Limits, recipients: AbstractSet[Role], numbers: Sequence[int]
-) -> Cost:
-    """Of `Release.table` with a part that is the input of each side, of which nothing has to be withheld.
-
-    Where cells are withheld, fewer numbers are opened, and a test of the totals may come on top.
+def cost_tables(numbers: int, sums: int, recipients: AbstractSet[Role]) -> Cost:
+    """Of `Release.tables`, whatever is withheld.
 
     Args:
-        cells: of the table.
-        sums: further tables that the rule of dominance holds for.
-        limits: of both policies.
-        recipients: who gets the table.
-        numbers: of each opening, without limits.
+        numbers: cells and totals of all tables.
+        sums: further tables beside each table of counts.
+        recipients: who gets the tables.
     """
-    total = Cost()
-    if limits_apply(limits, sums):
-        rules = (limits.minimum_group > 1) + sums * (limits.dominance < 1)
-        for _ in range(len(Role) * rules - 1 + len(Role)):  # or of all suspects; both roomy, and not suspect
-            total += cost_and(cells)
-        total += opening.cost_bits(2 * cells, BOTH)
-    total += AGREEMENT_COST
-    for count in numbers:
-        total += opening.cost(count, recipients)
-    return total
+    return AGREEMENT_COST + opening.cost(numbers * (2 + sums), recipients)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.owned import Owned
+from smc.secret.bounds import Bounds
+
 Ints = NDArray[np.int64]
 _Whole = TypeVar("_Whole", np.int64, np.uint8)
 
@@ -25,24 +28,26 @@ class Crowds:
     """Numbers of persons by cell, of the same shape.
 
     Attributes:
+        everybody: the persons of each cell.
         fewest: the smallest of the numbers that are not 0; 0 where all are. All numbers are 0 or groups
             exactly if this one is.
         cover: the smallest of the numbers, 0 too: what the cell hides if it is added to others.
     """
 
+    everybody: Ints = field(repr=False)
     fewest: Ints = field(repr=False)
     cover: Ints = field(repr=False)
 
     @classmethod
     def of(cls, *numbers: Ints) -> Crowds:
-        """Of numbers of the same shape, one at least."""
+        """Of numbers of the same shape, that of all persons first."""
         every = np.stack(numbers)
         most = np.iinfo(np.int64).max
         fewest = np.where(every > 0, every, most).min(axis=0)
-        return cls(np.where(fewest == most, 0, fewest), every.min(axis=0))
+        return cls(every[0], np.where(fewest == most, 0, fewest), every.min(axis=0))
 
 
-def told_apart(cells: Ints, persons: Ints, values: Ints, bounds: tuple[int, int], size: int) -> list[Ints]:
+def told_apart(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], size: int) -> list[Ints]:
     """How many persons of each cell add something else than the rest.
 
     That is, in all their rows together: other than the lower bound for each row, than the upper bound for
@@ -52,35 +57,37 @@ def told_apart(cells: Ints, persons: Ints, values: Ints, bounds: tuple[int, int]
         cells: of each row, shape (n,), from 0.
         persons: of each row, from 0.
         values: of each row, within the bounds.
-        bounds: lower and upper.
+        declared: the bounds that the side's own catalog declares.
         size: the number of cells.
 
     Returns:
         Three arrays of shape (size,).
     """
+    lowest, span = declared.value.lower, declared.value.upper - declared.value.lower
     people = int(persons.max()) + 1 if len(persons) else 1
     pairs, which = np.unique(cells * people + persons, return_inverse=True)
     rows = np.bincount(which.reshape(-1), minlength=len(pairs)).astype(np.int64)
     totals, places = np.zeros(len(pairs), dtype=np.int64), pairs // people
-    np.add.at(totals, which.reshape(-1), values)
+    np.add.at(totals, which.reshape(-1), values - lowest)
     common = _commonest(places, totals, size)[places]
     return [
         np.bincount(places[totals != reference], minlength=size).astype(np.int64)
-        for reference in (rows * bounds[0], rows * bounds[1], common)
+        for reference in (0 * rows, rows * span, common)
     ]
 
 
-def off_bounds(values: Ints, bounds: tuple[int, int]) -> list[Ints]:
+def off_bounds(values: Ints, declared: Owned[Bounds]) -> list[Ints]:
     """Of rows that each are a person: 1 where a value is not the lower bound, and where it is not the upper.
 
     Args:
         values: of all rows, shape (n,).
-        bounds: lower and upper.
+        declared: the bounds that the side's own catalog declares.
 
     Returns:
         `BESIDE_BOUNDS` arrays of shape (n,).
     """
-    return [(values != bound).astype(np.int64) for bound in bounds]
+    bounds = declared.value
+    return [(values != bound).astype(np.int64) for bound in (bounds.lower, bounds.upper)]
 
 
 def off_commonest(values: Ints, count: int) -> list[Ints]:

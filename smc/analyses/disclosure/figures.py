@@ -20,12 +20,14 @@ one that was tested, that noise was paid for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.owned import Owned
+from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
 Count = SecretInts | int
@@ -43,6 +45,29 @@ class Sum:
 
     total: SecretInts
     contributions: SecretInts
+
+    @classmethod
+    def of(
+        cls,
+        column: SecretInts,
+        members: SecretInts,
+        declared: Owned[Bounds],
+        total: Callable[[SecretInts], SecretInts],
+    ) -> Sum:
+        """By distances from the bound that the column's own catalog declares; local.
+
+        A constant of the job that all rows have, such as the first day of a derived column, is in none of
+        them.
+
+        Args:
+            column: what each row adds, 0 for rows that add nothing, shape (n,).
+            members: 1 for rows that add something, else 0; shape (n,).
+            declared: bounds of what a row adds.
+            total: adds up a column.
+        """
+        lower, upper = declared.value.lower, declared.value.upper
+        above = (column - members * lower).bounded(Bounds(0, upper - lower))
+        return cls(total(above), above)
 
 
 @dataclass(frozen=True, slots=True)

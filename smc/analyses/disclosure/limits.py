@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from smc.analyses.disclosure.owned import Owned
 from smc.errors import DisclosureRefused
 
 MAX_LIMIT: Final = 1_000_000
@@ -28,6 +29,8 @@ class Limits:
         minimum_set: the least number of rows that each side brings to a matching.
         maximum_ratio: the most by which one side's rows may exceed the other's in a matching; 0 for none.
         minimum_intersection: the least number of matches for anything about an intersection to be released.
+        shows_zeros: whether cells of tables in which a side has nobody are shown, as `zeros = "shown"`; else
+            they are withheld like those of a few.
     """
 
     minimum_group: int = 0
@@ -35,6 +38,7 @@ class Limits:
     minimum_set: int = 0
     maximum_ratio: Fraction = Fraction(0)
     minimum_intersection: int = 0
+    shows_zeros: bool = False
 
     def stricter(self, other: Limits) -> Limits:
         """The limits that satisfy both."""
@@ -45,7 +49,13 @@ class Limits:
             max(self.minimum_set, other.minimum_set),
             min(ratios, default=Fraction(0)),
             max(self.minimum_intersection, other.minimum_intersection),
+            self.shows_zeros and other.shows_zeros,
         )
+
+    @property
+    def of_both(self) -> Agreed:
+        """Both parties ask for these: for tests and for runs of one's own."""
+        return Agreed(Owned(self), self)
 
     @property
     def counts_groups(self) -> bool:
@@ -56,6 +66,11 @@ class Limits:
     def counts_matches(self) -> bool:
         """Whether the size of an intersection matters."""
         return self.minimum_intersection > 0
+
+    @property
+    def hides_zeros(self) -> bool:
+        """Whether cells of tables in which a side has nobody are withheld."""
+        return self.minimum_group > 1 and not self.shows_zeros
 
     @property
     def weighs(self) -> bool:
@@ -93,17 +108,26 @@ class Limits:
                 "Use more rows.",
             )
 
-    def check_single_table(self) -> None:
-        """Check that several exact tables may be opened about the same rows.
+    @property
+    def allow_one_figure(self) -> bool:
+        """Whether a job without noise shows the rows of a side by one figure only."""
+        return self.minimum_group > 1 or self.weighs
+
+    def check_single_figure(self, count: int) -> None:
+        """Check that so many figures without noise may be opened about the same rows in one job.
+
+        Args:
+            count: as of `smc.analyses.studies.facts.ExactFigures`.
 
         Raises:
             DisclosureRefused: the policies limit groups or sums.
         """
-        if self.minimum_group > 1 or self.weighs:
+        if count > 1 and self.allow_one_figure:
             raise DisclosureRefused(
-                "Under minimum_group or dominance a job without noise holds one query: tables of the same "
-                "rows can be subtracted from each other.",
-                "Ask one query, or add noise.",
+                "Under minimum_group or dominance a job without noise holds one figure about the rows of a "
+                "side: one query, sums of one column of each side, or clusters over columns of which no two "
+                "are derived from one. Figures of the same rows can be subtracted from each other.",
+                "Ask for one, or add noise.",
             )
 
     def fewest_matchable(self, own: int) -> int:
@@ -144,3 +168,17 @@ class Limits:
 
 NO_LIMITS: Final = Limits()
 """Nothing is limited: for tests and for runs of one's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """The limits of a run, as one party sees them.
+
+    Attributes:
+        own: of this party's policy. What is about this party's persons alone is tested by these, so that the
+            peer, whose policy can change from job to job, moves no threshold.
+        both: the stricter of both parties', for figures about the persons of both.
+    """
+
+    own: Owned[Limits]
+    both: Limits

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.suppression import Mask, Suppression
+from smc.analyses.disclosure.suppression import Mask
 
 Ints = NDArray[np.int64]
 
@@ -41,7 +41,6 @@ class OpenedTable:
         values: further tables by name, held integers, 0 where withheld, shape (r, c).
         count_totals: totals of the counts.
         value_totals: totals of the further tables.
-        notes: remarks for people.
     """
 
     shown: Mask
@@ -52,24 +51,24 @@ class OpenedTable:
     values: Mapping[str, Ints] = field(default_factory=dict)
     count_totals: Totals | None = None
     value_totals: Mapping[str, Totals] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
     @property
     def withheld(self) -> int:
         """The number of cells that stay closed."""
         return int((~self.shown).sum())
 
-
-def suppression_notes(found: Suppression, *, margins: bool) -> tuple[str, ...]:
-    """What people read about cells and totals that stay closed."""
-    count = int(found.hidden.sum())
-    if not count:
-        return ()
-    closed = int((~found.rows).sum() + (~found.columns).sum()) + (not found.total)
-    notes = [
-        f"{count} of {found.hidden.size} cells are withheld: small groups, cells that one person dominates, "
-        "and cells that would give those away. They are not zero."
-    ]
-    if margins and closed:
-        notes.append(f"{closed} totals are withheld, since a withheld cell could be worked out from them.")
-    return tuple(notes)
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people read about cells and totals that stay closed."""
+        if not self.withheld:
+            return ()
+        notes = [
+            f"{self.withheld} of {self.shown.size} cells are withheld: small groups, cells that one person "
+            "dominates, and cells that would give those away. They are not zero."
+        ]
+        closed = int((~self.shown_rows).sum() + (~self.shown_columns).sum()) + (not self.shown_total)
+        if self.count_totals is not None and closed:
+            notes.append(
+                f"{closed} totals are withheld, since a withheld cell could be worked out from them."
+            )
+        return tuple(notes)

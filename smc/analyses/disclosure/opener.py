@@ -1,4 +1,4 @@
-"""The only place where secret values become values: after the gate, for the rooms of this package alone."""
+"""The only place where secret values become values: after gate and auditor, for this package alone."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.audit import Auditor, Bit, Told
 from smc.channel.channel import Channel
 from smc.forms import Role
+from smc.protocols.agreement import agree
 from smc.protocols.session import Session
 from smc.secret.bits import BOTH, SecretBits
 from smc.secret.ints import SecretInts
@@ -28,13 +30,17 @@ def open_gate(channel: Channel) -> None:
 class Opener:
     """Opens without asking what for; the rooms of this package ask before they call it.
 
+    Whatever is opened to the peer is told to the auditor first, and there is no way around it.
+
     Args:
         session: this party's side of the run.
         gate: passed once, before the first opening.
+        auditor: is told of every opening to the peer before it.
     """
 
-    def __init__(self, session: Session, gate: Gate) -> None:
+    def __init__(self, session: Session, gate: Gate, auditor: Auditor) -> None:
         self.session: Final = session
+        self.auditor: Final = auditor
         self._gate = gate
         self._passed = False
 
@@ -44,18 +50,33 @@ class Opener:
             self._gate(self.session.channel)
             self._passed = True
 
-    def ints(self, values: SecretInts, recipients: AbstractSet[Role]) -> NDArray[np.int64] | None:
+    def ints(self, values: SecretInts, recipients: AbstractSet[Role], told: Told) -> NDArray[np.int64] | None:
         """Open held integers in their shape; None for a party that is not a recipient."""
-        self.commit_loss()
+        self._tell(recipients, told)
         return values.reveal(recipients)
 
-    def bits(self, values: SecretBits, recipients: AbstractSet[Role]) -> NDArray[np.bool_] | None:
+    def bits(self, values: SecretBits, recipients: AbstractSet[Role], told: Told) -> NDArray[np.bool_] | None:
         """Open bits in their shape; None for a party that is not a recipient."""
-        self.commit_loss()
+        self._tell(recipients, told)
         return values.reveal(recipients)
 
-    def pattern(self, values: SecretBits) -> NDArray[np.bool_]:
-        """Open bits to both parties, in their shape: what the tests of limits show."""
-        self.commit_loss()
+    def pattern(self, values: SecretBits, told: Bit) -> NDArray[np.bool_]:
+        """Open a bit to both parties: what the tests of limits show."""
+        self._tell(BOTH, told)
         opened = values.reveal(BOTH)
         return np.zeros(values.shape, dtype=np.bool_) if opened is None else opened
+
+    def agree(self, told: Bit, *, answer: bool) -> bool:
+        """Whether both parties go on; each learns the other's answer.
+
+        Args:
+            told: what the own answer says.
+            answer: of this party.
+        """
+        self._tell(BOTH, told)
+        return agree(self.session, answer=answer)
+
+    def _tell(self, recipients: AbstractSet[Role], told: Told) -> None:
+        self.commit_loss()
+        if self.session.role.other in recipients:
+            self.auditor.record(told)

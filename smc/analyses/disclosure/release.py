@@ -23,15 +23,15 @@ from typing import Any, Final, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.audit import Auditor
+from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.opener import Gate, Opener, open_gate
 from smc.analyses.disclosure.scope import Kind, Scope
-from smc.analyses.disclosure.tables import GroupTable, open_table
+from smc.analyses.disclosure.tables import TablePart, open_tables
 from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -42,12 +42,18 @@ from smc.secret.ints import SecretInts
 MAX_STEPS: Final = 1000
 """More single bits on the way of a run are refused."""
 
+_OF_ONE_FIGURE: Final = 3
+"""Numbers that count as one figure: of matches their size, and a sum of each side's."""
+
 _KINDS: Final[dict[type[Any], Kind]] = {
     Groups: Kind.GROUPS,
     Size: Kind.GROUPS,
     Rows: Kind.ROWS,
     Noisy: Kind.NOISY,
 }
+
+_UNAUDITED: Final = Unaudited()
+_HOLD: Final = Bit("whether the limits hold")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,9 +66,13 @@ class Release:
         session: this party's side of the run.
         scope: what the run may open, by the facts that both policies have judged.
         recipients: who gets the results of the job.
-        limits: what both policies ask, the stricter of both.
+        limits: what this party's policy asks, and the stricter of both.
         gate: passed once, before the first opening.
-        auditor: remembers what exact tables have shown to the peer; None where nothing is remembered.
+        auditor: is told of whatever is opened to the peer, before it is.
+
+    Raises:
+        DisclosureRefused: the job has several figures without noise about the same rows, and the policies
+            limit groups or sums; nothing was sent.
     """
 
     def __init__(
@@ -70,15 +80,15 @@ class Release:
         session: Session,
         scope: Scope,
         recipients: AbstractSet[Role],
-        limits: Limits,
+        limits: Agreed,
         gate: Gate = open_gate,
-        auditor: Auditor | None = None,
+        auditor: Auditor = _UNAUDITED,
     ) -> None:
         self._scope = scope
         self._recipients = recipients
-        self._limits = limits
-        self._opener = Opener(session, gate)
-        self._auditor = auditor
+        self._own = limits.own
+        self._limits = limits.both
+        self._opener = Opener(session, gate, auditor)
         self._sets = False
         self._sizes: Callable[[], Sequence[Count]] | None = None
         self._needs: list[tuple[Count, int]] = []
@@ -86,6 +96,8 @@ class Release:
         self._apart: list[SecretInts] = []
         self._steps = 0
         self._admitted = False
+        self._numbers = 0
+        self._limits.check_single_figure(scope.figures)
 
     @property
     def counts_groups(self) -> bool:
@@ -142,14 +154,6 @@ class Release:
         """Say about how many persons all exact figures of the run are at most."""
         self._needs += [(count, self._limits.minimum_group) for count in counts]
 
-    def single_table(self) -> None:
-        """Ask whether several exact tables may be opened about the same rows.
-
-        Raises:
-            DisclosureRefused: the policies limit groups or sums; nothing was sent.
-        """
-        self._limits.check_single_table()
-
     def test(self) -> None:
         """Test all limits that have been stated so far; both learn whether all hold, one bit.
 
@@ -158,7 +162,7 @@ class Release:
         """
         holds = [*self._reached(), *self._balanced(), *self._crowded()]
         self._needs, self._sums, self._apart = [], [], []
-        if holds and not self._opener.pattern(reduce(and_, holds)).all():
+        if holds and not self._opener.pattern(reduce(and_, holds), _HOLD).all():
             raise _refused()
 
     def admit(self, about: About) -> None:
@@ -214,32 +218,29 @@ class Release:
             raise _defect("opens what it calls shared")
         if isinstance(about, Size) and not self._is_tested_size(values):
             raise _defect("opens a size that was not tested")
+        if isinstance(about, Groups):
+            self._count(int(np.prod(values.shape)))
         self.admit(about)
         if isinstance(values, SecretBits):
-            return self._opener.bits(values, recipients)
+            return self._opener.bits(values, recipients, Figures())
         if isinstance(about, Noisy) and about.counts is not None and self.counts_groups:
             least = self._limits.minimum_group * about.rows_per_person
             words = withhold(values.session, values.shares, about.counts, least)
             values = SecretInts.from_shares(values.session, words, values.bounds.hull(Bounds(0, 0)))
-        return self._opener.ints(values, recipients)
+        return self._opener.ints(values, recipients, Figures())
 
-    def table(
-        self, cells: GroupTable, recipients: AbstractSet[Role], *, margins: bool = False, zeros: bool = False
-    ) -> OpenedTable | None:
-        """Open a table as far as the limits allow, see `smc.analyses.disclosure.tables.open_table`."""
+    def tables(
+        self, parts: Sequence[TablePart], reach: int, recipients: AbstractSet[Role], *, margins: bool
+    ) -> list[OpenedTable] | None:
+        """Open the tables of a query, each side's part as its own limits allow.
+
+        See `smc.analyses.disclosure.tables.open_tables`.
+        """
         self._address(recipients)
         self._claim(Kind.GROUPS)
+        self._count(_OF_ONE_FIGURE)
         self.test()
-        heard = self._opener.session.role.other in recipients
-        found = open_table(
-            self._opener,
-            self._limits,
-            cells,
-            recipients,
-            margins=margins,
-            zeros=zeros,
-            auditor=self._auditor if heard else None,
-        )
+        found = open_tables(self._opener, self._own, parts, reach, recipients, margins=margins)
         self._admitted = True
         return found
 
@@ -247,6 +248,7 @@ class Release:
         """Open clusters as far as the limits allow, see `smc.analyses.disclosure.clusters`."""
         self._address(recipients)
         self._claim(Kind.GROUPS)
+        self._count(_OF_ONE_FIGURE)
         if clusters.labels is not None:
             self._claim(Kind.ROWS)
         if self.counts_clusters and not (clusters.ways and clusters.sums):
@@ -267,7 +269,7 @@ class Release:
         if self._steps > MAX_STEPS or bit.shape != (1,):
             raise _defect("opens more than single bits on its way")
         self.test()
-        return bool(self._opener.pattern(bit)[0])
+        return bool(self._opener.pattern(bit, Bit("how the run goes on"))[0])
 
     def protocol(self, about: Rows | Shares, program: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a protocol that gives its outputs by itself, after what they are about has been admitted."""
@@ -290,6 +292,12 @@ class Release:
         if kind not in self._scope.kinds:
             raise _defect(f"opens {kind.value}, which the facts of its job do not say")
         self._claim_matches()
+
+    def _count(self, numbers: int) -> None:
+        """Take a figure without noise, or some numbers of one, from those that the facts state."""
+        self._numbers += numbers
+        if self._limits.allow_one_figure and self._numbers > _OF_ONE_FIGURE * self._scope.figures:
+            raise _defect("opens more figures than the facts of its job state")
 
     def _claim_matches(self) -> None:
         if self._scope.matches and not (self._sets and self._sizes is not None):

@@ -22,7 +22,9 @@ class Scope:
     Attributes:
         kinds: of the figures that may be opened.
         matches: whether rows of both sides are matched, so that limits on sets and intersections apply.
+        figures: how many figures without noise the rows of a side are shown by.
     """
 
     kinds: frozenset[Kind]
     matches: bool = False
+    figures: int = 1

@@ -1,21 +1,20 @@
-"""Which cells and totals of a table stay closed: chosen in public, from what may be known of the cells.
+"""Which cells and totals of a side's part of a table stay closed, by that side's own limits.
 
 A cell that is too small, or that one person dominates, is withheld (primary suppression). Totals give it back
-unless further cells are withheld with it (complementary suppression). The counts are secret while these are
-chosen, so they are chosen from two bits for each cell, which both parties see: whether it is withheld for its
-own sake, and whether it is roomy, that is twice the smallest group.
+unless further cells are withheld with it (complementary suppression). They are chosen from two bits for each
+cell: whether it is withheld for its own sake, and whether it is roomy, that is twice the smallest group.
+Choice and test are its owner's; who receives the part sees what is withheld, and of totals whether they are.
 
               j*
         p  .  a .        p  withheld for its own sake      a, b, c  roomy cells, withheld with it
         .  .  . .        row totals need the a, column totals the b, both together the corner c
      i* b  .  c .        where no such line i* or j* is found, totals over withheld cells stay closed
 
-Before totals are opened, a single bit shows whether there is room: whether, whatever the withheld p are
-within their range, the totals leave more than roomy a, b and c. If so, the totals show all that the test has
-looked at, and it shows nothing more (it is simulatable); if not, a, b and c may be just roomy whatever the p
-are. Bits and test hold for each side's part of the table. Guarantee: after everything that is opened, and for
-a party that knows its own part, every combination of the other side's counts that are withheld for their own
-sake remains possible, within their range. Tests with attackers who try all tables demand it.
+Totals are opened only if there is room: if, whatever the withheld p are within their range, the totals leave
+more than roomy a, b and c. If so, the totals show all that the test has looked at, and it shows nothing more
+(it is simulatable); if not, a, b and c may be just roomy whatever the p are. Guarantee: after everything that
+is opened, even if the two bits of each cell were known, every combination of the counts that are withheld for
+their own sake remains possible, within their range. Tests with attackers who try all tables demand it.
 
 References: Hundepohl, Domingo-Ferrer, Franconi, Giessing, Schulte Nordholt, Spicer and de Wolf, Statistical
 disclosure control, 2012, sections 4.2 and 4.4; Gusfield, A graph theoretic approach to statistical data
@@ -38,6 +37,7 @@ class Suppression:
     """What stays closed, of a table with r rows and c columns.
 
     Attributes:
+        primary: cells that are withheld for their own sake, shape (r, c).
         hidden: cells that are not opened, shape (r, c).
         rows: row totals that are opened if the test for room is passed, shape (r,).
         columns: column totals, likewise, shape (c,).
@@ -47,6 +47,7 @@ class Suppression:
         thresholds: the least values of these sums, shape (n,).
     """
 
+    primary: Mask
     hidden: Mask
     rows: Mask
     columns: Mask
@@ -65,7 +66,7 @@ class Suppression:
     def without_room(self) -> Suppression:
         """What stays closed when the test is not passed: the same cells, and totals over them."""
         rows, columns = _some(self.hidden, 1), _some(self.hidden, 0)
-        return _closed(self.hidden, ~rows, ~columns, total=not rows.any())
+        return _closed(self.primary, self.hidden, ~rows, ~columns, total=not rows.any())
 
 
 def roomy_from(minimum_group: int) -> int:
@@ -85,8 +86,8 @@ def choose(primary: Mask, roomy: Mask, minimum_group: int, *, margins: bool, zer
     """
     rows, columns = _some(primary, 1), _some(primary, 0)
     if not margins:
-        return _closed(primary, ~np.ones_like(rows), ~np.ones_like(columns), total=False)
-    closed = _closed(primary, ~rows, ~columns, total=not primary.any())
+        return _closed(primary, primary, ~np.ones_like(rows), ~np.ones_like(columns), total=False)
+    closed = _closed(primary, primary, ~rows, ~columns, total=not primary.any())
     if not primary.any():
         return closed
     column = _line(rows, columns, roomy)
@@ -101,6 +102,7 @@ def choose(primary: Mask, roomy: Mask, minimum_group: int, *, margins: bool, zer
         turned = _rows_only(primary.T, row, room, most)
         coefficients = turned.coefficients.reshape(-1, *primary.T.shape).swapaxes(1, 2)
         return Suppression(
+            primary,
             turned.hidden.T,
             turned.columns,
             turned.rows,
@@ -111,9 +113,9 @@ def choose(primary: Mask, roomy: Mask, minimum_group: int, *, margins: bool, zer
     return closed
 
 
-def _closed(hidden: Mask, rows: Mask, columns: Mask, *, total: bool) -> Suppression:
+def _closed(primary: Mask, hidden: Mask, rows: Mask, columns: Mask, *, total: bool) -> Suppression:
     nothing = np.zeros((0, hidden.size), dtype=np.int64)
-    return Suppression(hidden, rows, columns, total, nothing, nothing[:, 0])
+    return Suppression(primary, hidden, rows, columns, total, nothing, nothing[:, 0])
 
 
 def _line(rows: Mask, columns: Mask, roomy: Mask) -> int | None:
@@ -130,7 +132,8 @@ def _rows_only(primary: Mask, column: int, room: int, most: int) -> Suppression:
     sums = [_within(hidden, row, slice(None)) for row in affected]
     thresholds = [room + most * int(primary[row].sum()) for row in affected]
     rows = np.ones(len(primary), dtype=np.bool_)
-    return Suppression(hidden, rows, ~_some(hidden, 0), True, np.array(sums), np.array(thresholds))
+    columns = ~_some(hidden, 0)
+    return Suppression(primary, hidden, rows, columns, True, np.array(sums), np.array(thresholds))
 
 
 def _both(primary: Mask, row: int, column: int, room: int, least: int, most: int) -> Suppression:
@@ -147,6 +150,7 @@ def _both(primary: Mask, row: int, column: int, room: int, least: int, most: int
     thresholds = [room + most * int(primary[one].sum()) for one in rows]
     thresholds += [room + most * int(primary[:, one].sum()) for one in columns]
     return Suppression(
+        primary,
         hidden,
         np.ones(primary.shape[0], dtype=np.bool_),
         np.ones(primary.shape[1], dtype=np.bool_),

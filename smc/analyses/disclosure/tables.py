@@ -1,21 +1,27 @@
-"""The opening of tables about groups of people: small and dominated cells are withheld before anything opens.
+"""The opening of tables about groups of people, each side's part as that side's own limits allow it.
 
-    secret      has a side 1 to m - 1 persons in a cell, or one person with too much of its sum? is it roomy?
-    opened      these two bits for each cell, to both parties
-    public      which further cells and totals stay closed (`smc.analyses.disclosure.suppression`)
-    secret      is there room for the totals?
-    opened      that one bit, to both parties; then cells and totals that are not withheld, to the recipients
+    own         which cells are small or dominated, and what else they could be worked out from
+                (`smc.analyses.disclosure.suppression`); whether too much would be withheld; the own auditor
+    opened      whether both sides go on, one bit of each side whose part the other one gets
+    opened      of both sides' parts the sum of what is not withheld, and which cells are; to the recipients
 
-A party that receives a table knows its own part of it and can subtract it. So each side's part has to be safe
-by itself: a cell is opened if each side has no person in it or at least m. What holds for the parts holds for
-their sum as well.
+A party that receives a table knows its own part of it and can subtract it: what it gets is the other side's
+part. So a part has to be safe by itself, and it is its owner who knows whether it is: the owner's own policy
+says how many persons a cell needs, and nothing of the test is computed, or seen, by the other side. Whoever
+is no recipient learns nothing: not which cells are withheld, and of the parts of recipients not whether they
+are safe. What is shown of a cell is the sum of both parts, where neither is withheld.
 
-Zeros are shown unless asked otherwise: they reveal nobody who is in the data. With a smallest group of 2 a
-small cell is known to be of one person; ask for 3 or more.
+Cells in which a side has nobody are withheld like those of a few, unless its policy says `zeros = "shown"`:
+beside a withheld cell they tell who is in it. Where zeros are shown, a table with a line in which one cell
+alone is not zero is refused: of everybody in that line it would tell the cell. With a smallest group of 2 a
+small cell is known to be of one person, where zeros are shown; ask for 3 or more.
+
+Which cells are withheld is a result as well. So a table of which more than `MOST_WITHHELD` of the cells, or
+more than `MAX_WITHHELD`, would be withheld for their own sake is refused as a whole.
 
 Several tables about the same persons, with bins that differ in little or with and without a condition, may
-together reveal a few persons: once it is settled what will be opened, the auditors of both sides are
-asked (`smc.analyses.disclosure.audit`), and both parties learn whether one refuses, a bit.
+together reveal a few persons: once it is settled what will be opened, the own auditor is asked
+(`smc.analyses.disclosure.audit`).
 
 References: as of `smc.analyses.disclosure.suppression`; the dominance rule is the (1, k) rule of Hundepohl et
 al., section 4.2.
@@ -28,262 +34,279 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
-from operator import add, and_, or_
+from operator import or_
 from typing import Final
 
 import numpy as np
 
-from smc.analyses.disclosure.audit import Auditor, Members, ShownTable
+from smc.analyses.disclosure.audit import Bit, Members, ShownTable, ShownTables
+from smc.analyses.disclosure.crowds import Crowds
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.disclosure.opened import Ints, OpenedTable, Totals, suppression_notes
+from smc.analyses.disclosure.opened import Ints, OpenedTable, Totals
 from smc.analyses.disclosure.opener import Opener
+from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.suppression import Mask, Suppression, choose, roomy_from
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
-from smc.protocols.agreement import agree
-from smc.protocols.session import Session
-from smc.secret.bits import SecretBits
-from smc.secret.ints import SecretInts, concatenate
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts
 
-Parts = Sequence[SecretInts]
-"""A table as the sum of the sides' parts, Alice's first."""
+MOST_WITHHELD: Final = Fraction(1, 10)
+"""The largest part of a job's cells that may be withheld for their own sake; one cell always may be."""
 
+MAX_WITHHELD: Final = 100
+"""The most cells of a job that may be."""
 
-PATTERN: Final = (
-    "of tables under limits: which cells are withheld, for being small, for being dominated by one person, "
-    "or to protect such cells; which others reach twice the smallest group; whether totals can be opened; "
-    "whether earlier exact tables stand against this one"
+WITHHELD: Final = (
+    "of each cell whether it is withheld: as a side has too few persons there or one dominates its sum, or "
+    "to protect such cells"
 )
-"""What both parties learn from an opening with limits, whoever gets the table: for leakage statements."""
+"""What recipients of a table under limits learn beside it: for leakage statements."""
+
+GOES_ON: Final = (
+    "of {other}'s part whether {other} lets it be opened, one bit: not where too many cells would be "
+    "withheld, or earlier exact tables stand against it"
+)
+"""What a recipient of a table under limits learns even where it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
-class GroupTable:
-    """A table about groups of persons, with further tables over the same cells; secret.
-
-    Every table is a part for each side that has rows, each of shape (r, c), or (c,) for a table of one
-    dimension. Parts that are their owner's input cost least.
+class Weighed:
+    """What of the sums of a table one person contributes most; of the shape of the table.
 
     Attributes:
-        counts: of the cells, not negative.
-        persons: the numbers of persons that have to be 0 or groups, as the fewest of them, by side
-            (`smc.analyses.disclosure.crowds`). The persons of one side are taken as different from the
-            other's.
-        cover: the fewest persons that a cell adds to others, so that together they are a group.
-        values: further tables, such as sums, by name.
-        largest: the largest contribution of one of the side's persons to each cell of a further table, by its
-            name, in the same scale. The rule of dominance holds for tables that are named here; they are not
-            negative.
-        members: this party's rows in the cells, for its auditor.
+        largest: the largest contribution of one of the side's persons to each cell.
+        totals: the sum of all contributions, not negative, in the same scale.
     """
 
-    counts: Parts
-    persons: Parts
-    cover: Parts
-    values: Mapping[str, Parts] = field(default_factory=dict)
-    largest: Mapping[str, Parts] = field(default_factory=dict)
-    members: Members | None = field(default=None, repr=False)
+    largest: Ints = field(repr=False)
+    totals: Ints = field(repr=False)
+
+    def heavy(self, part: Fraction) -> Mask:
+        """The cells in which one person contributes more than a part."""
+        return _over(self.largest, self.totals, part)
+
+    def heavy_lines(self, found: Suppression, part: Fraction) -> Iterator[Mask]:
+        """The same of what is withheld of each line whose total is to be opened."""
+        for axis, lines in found.lines:
+            inside = [np.where(found.hidden, table, 0) for table in (self.largest, self.totals)]
+            yield _over(inside[0].max(axis=axis), inside[1].sum(axis=axis), part)[lines]
 
 
-def open_table(
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    """One side's part of a table about groups of persons, in the clear.
+
+    All arrays have shape (r, c).
+
+    Attributes:
+        counts: rows of the cells, not negative.
+        crowds: the numbers of persons that have to be groups.
+        values: further tables, not negative, such as sums of distances from a lower bound, by name.
+        weighed: what the rule of dominance holds for.
+        members: this side's rows in the cells, for its auditor.
+    """
+
+    counts: Ints = field(repr=False)
+    crowds: Crowds
+    values: Mapping[str, Ints] = field(repr=False)
+    weighed: Sequence[Weighed]
+    members: Members = field(repr=False)
+
+    @property
+    def tables(self) -> list[Ints]:
+        """The counts and the further tables, in their order."""
+        return [self.counts, *self.values.values()]
+
+
+def open_tables(
     opener: Opener,
-    limits: Limits,
-    cells: GroupTable,
+    limits: Owned[Limits],
+    parts: Sequence[TablePart],
+    reach: int,
     recipients: AbstractSet[Role],
     *,
     margins: bool,
-    zeros: bool,
-    auditor: Auditor | None,
-) -> OpenedTable | None:
-    """Open a table as far as the limits allow; both parties give the same public arguments.
+) -> list[OpenedTable] | None:
+    """Open the tables of one query; both parties give the same public arguments.
 
     Args:
         opener: all opening goes through it.
-        limits: of both policies.
-        cells: the table.
-        recipients: who gets it.
+        limits: of the own policy.
+        parts: this side's part of each table; all of one shape and with the same further tables, as the
+            peer's.
+        reach: no total of a part is larger; public.
+        recipients: who gets the tables.
         margins: whether totals are to be opened: of rows, of columns and of all cells.
-        zeros: whether cells where a side has no persons are withheld as well.
-        auditor: remembers what earlier tables have shown to the peer; None where nothing is remembered, or
-            the peer gets nothing.
 
     Returns:
-        The table, or None for a party that is not a recipient.
+        The tables, or None for a party that is not a recipient.
 
     Raises:
-        DisclosureRefused: the auditor of one side does not allow it; at both sides, and no cell was opened.
-        UsageError: shapes or names do not fit, or a dominated table could be negative; nothing was opened.
-        DomainError: a total could leave 63 bits by its bounds.
+        DisclosureRefused: a side does not let its part be opened; at both sides, and no cell was opened.
+        UsageError: shapes or names do not fit; nothing was opened.
+        DomainError: a total could leave 63 bits by its bounds, or exceeds `reach`.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    sides = _sides(cells)
-    primary, roomy = _classes(opener, sides, limits, zeros=zeros)
-    found = choose(primary, roomy, limits.minimum_group, margins=margins, zeros=zeros)
-    if len(found.thresholds) and not opener.pattern(_fits(sides, found, limits)).all():
-        found = found.without_room()
-    _audited(opener.session, cells.members, found, auditor, margins=margins)
-    return _opened(opener, sides, found, recipients, margins=margins)
-
-
-def _audited(
-    session: Session, members: Members | None, found: Suppression, auditor: Auditor | None, *, margins: bool
-) -> None:
-    """Ask the auditors of both sides, and let this one remember what will be opened."""
-    shown = None if auditor is None or members is None else ShownTable.of(members, found, margins=margins)
-    allowed = auditor is None or (shown is not None and auditor.allows(shown))
-    if not agree(session, answer=allowed):
-        raise DisclosureRefused(
-            "Together with exact tables that were released before, this one would reveal figures of fewer "
-            "persons than the policies allow" + (", or that could not be checked." if not allowed else "."),
-            "Use the same groups and edges as before, or add noise to the job (epsilon).",
+    _check(parts)
+    found = [suppressed(limits, part, margins=margins) for part in parts]
+    session, why = opener.session, None
+    shown = ShownTables(
+        tuple(
+            ShownTable.of(part.members, each, margins=margins)
+            for part, each in zip(parts, found, strict=True)
         )
-    if auditor is not None and shown is not None:
-        auditor.record(shown)
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One side's part of the tables of an opening, all of shape (r, c)."""
-
-    counts: SecretInts
-    persons: SecretInts
-    cover: SecretInts
-    values: Mapping[str, SecretInts]
-    largest: Mapping[str, SecretInts]
-
-
-def _sides(cells: GroupTable) -> list[_Side]:
-    counts, values, largest = cells.counts, cells.values, cells.largest
-    everything = [counts, cells.persons, cells.cover, *values.values(), *largest.values()]
-    if not counts or any(len(parts) != len(counts) for parts in everything):
-        raise UsageError(
-            "The tables that are opened together have different numbers of parts.",
-            "Give every table as many parts.",
+    )
+    if session.role.other in recipients:  # else nobody else sees the part, nor whether it is safe
+        why = refusal(limits, parts, found) or (None if opener.auditor.allows(shown) else _together())
+    if not opener.agree(Bit("whether a side's part of a table is opened"), answer=why is None):
+        raise why or DisclosureRefused(
+            "The other party does not let its part of the table be opened: too much of it would be "
+            "withheld, or together with earlier exact tables it would reveal figures of few persons.",
+            "Use fewer and larger groups, those of earlier jobs, or add noise to the job (epsilon).",
         )
-    if any(part.shape != counts[0].shape for parts in everything for part in parts):
-        raise UsageError(
-            "The tables that are opened together have different shapes.",
-            "Give every table the same rows and columns of cells.",
-        )
-    if unknown := sorted(set(largest) - set(values)):
-        raise UsageError(
-            f"A largest contribution is given for {unknown[0]!r}, which is not one of the tables.",
-            f"Use one of {', '.join(sorted(values))}.",
-        )
-    if any(part.bounds.lower < 0 for name in largest for part in values[name]):
-        raise UsageError(
-            "The rule of dominance is for sums of contributions that are not negative.",
-            "Measure contributions from their lower bound.",
-        )
-    rows = 1 if len(counts[0].shape) == 1 else counts[0].shape[0]
-
-    def picked(tables: Mapping[str, Parts], place: int) -> dict[str, SecretInts]:
-        return {name: parts[place].reshape(rows, -1) for name, parts in tables.items()}
-
-    return [
-        _Side(
-            counts[place].reshape(rows, -1),
-            cells.persons[place].reshape(rows, -1),
-            cells.cover[place].reshape(rows, -1),
-            picked(values, place),
-            picked(largest, place),
-        )
-        for place in range(len(counts))
+    vector = np.concatenate(
+        [_flat(part, each, margins=margins) for part, each in zip(parts, found, strict=True)]
+    )
+    bounds = Bounds(0, max(reach, 1))
+    both = [
+        SecretInts.from_plain(session, vector if session.role is role else None, role, bounds, len(vector))
+        for role in Role
     ]
-
-
-def _classes(opener: Opener, sides: Sequence[_Side], limits: Limits, *, zeros: bool) -> tuple[Mask, Mask]:
-    """The two bits of each cell, opened to both parties; nothing is opened where nothing is limited."""
-    shape, group = sides[0].counts.shape, limits.minimum_group
-    suspects = [bits for side in sides for bits in _suspects(side, limits, zeros=zeros)]
-    if not suspects:
-        return np.zeros(shape, dtype=np.bool_), np.ones(shape, dtype=np.bool_)
-    suspect = reduce(or_, suspects)
-    roomy = reduce(and_, [side.cover >= roomy_from(group) for side in sides]) & ~suspect
-    both = np.stack([suspect.shares, roomy.shares]).reshape(2, -1)
-    opened = opener.pattern(SecretBits(suspect.session, both))
-    return opened[0].reshape(shape), opened[1].reshape(shape)
-
-
-def _suspects(side: _Side, limits: Limits, *, zeros: bool) -> Iterator[SecretBits]:
-    """For each rule the cells of one side that it withholds."""
-    group = limits.minimum_group
-    if group and zeros:
-        yield side.persons < group
-    elif group > 1:
-        yield (side.persons < group) ^ (side.persons < 1)  # the second implies the first
-    if limits.dominance < 1:
-        for name, top in side.largest.items():
-            yield _heavy(top, side.values[name], limits.dominance)
-
-
-def _fits(sides: Sequence[_Side], found: Suppression, limits: Limits) -> SecretBits:
-    """Whether there is room for the totals: one bit."""
-    inside = found.hidden.astype(np.int64)
-    tests = [found.coefficients @ side.counts.reshape(-1) >= found.thresholds for side in sides]
-    if limits.dominance < 1:
-        for axis, lines in found.lines:
-            for side in sides:
-                for name, top in side.largest.items():
-                    heads = (top * inside).maximum(axis)[1][lines]
-                    sums = (side.values[name] * inside).sum(axis)[lines]
-                    tests.append(~_heavy(heads, sums, limits.dominance))
-    passed = SecretBits(tests[0].session, np.concatenate([test.shares for test in tests]))
-    return SecretInts.from_bits(passed).sum() == len(passed)
-
-
-def _heavy(most: SecretInts, total: SecretInts, part: Fraction) -> SecretBits:
-    """Whether a largest contribution is more than a part of its sum."""
-    return most * part.denominator > total * part.numerator
-
-
-def _opened(
-    opener: Opener,
-    sides: Sequence[_Side],
-    found: Suppression,
-    recipients: AbstractSet[Role],
-    *,
-    margins: bool,
-) -> OpenedTable | None:
-    everything = {"": reduce(add, [side.counts for side in sides])}
-    for name in sides[0].values:
-        everything[f"={name}"] = reduce(add, [side.values[name] for side in sides])
-    cells, totals = {}, {}
-    for name, table in everything.items():
-        opened = opener.ints(_selected(table, found, margins=margins), recipients)
-        if opened is not None:
-            cells[name], totals[name] = _placed(opened, found, margins=margins)
-    if opener.session.role not in recipients:
+    opened = opener.ints(both[0] + both[1], recipients, shown)
+    if opened is None:
         return None
-    return OpenedTable(
-        ~found.hidden,
-        found.rows,
-        found.columns,
-        found.total,
-        cells.pop(""),
-        {name[1:]: table for name, table in cells.items()},
-        totals.pop(""),
-        {name[1:]: entry for name, entry in totals.items() if entry is not None},
-        suppression_notes(found, margins=margins),
+    pieces = opened.reshape(len(parts), -1)
+    return [_table(piece, part, margins=margins) for piece, part in zip(pieces, parts, strict=True)]
+
+
+def suppressed(limits: Owned[Limits], part: TablePart, *, margins: bool) -> Suppression:
+    """What the own limits withhold of a part."""
+    asked, crowds = limits.value, part.crowds
+    primary = reduce(or_, _suspects(part, asked), np.zeros(part.counts.shape, dtype=np.bool_))
+    roomy = (crowds.cover >= roomy_from(asked.minimum_group)) & ~primary
+    zeros = asked.hides_zeros
+    found = choose(primary, roomy, asked.minimum_group, margins=margins, zeros=zeros)
+    room = (found.coefficients @ part.counts.reshape(-1) >= found.thresholds).all() and not any(
+        lines.any()
+        for each in part.weighed
+        if asked.weighs
+        for lines in each.heavy_lines(found, asked.dominance)
+    )
+    return found if room else found.without_room()
+
+
+def refusal(
+    limits: Owned[Limits], parts: Sequence[TablePart], found: Sequence[Suppression]
+) -> DisclosureRefused | None:
+    """Why the own limits stand against the tables of a query as a whole; None where they do not."""
+    cells = sum(each.hidden.size for each in found)
+    closed = sum(int(each.primary.sum()) for each in found)
+    if closed > max(1, min(MAX_WITHHELD, int(cells * MOST_WITHHELD))):
+        return DisclosureRefused(
+            f"More than one cell in {MOST_WITHHELD.denominator}, or more than {MAX_WITHHELD}, would be "
+            "withheld of this party's part: they have too few persons, or one of them dominates a sum.",
+            "Use fewer and larger groups, or add noise to the job (epsilon).",
+        )
+    if limits.value.minimum_group > 1 and limits.value.shows_zeros:
+        there = [part.crowds.everybody > 0 for part in parts]
+        lines = [line for each in there for line in (*each, *each.T) if len(line) > 1]
+        if any(line.sum() == 1 for line in lines):
+            return DisclosureRefused(
+                "A row or column of this party's part has persons in one cell only, so the table would tell "
+                "of all of them that they are in it.",
+                "Use larger groups, or add noise to the job (epsilon).",
+            )
+    return None
+
+
+def joined(sides: Sequence[TablePart], found: Sequence[Suppression], *, margins: bool) -> OpenedTable:
+    """The reference of `open_tables`: what recipients get of a table, from the parts of both sides.
+
+    Args:
+        sides: the parts.
+        found: what is withheld of each.
+        margins: whether there are totals.
+    """
+    flat = [_flat(part, each, margins=margins) for part, each in zip(sides, found, strict=True)]
+    return _table(np.add.reduce(flat), sides[0], margins=margins)
+
+
+def _together() -> DisclosureRefused:
+    return DisclosureRefused(
+        "Together with exact tables that were released before this one would reveal figures of fewer "
+        "persons than this party's policy allows, or a sum that one person dominates; or that could not be "
+        "checked.",
+        "Use the same groups and edges as before, or add noise to the job (epsilon).",
     )
 
 
-def _selected(table: SecretInts, found: Suppression, *, margins: bool) -> SecretInts:
-    """What is opened of a table, in one vector: open cells, then open totals."""
-    parts = [table[~found.hidden]]
+def _check(parts: Sequence[TablePart]) -> None:
+    shapes = {
+        table.shape for part in parts for table in (*part.tables, part.crowds.fewest, part.crowds.cover)
+    }
+    if len(shapes) != 1 or len(shapes.pop()) != 2 or len({tuple(part.values) for part in parts}) != 1:
+        raise UsageError(
+            "The tables that are opened together have different shapes or names.",
+            "Give every table the same rows and columns of cells.",
+        )
+
+
+def _suspects(part: TablePart, limits: Limits) -> Iterator[Mask]:
+    """For each rule the cells that it withholds."""
+    group = limits.minimum_group
+    if group > 1:
+        few: Mask = part.crowds.fewest < group
+        yield few if limits.hides_zeros else few & (part.crowds.fewest > 0)
+    if limits.weighs:
+        for each in part.weighed:
+            yield each.heavy(limits.dominance)
+
+
+def _over(most: Ints, total: Ints, part: Fraction) -> Mask:
+    return np.array(
+        most.astype(object) * part.denominator > total.astype(object) * part.numerator, dtype=np.bool_
+    )
+
+
+def _flat(part: TablePart, found: Suppression, *, margins: bool) -> Ints:
+    """A part as one vector: which numbers are withheld, then these of each table, 0 where they are."""
+    closed = found.hidden.reshape(-1)
     if margins:
-        parts += [table.sum(axis=1)[found.rows], table.sum(axis=0)[found.columns]]
-        parts += [table.sum()] if found.total else []
-    return concatenate(parts)
+        closed = np.concatenate([closed, ~found.rows, ~found.columns, [not found.total]])
+
+    def numbers(table: Ints) -> Ints:
+        totals = [table.sum(axis=1), table.sum(axis=0), [table.sum()]] if margins else []
+        return np.concatenate([table.reshape(-1), *totals])
+
+    return np.concatenate([closed, *(np.where(closed, 0, numbers(table)) for table in part.tables)])
 
 
-def _placed(opened: Ints, found: Suppression, *, margins: bool) -> tuple[Ints, Totals | None]:
-    cells = np.zeros(found.hidden.shape, dtype=np.int64)
-    count = int((~found.hidden).sum())
-    cells[~found.hidden] = opened[:count]
+def _table(flat: Ints, part: TablePart, *, margins: bool) -> OpenedTable:
+    """The table of both sides in the sum of both sides' `_flat`."""
+    rows, columns = part.counts.shape
+    marks, *tables = flat.reshape(1 + len(part.tables), -1)
+    shown = marks == 0
+    tables = [np.where(shown, table, 0) for table in tables]
+    ends = np.cumsum([rows * columns, rows, columns])
+    cells = [np.split(table, ends)[0].reshape(rows, columns) for table in tables]
+    names = list(part.values)
     if not margins:
-        return cells, None
-    rows, columns = np.zeros(len(found.rows), np.int64), np.zeros(len(found.columns), np.int64)
-    first, second = count + int(found.rows.sum()), count + int(found.rows.sum() + found.columns.sum())
-    rows[found.rows], columns[found.columns] = opened[count:first], opened[first:second]
-    return cells, Totals(rows, columns, int(opened[second]) if found.total else 0)
+        nothing = np.zeros(rows, np.bool_), np.zeros(columns, np.bool_), False
+        open_cells = shown.reshape(rows, columns)
+        return OpenedTable(open_cells, *nothing, cells[0], dict(zip(names, cells[1:], strict=True)))
+    open_cells, *of_lines, of_all = np.split(shown, ends)
+    totals = [
+        Totals(of_rows, of_columns, int(whole[0]))
+        for _, of_rows, of_columns, whole in (np.split(table, ends) for table in tables)
+    ]
+    return OpenedTable(
+        open_cells.reshape(rows, columns),
+        of_lines[0],
+        of_lines[1],
+        bool(of_all[0]),
+        cells[0],
+        dict(zip(names, cells[1:], strict=True)),
+        totals[0],
+        dict(zip(names, totals[1:], strict=True)),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -52,6 +53,28 @@ METHODS: Final[Mapping[str, Callable[[Mapping[str, Any]], Study]]] = MappingProx
     {"exact": _exact, "tolerant": _tolerant, "vectors": _vectors}
 )
 """What reads `[parameters]`, without the word `method`, by what that word says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """What somebody who chooses its rows learns of the other side's in one job of a method.
+
+    Attributes:
+        parameters: of such a job.
+        explicit: whether a rule has to name the method, see `smc.analyses.studies.facts.Asked.named`.
+        every_value: whether it is every value of all columns; else fields of persons whom it knows.
+    """
+
+    parameters: Mapping[str, str]
+    explicit: bool
+    every_value: bool
+
+
+CHOOSERS: Final = (
+    Chooser({"method": "vectors"}, explicit=True, every_value=True),
+    Chooser({"method": "tolerant", "output": tolerant.PAIRS}, explicit=False, every_value=False),
+)
+"""For those who write policies."""
 
 
 class Matching:

@@ -18,9 +18,10 @@ from smc.analyses.preparation.parameters import PreparationParameters, parse
 from smc.analyses.preparation.reference import reference
 from smc.analyses.preparation.run import run
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -68,10 +69,12 @@ class PreparationStudy:
             matches=False,
             row_results=False,
             comparison_type=None,
-            exact=False,
+            exact=None,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss(),
+            bounds=RowBounds(),
+            asked=Asked(),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

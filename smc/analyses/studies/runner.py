@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from smc.analyses.disclosure.audit import Auditor
-from smc.analyses.disclosure.limits import Limits
+from typing import Final
+
+from smc.analyses.disclosure.audit import Auditor, Unaudited
+from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.opener import Gate, open_gate
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import Data
@@ -13,15 +15,17 @@ from smc.errors import OutOfMemory
 from smc.forms import Role
 from smc.protocols.session import Session
 
+_UNAUDITED: Final = Unaudited()
+
 
 def run_study(
     study: Study,
     session: Session,
     data: Data,
     recipients: frozenset[Role],
-    limits: Limits,
+    limits: Agreed,
     gate: Gate = open_gate,
-    auditor: Auditor | None = None,
+    auditor: Auditor = _UNAUDITED,
 ) -> Outcome:
     """Run one side of a job.
 
@@ -30,9 +34,9 @@ def run_study(
         session: this party's side of the run.
         data: this party's columns.
         recipients: who gets the results.
-        limits: what both policies ask of results, the stricter of both.
+        limits: what this party's policy asks of results, and the stricter of both.
         gate: passed once, before anything is opened.
-        auditor: remembers what exact tables have shown to the peer; None where nothing is remembered.
+        auditor: is told of whatever is opened to the peer, before it is.
 
     Raises:
         DisclosureRefused: a limit stands against the result, or the run ended without consuming one.

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.disclosure.scope import Kind, Scope
 from smc.analyses.studies.columns import Data, Schema
-from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.facts import Facts
 from smc.analyses.studies.outcome import Outcome
 from smc.errors import DuettoError
-from smc.forms import ComparisonType, Role
+from smc.forms import Role
 
 if TYPE_CHECKING:
     from smc.analyses.disclosure.release import Release
@@ -71,44 +70,6 @@ class Estimate:
     route: str
     memory: int | None
     cheaper: Cheaper | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What the daemon has to know of a job, whatever its analysis is called.
-
-    Nothing has a default: an analysis that leaves a fact out cannot state any.
-
-    Attributes:
-        pairs_by_position: rows of both sides belong together by their position, so none may be left out.
-        matches: rows of both sides are matched, so limits on the sizes of sets hold.
-        row_results: somebody learns something about single rows: matched keys or pairs, labels, outcomes of
-            comparisons, exact sums of its own values over rows that it is not to know. Shares and ciphertexts
-            that nobody opens are not such results.
-        comparison_type: what is compared in which form, or None where nothing of a stated form is.
-        exact: figures about several persons are released without noise: sums, sizes, centres.
-        sorts_by: the columns, by their names in the job, by whose values exact tables sort rows into cells.
-            Which cells have rows at all is shown, so these must not name persons.
-        keeps_missing: the columns, by their names in the job, of which rows with missing cells are kept where
-            the catalog would have them left out; the data then have their marks
-            (`smc.analyses.studies.columns.missing_mark`).
-        loss: the total privacy loss of the run; nothing if it releases nothing under differential privacy.
-    """
-
-    pairs_by_position: bool
-    matches: bool
-    row_results: bool
-    comparison_type: ComparisonType | None
-    exact: bool
-    sorts_by: frozenset[str]
-    keeps_missing: frozenset[str]
-    loss: Loss
-
-    @property
-    def scope(self) -> Scope:
-        """What a run may open by these facts."""
-        kinds = ((Kind.GROUPS, self.exact), (Kind.ROWS, self.row_results), (Kind.NOISY, bool(self.loss)))
-        return Scope(frozenset(kind for kind, holds in kinds if holds), self.matches)
 
 
 @dataclass(frozen=True, slots=True)

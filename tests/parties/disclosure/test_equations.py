@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -234,3 +235,75 @@ def test_a_large_population_is_gone_through():
     tables = [shown(np.arange(shift, 100_000, 5000) + 500) for shift in range(0, 5000, 1000)]
     assert not System(tables).pins_down(100)
     assert System([*tables, shown([500, 5503])]).pins_down(100)
+
+
+COSTS = np.array([98_765, *range(100, 110), *(9_000 + 7 * np.arange(389))])
+"""Of eleven patients of whom one has most, and of 389 others."""
+
+ELEVEN = np.arange(400) < 11
+
+
+def test_what_two_sums_differ_by_is_held_against_dominance():
+    """All, and all but the eleven: each fits the rule, their difference is one person's."""
+    everybody = summed(np.zeros(400, dtype=np.int64), COSTS)
+    others = summed(np.zeros(389, dtype=np.int64), COSTS[~ELEVEN], np.flatnonzero(~ELEVEN))
+    rule = Fraction(4, 5)
+    assert not System([everybody]).is_dominated(rule)
+    assert not System([everybody, everybody]).is_dominated(rule)
+    assert not System([everybody, others]).pins_down(10)
+    assert System([everybody, others]).is_dominated(rule)
+    assert System([others, everybody]).is_dominated(rule)
+    assert not System([everybody, others]).is_dominated(Fraction(1))
+    even = COSTS.copy()
+    even[0] = 104
+    assert not System(
+        [
+            summed(np.zeros(400, dtype=np.int64), even),
+            summed(np.zeros(389, dtype=np.int64), even[~ELEVEN], np.flatnonzero(~ELEVEN)),
+        ]
+    ).is_dominated(rule)
+
+
+def test_a_sum_of_several_differences_is_held_against_dominance():
+    """The others in two cells of which no total is opened: only all less both of them is the eleven."""
+    halves = np.where(ELEVEN, 2, np.arange(400) % 2)
+    parts = summed(halves, COSTS)
+    apart = replace(parts, equations=np.array([[1, 0, 0], [0, 1, 0]], dtype=bool))
+    everybody = summed(np.zeros(400, dtype=np.int64), COSTS)
+    assert System([everybody, apart]).is_dominated(Fraction(4, 5))
+    assert System([apart, everybody]).is_dominated(Fraction(4, 5))
+    assert not System([apart]).is_dominated(Fraction(4, 5))
+
+
+def test_too_many_sums_to_compare_count_as_dominated(monkeypatch):
+    monkeypatch.setattr(equations, "MAX_COMPARED", 100)
+    assert System([summed(np.zeros(400, dtype=np.int64), 5 + 0 * COSTS)]).is_dominated(Fraction(4, 5))
+
+
+def test_sums_are_compared_in_pieces(monkeypatch):
+    monkeypatch.setattr(equations, "MAX_COMPARED_AT_ONCE", 10)
+    test_what_two_sums_differ_by_is_held_against_dominance()
+
+
+@pytest.mark.parametrize("small", [0, equations.MAX_SMALL_ATOMS])
+def test_overlap_is_asked_of_several_tables_and_the_smallest_group_of_one(monkeypatch, small):
+    """A cell of 12 persons beside overlap = 20 stands, what two tables differ by in 15 persons does not."""
+    monkeypatch.setattr(equations, "MAX_SMALL_ATOMS", small)
+    one = table(np.repeat([0, 1, 2], [12, 100, 128]))
+    assert not System([one]).pins_down(10, 20)
+    assert not System([one, one]).pins_down(10, 20)
+    assert System([one]).pins_down(13, 20)
+    shifted = table(np.repeat([0, 1, 2], [12, 115, 113]))
+    assert not System([one, shifted]).pins_down(10)
+    assert not System([one, shifted]).pins_down(10, 15)
+    assert System([one, shifted]).pins_down(10, 20)
+    other = table(np.repeat([0, 1], [14, 226]))
+    assert System([one, other]).pins_down(1, 20)
+
+
+def test_withheld_cells_count_as_what_was_told():
+    open_cells = np.eye(300, dtype=bool)
+    half = Shown(np.arange(300, dtype=np.uint64), np.arange(300), open_cells[:10])
+    assert half.told == 300
+    assert System([half, half]).is_checkable()
+    assert not System([half, half, half]).is_checkable()

@@ -243,31 +243,31 @@ def test_an_older_copy_with_the_same_set_is_noticed(history):
 def shown(history, cells, people=None):
     persons = np.arange(len(cells), dtype=np.uint64) if people is None else np.array(people, dtype=np.uint64)
     count = max(cells) + 1
-    return Shown(persons, np.array(cells), np.eye(count, dtype=bool))
+    return [Shown(persons, np.array(cells), np.eye(count, dtype=bool))]
 
 
 def test_tables_are_kept_and_compared_with_all_that_the_peer_has_seen(history, tmp_path):
     mine = replace(job(history, range(40)), minimum=5)
     first, same, shifted = ([0] * 20 + [1] * 20, [1] * 20 + [0] * 20, [0] * 22 + [1] * 18)
     assert history.allows(mine, shown(history, first))
-    history.record_table(mine, shown(history, first))
+    history.record_tables(mine, shown(history, first))
     for again in (History(tmp_path), history):
         assert again.allows(mine, shown(history, same))
         assert not again.allows(mine, shown(history, shifted))
         assert again.allows(replace(mine, peer="west"), shown(history, shifted))
         assert again.allows(replace(mine, minimum=2), shown(history, shifted))
     size = history.path.stat().st_size
-    history.record_table(mine, shown(history, first))
+    history.record_tables(mine, shown(history, first))
     assert history.path.stat().st_size - size < 400  # the same table is not stored twice
     with pytest.raises(OverlapError, match="fewer than 5 persons"):
-        history.record_table(mine, shown(history, shifted))
+        history.record_tables(mine, shown(history, shifted))
     history.check(replace(mine, minimum=0))
     assert len(history.records()) == 0
 
 
 def test_a_damaged_table_is_noticed(history):
     mine = replace(job(history, range(40)), minimum=5)
-    history.record_table(mine, shown(history, [0] * 40))
+    history.record_tables(mine, shown(history, [0] * 40))
     whole = history.path.read_bytes()
     history.path.write_bytes(whole[:-300] + b"\x01" + whole[-299:])
     with pytest.raises(HistoryError, match="damaged"):
@@ -287,7 +287,7 @@ def test_tables_survive_their_encoding():
 def test_persons_of_earlier_records_are_found_under_their_other_hashes(history, tmp_path):
     mine = replace(job(history, [f"00{n}" for n in range(40)]), minimum=5)
     record(history, mine)
-    history.record_table(mine, shown(history, [0] * 20 + [1] * 20, mine.persons))
+    history.record_tables(mine, shown(history, [0] * 20 + [1] * 20, mine.persons))
     forms, labels = ([*map(str, names)] for names in ([f"00{n}" for n in range(40)], range(40)))
     pairs = aliases_of(aliases(dict(zip(forms, labels, strict=True)), history.secret()))
     now = replace(job(history, range(40)), minimum=5, aliases=pairs)
@@ -321,7 +321,7 @@ def test_jobs_that_neither_ledger_nor_a_table_tells_of_are_listed(history):
     digest = record(history, mine)
     record(history, replace(mine, job="bbbb"))
     record(history, replace(mine, job="cccc", peer="west"))
-    history.record_table(replace(mine, job="dddd"), shown(history, [0] * 40))
+    history.record_tables(replace(mine, job="dddd"), shown(history, [0] * 40))
 
     def left(known, peer="south"):
         return [record.job for record in history.unlisted(mine.account, peer, lambda: Counter(known))]

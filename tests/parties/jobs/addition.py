@@ -13,9 +13,10 @@ import numpy as np
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome, Table
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.errors import DuettoError, UsageError
@@ -82,10 +83,12 @@ class Sum:
             matches=False,
             row_results=False,
             comparison_type=None,
-            exact=self.hooks.is_exact,
+            exact=ExactFigures(1, Whom.MATCHES) if self.hooks.is_exact else None,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss(self.epsilon),
+            bounds=RowBounds(),
+            asked=Asked(),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

@@ -35,6 +35,8 @@ ALLOWED: Mapping[str, Any] = {
     "peers": ["*"],
     "datasets": ["*"],
     "columns": ["*"],
+    "keys": ["*"],
+    "may_state": ["where", "derived", "bounds", "centres"],
     "recipients": ["both"],
     "epsilon_per_job": "1000",
     "epsilon_total": "10000",
@@ -127,10 +129,13 @@ class Institutions(Pair):
         (self.folder / name / "catalog.toml").write_text(tomli_w.dumps({"datasets": self._catalogs[name]}))
 
     def allow(self, name: str, total: str = "", approval: str = "auto", **entries: Any) -> None:
-        """One rule: `ALLOWED` with other entries; None leaves one out."""
+        """One rule: `ALLOWED` with other entries; None leaves one out. Where it names no parameters, another
+        like it names the method that a rule has to name."""
         given = {"approval": approval, **({"epsilon_total": total} if total else {}), **entries}
         rule = {key: value for key, value in {**ALLOWED, **given}.items() if value is not None}
-        (self.folder / name / "policy.toml").write_text(tomli_w.dumps({"rules": [rule]}))
+        named = rule | {"name": f"{rule.get('name')}, vectors", "parameters": {"method": ["vectors"]}}
+        rules = [rule] if "parameters" in rule or not rule.get("name") else [rule, named]
+        (self.folder / name / "policy.toml").write_text(tomli_w.dumps({"rules": rules}))
 
     def start(self, name: str, *, resume: bool = True) -> JobManager:
         manager = JobManager(

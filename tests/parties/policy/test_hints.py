@@ -15,8 +15,8 @@ from parties.ledger.accounting import Runs, Spent
 from parties.policy.conditions import JobView
 from parties.policy.rules import Policy, load_policy
 from parties.policy.verdict import evaluate
+from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
-from smc.analyses.studies.study import Facts
 from smc.forms import ComparisonType
 
 FIRST = """
@@ -36,20 +36,24 @@ columns = ["age"]
 recipients = ["both"]
 """
 NAMED = SECOND + 'name = "with south"\n'
+EXACT = ExactFigures(1, Whom.CELLS)
+
 FACTS = Facts(
     pairs_by_position=False,
     matches=False,
     row_results=False,
     comparison_type=None,
-    exact=False,
+    exact=None,
     sorts_by=frozenset(),
     keeps_missing=frozenset(),
     loss=Loss(),
+    bounds=RowBounds(),
+    asked=Asked(),
 )
 FEATURES = {
     "keys": replace(FACTS, matches=True, row_results=True),
-    "own sum": replace(FACTS, matches=True, row_results=True, exact=True),
-    "sum": replace(FACTS, matches=True, exact=True),
+    "own sum": replace(FACTS, matches=True, row_results=True, exact=EXACT),
+    "sum": replace(FACTS, matches=True, exact=EXACT),
     "shares": replace(FACTS, matches=True),
     "comparison": replace(FACTS, row_results=True, comparison_type=ComparisonType.parse("PN-NP-PN")),
 }

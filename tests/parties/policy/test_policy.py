@@ -17,8 +17,8 @@ from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy, parse_policy
 from parties.policy.verdict import evaluate
 from smc.analyses.disclosure.limits import Limits
+from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
-from smc.analyses.studies.study import Facts
 from smc.forms import ComparisonType
 
 RULE = {
@@ -38,15 +38,19 @@ RULE = {
     "approval": "auto",
 }
 
+EXACT = ExactFigures(1, Whom.CELLS)
+
 FACTS = Facts(
     pairs_by_position=False,
     matches=False,
     row_results=False,
     comparison_type=None,
-    exact=False,
+    exact=None,
     sorts_by=frozenset(),
     keeps_missing=frozenset(),
     loss=Loss(Fraction(1, 2)),
+    bounds=RowBounds(),
+    asked=Asked(),
 )
 
 USUAL = Limits(maximum_ratio=Fraction(10))
@@ -240,14 +244,14 @@ def test_deltas_are_limited_by_job_and_in_total():
 
 
 def test_exact_figures_need_a_word_of_the_rule_and_carry_its_limits():
-    assert not verdict([RULE], exact=True, loss=Loss()).allowed
+    assert not verdict([RULE], exact=EXACT, loss=Loss()).allowed
     rule = RULE | {"exact_aggregates": True, "minimum_group": 5, "dominance": "0.8", "overlap": 12}
-    found = verdict([rule], exact=True, loss=Loss())
+    found = verdict([rule], exact=EXACT, loss=Loss())
     assert found.allowed
     assert found.limits == replace(USUAL, minimum_group=5, dominance=Fraction(4, 5), minimum_intersection=5)
     assert found.overlap == 12
-    assert verdict([rule | {"overlap": 2}], exact=True).overlap == 5
-    assert verdict([RULE], exact=False).limits == USUAL
+    assert verdict([rule | {"overlap": 2}], exact=EXACT).overlap == 5
+    assert verdict([RULE], exact=None).limits == USUAL
 
 
 def test_the_limits_are_those_of_the_rule_that_allows():

@@ -106,7 +106,7 @@ def watched(study, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate
     def side(data):
         def run(session):
             session.channel = Watched(session.channel)
-            outcome = run_study(study, session, data, recipients, limits, gate or open_gate)
+            outcome = run_study(study, session, data, recipients, limits.of_both, gate or open_gate)
             return outcome, session.channel
 
         return run

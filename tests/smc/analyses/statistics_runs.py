@@ -68,8 +68,8 @@ def table(rows):
 
 def joint(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     return run_pair(
-        lambda s: run_study(study, s, alice, recipients, limits),
-        lambda s: run_study(study, s, bob, recipients, limits),
+        lambda s: run_study(study, s, alice, recipients, limits.of_both),
+        lambda s: run_study(study, s, bob, recipients, limits.of_both),
     )
 
 
@@ -85,7 +85,7 @@ def traffic(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
     def side(data):
         def run(session):
-            run_study(study, session, data, recipients, limits)
+            run_study(study, session, data, recipients, limits.of_both)
             return session.channel.traffic
 
         return run

@@ -38,7 +38,7 @@ def outcomes(analysis: Any, study: Any, alice: Data, bob: Data, recipients: froz
     data = {Role.ALICE: alice, Role.BOB: bob}
 
     def one(session: Any) -> Outcome:
-        return run_study(study, session, data[session.role], recipients, STRICT)
+        return run_study(study, session, data[session.role], recipients, STRICT.of_both)
 
     return run_pair(one, one, timeout=60)
 

@@ -49,7 +49,7 @@ def check(study, alice, bob, limits, recipients=BOTH):
 
     def run(session):
         data = alice if session.role is Role.ALICE else bob
-        run_study(study, session, data, recipients, limits)
+        run_study(study, session, data, recipients, limits.of_both)
         return session.channel.traffic
 
     first, second = run_pair(run, run)

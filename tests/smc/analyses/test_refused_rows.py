@@ -208,7 +208,7 @@ def refusal(study, sides, limits, recipients=BOTH):
 
     def side(session):
         try:
-            run_study(study, session, sides[session.role], recipients, limits)
+            run_study(study, session, sides[session.role], recipients, limits.of_both)
         except DuettoError as error:
             return error
         return None

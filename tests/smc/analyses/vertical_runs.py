@@ -91,8 +91,8 @@ def tables(alice=60, bob=90, common=25, seed=1):
 
 def joint(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     return run_pair(
-        lambda s: run_study(study, s, alice, recipients, limits),
-        lambda s: run_study(study, s, bob, recipients, limits),
+        lambda s: run_study(study, s, alice, recipients, limits.of_both),
+        lambda s: run_study(study, s, bob, recipients, limits.of_both),
     )
 
 
@@ -101,7 +101,7 @@ def traffic(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
     def one(data):
         def run(session):
-            run_study(study, session, data, recipients, limits)
+            run_study(study, session, data, recipients, limits.of_both)
             return session.channel.traffic
 
         return run

@@ -24,7 +24,7 @@ from smc.secret.laplace import DiscreteLaplace
 
 def counts_persons(parameters: FigureParameters, release: Release | Limits) -> bool:
     """Whether limits that apply, or epsilon, are about persons and not about rows."""
-    limited = parameters.output != SIZE and (release.counts_groups or release.weighs)
+    limited = release.counts_groups or release.counts_matches or release.weighs
     return limited or parameters.epsilon is not None
 
 
@@ -62,9 +62,7 @@ def check_rows(
         (role.other, peer, limits.fewest_matchable(len(numbers))),
     ):
         values = [value for value in parameters.values if value.side is side and schemas is not None]
-        every = [
-            declared(v, (schemas or {})[v.column], clamped=parameters.epsilon is not None) for v in values
-        ]
+        every = [declared(v, (schemas or {})[v.column]) for v in values]
         bounds = [Bounds(each.lower, each.upper) for each in every]
         check_room(
             bounds, noises(tuple(bounds)) if noises else (), most, limits.weight_factor if weighs else 1

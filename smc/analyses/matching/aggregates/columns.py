@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, off_bounds
+from smc.analyses.disclosure.figures import Sum
+from smc.analyses.disclosure.owned import Owned
 from smc.analyses.matching.aggregates.parameters import STATISTICS, FigureParameters, declared
 from smc.analyses.studies.columns import Data
 from smc.forms import Role
@@ -39,7 +41,7 @@ def exchanged(session: Session, parameters: FigureParameters, data: Data) -> lis
     if not parameters.values:
         return []
     local = [
-        declared(value, data[value.column].schema, clamped=parameters.epsilon is not None)
+        declared(value, data[value.column].schema)
         for value in parameters.values
         if value.side is session.role
     ]
@@ -61,10 +63,6 @@ class Grouped:
     values: Sequence[SecretInts]
     absolutes: Mapping[int, SecretInts]
     marks: Mapping[int, Sequence[SecretInts]]
-
-    def contributions(self) -> list[SecretInts]:
-        """Of each value what no row may have too large a part in."""
-        return [self.absolutes.get(place, column) for place, column in enumerate(self.values)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +90,34 @@ class FigureColumns:
         bounds = tuple(Bounds(each.lower, each.upper) for each in every)
         return cls(parameters, bounds, weighs and sums, counts and sums)
 
+    def declared(self, place: int) -> Owned[Bounds]:
+        """The bounds that the catalog of its side declares of a value; an exact job has no others."""
+        return Owned(self.bounds[place])
+
+    def sums(
+        self,
+        columns: Grouped,
+        members: Mapping[Role, SecretInts],
+        total: Callable[[SecretInts], SecretInts],
+    ) -> list[Sum]:
+        """Of each value what no row may have too large a part in; nothing where sums are not weighed.
+
+        These are distances from the declared bound, and where that is negative absolute values as well: a
+        bound far below all values makes distances alike.
+
+        Args:
+            columns: of the run.
+            members: 1 for the slots, or rows of a side, that are matches, else 0; of sides with values.
+            total: adds up a column.
+        """
+        if not self.weighs:
+            return []
+        found = [Sum(total(column), column) for _, column in sorted(columns.absolutes.items())]
+        for place, column in enumerate(columns.values):
+            side = self.parameters.values[place].side
+            found.append(Sum.of(column, members[side], self.declared(place), total))
+        return found
+
     def spans(self, role: Role) -> list[Bounds]:
         """The bounds of the columns of a side, in their order."""
         further = [Bounds(0, self.bounds[i].magnitude) for i in self._signed(role)]
@@ -113,7 +139,7 @@ class FigureColumns:
             found[place] = np.clip(values, each.lower, each.upper) if noisy else values
         chosen = [*found.values(), *(np.abs(found[place]) for place in self._signed(role))]
         for place in self._counted(role):
-            chosen += off_bounds(found[place], (self.bounds[place].lower, self.bounds[place].upper))
+            chosen += off_bounds(found[place], self.declared(place))
             chosen += majority.digits(found[place], self.bounds[place])
         return np.array(chosen, dtype=np.int64).reshape(len(chosen), rows).T
 

@@ -102,7 +102,7 @@ def aggregate_cost(
     least = limits.minimum_intersection
     if parameters.output != SIZE:
         least = max(least, limits.minimum_group)
-    sums = [SumShape(weighed(span), slots, fewer) for span in bounds] if weighs else []
+    sums = [SumShape(each, slots, fewer) for span in bounds for each in weighed(span)] if weighs else []
     apart = []
     if counts_groups:
         widths = [span.span_bits for span in bounds]
@@ -127,11 +127,12 @@ def spans_of(parameters: FigureParameters, schemas: Mapping[str, Schema]) -> lis
     found = []
     for value in parameters.values:
         schema = schemas.get(value.column)
-        each = None if schema is None else declared(value, schema, clamped=parameters.epsilon is not None)
+        each = None if schema is None else declared(value, schema)
         found.append(_UNKNOWN if each is None else Bounds(each.lower, each.upper))
     return found
 
 
-def weighed(bounds: Bounds) -> Bounds:
-    """Of what is compared with a sum: the values of the matches, absolute ones where some are negative."""
-    return Bounds(0, bounds.magnitude if bounds.lower < 0 else bounds.upper)
+def weighed(bounds: Bounds) -> list[Bounds]:
+    """Of what is compared with a sum: distances from the lower bound, absolute values if it is negative."""
+    distances = Bounds(0, bounds.upper - bounds.lower)
+    return [distances, Bounds(0, bounds.magnitude)] if bounds.lower < 0 else [distances]

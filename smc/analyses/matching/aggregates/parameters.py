@@ -8,23 +8,23 @@ epsilon = "0.5"                      # optional; not with shares
 [[parameters.values]]                # statistics need one at least, shares may have some
 side = "alice"
 column = "amount"
-lower = "0"                          # optional; taken from the column's declaration if missing
+lower = "0"                          # optional, with epsilon; taken from the column's declaration if missing
 upper = "1000"
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.disclosure.bounds import check_not_narrower
 from smc.analyses.records.key_parameters import KEY_PARAMETERS, KeyParameters, parse_keys
 from smc.analyses.records.keys import ERROR
 from smc.analyses.records.numbers import loss_term, number
 from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.facts import Asked, ExactFigures, Stated, Whom
 from smc.analyses.studies.neighbours import Neighbours
 from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
@@ -92,6 +92,27 @@ class FigureParameters:
         """Whether figures about several persons are released without noise; shares are not figures."""
         return self.epsilon is None and self.output != SHARES
 
+    @property
+    def exact_figures(self) -> ExactFigures | None:
+        """What is released without noise: the size, and with it one sum of each side, count as one figure."""
+        if not self.releases_exactly:
+            return None
+        return ExactFigures(max(1, *(len(self.value_columns(role)) for role in Role)), Whom.MATCHES)
+
+    def asked(self, keys: Iterable[str]) -> Asked:
+        """What the job asks for, in words of policies.
+
+        Args:
+            keys: the columns by which rows are matched.
+        """
+        matched = frozenset(keys)
+        bounded = any(bound is not None for value in self.values for bound in (value.lower, value.upper))
+        return Asked(
+            keys=matched,
+            values=matched & {value.column for value in self.values},
+            states=frozenset({Stated.BOUNDS} if bounded else ()),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateParameters(FigureParameters):
@@ -136,7 +157,6 @@ def parse(parameters: Mapping[str, Any]) -> AggregateParameters:
     output = take(parameters, "output", str, "parameters")
     if output not in OUTPUTS:
         raise UsageError(f"parameters.output cannot be {output!r}.", f"Choose one of {', '.join(OUTPUTS)}.")
-    values = parse_values(parameters, output)
     epsilon = None
     if "epsilon" in parameters:
         if output == SHARES:
@@ -144,15 +164,17 @@ def parse(parameters: Mapping[str, Any]) -> AggregateParameters:
                 "parameters.epsilon does not go with shares, which are not noisy.", "Leave it out."
             )
         epsilon = loss_term(parameters["epsilon"], "parameters.epsilon")
+    values = parse_values(parameters, output, noisy=epsilon is not None)
     return AggregateParameters(keys=keys, output=output, values=values, epsilon=epsilon)
 
 
-def parse_values(parameters: Mapping[str, Any], output: str) -> tuple[ValueColumn, ...]:
+def parse_values(parameters: Mapping[str, Any], output: str, *, noisy: bool) -> tuple[ValueColumn, ...]:
     """Read `[[parameters.values]]`.
 
     Args:
         parameters: of the job.
         output: for which they are.
+        noisy: whether there is noise, and values are clamped to bounds of the job's choice.
 
     Raises:
         UsageError: a value is impossible, there are too many, or they do not fit the output.
@@ -166,6 +188,12 @@ def parse_values(parameters: Mapping[str, Any], output: str) -> tuple[ValueColum
     values = tuple(_value(table, f"parameters.values[{place}]") for place, table in enumerate(tables))
     if len({value.name for value in values}) < len(values):
         raise UsageError("parameters.values names a column twice.", "Name each column once.")
+    if not noisy and any((value.lower, value.upper) != (None, None) for value in values):
+        raise UsageError(
+            "parameters.values: lower and upper need noise (epsilon). Without it the bounds are those that "
+            "the catalogs declare, by which limits are measured.",
+            "Leave lower and upper out, or add epsilon.",
+        )
     return values
 
 
@@ -184,25 +212,21 @@ def _value(table: Any, place: str) -> ValueColumn:
     return ValueColumn(Role(side), take(table, "column", str, place), lower, upper)
 
 
-def declared(value: ValueColumn, schema: Schema | None, *, clamped: bool) -> Declared:
-    """Scale and bounds of a column, in held units: those of the job, else the declared ones.
+def declared(value: ValueColumn, schema: Schema | None) -> Declared:
+    """Scale and bounds of a column, in held units: declared ones, or those of a job with noise.
 
     Args:
         value: as the job names it.
         schema: of its column.
-        clamped: whether there is noise, and values are clamped to bounds of the job's choice.
 
     Raises:
-        UsageError: the column is missing, is not a number, or has no bounds; or those of the job are narrower
-            than the declared ones, for figures without noise.
+        UsageError: the column is missing, is not a number, or has no bounds.
     """
     place = f"{value.side.value}'s column {value.column!r}"
     if schema is None or schema.kind not in NUMERIC or schema.scale > MAX_SCALE:
         raise UsageError(f"{place} is not a column of numbers.", "Name an integer or decimal column.")
     lower = _held(value.lower, schema.lower, schema.scale, place)
     upper = _held(value.upper, schema.upper, schema.scale, place)
-    if not clamped:
-        check_not_narrower(lower, upper, (schema.lower, schema.upper), place)
     if lower > upper or max(abs(lower), abs(upper)) >= LIMIT:
         raise UsageError(
             f"{place}: the lower bound is above the upper one, or a bound is too large.",
@@ -215,7 +239,8 @@ def _held(stated: Fraction | None, of_schema: int | None, scale: int, place: str
     if stated is None:
         if of_schema is None:
             raise UsageError(
-                f"{place} has no bounds.", "Declare lower and upper in the catalog, or set them in the job."
+                f"{place} has no bounds.",
+                "Declare lower and upper in the catalog, or set them in the job, with epsilon.",
             )
         return of_schema
     held = stated * 10**scale

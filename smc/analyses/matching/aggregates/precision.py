@@ -49,7 +49,7 @@ def expected(
         total: float | None = None
         mean: float | None = None
         if schema is not None:
-            each = declared(value, schema, clamped=True)
+            each = declared(value, schema)
             noise = distributions(parameters, (Bounds(each.lower, each.upper),))[1]
             total = float(noise.half_width(MISS)) / 10**each.scale
             if local:

@@ -26,7 +26,7 @@ def reference(
     for value in parameters.values:
         side = list(Role).index(value.side)
         column = data[side][value.column]
-        every.append(declared(value, column.schema, clamped=parameters.epsilon is not None))
+        every.append(declared(value, column.schema))
         chosen = column.array[numbers[side][pairs[:, side]]]
         bounded = parameters.epsilon is not None
         values.append(np.clip(chosen, every[-1].lower, every[-1].upper) if bounded else chosen)

@@ -84,8 +84,7 @@ def run(
         release.persons(size)
         release.admit(Shares())
         return share_outcome(parameters, [column.shares for column in (member, *columns.values)], every)
-    compared = columns.contributions() if brought.weighs else []
-    sums = [Sum(aligned.total(column), column) for column in compared]
+    sums = brought.sums(columns, dict.fromkeys(Role, member), aligned.total)
     about = _about(parameters, size, sums, distinguished)
     opened = release.open(size if parameters.output == SIZE else concatenate(figures), recipients, about)
     return results(parameters, every, None if opened is None else opened.tolist(), noises)

@@ -28,10 +28,11 @@ from smc.analyses.matching.aggregates.run import run
 from smc.analyses.records.joint_keys import check_key_rows
 from smc.analyses.records.key_parameters import check_keys
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -58,11 +59,7 @@ class AggregatesStudy:
         schemas = {Role.ALICE: alice, Role.BOB: bob}
         for role in Role:
             check_keys(self.parameters.keys, schemas[role], role)
-        clamped = self.parameters.epsilon is not None
-        every = [
-            declared(value, schemas[value.side].get(value.column), clamped=clamped)
-            for value in self.parameters.values
-        ]
+        every = [declared(value, schemas[value.side].get(value.column)) for value in self.parameters.values]
         distributions(self.parameters, tuple(Bounds(each.lower, each.upper) for each in every))
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:
@@ -89,10 +86,12 @@ class AggregatesStudy:
             matches=True,
             row_results=shows_rows(self.parameters, recipients),
             comparison_type=None,
-            exact=self.parameters.releases_exactly,
+            exact=self.parameters.exact_figures,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss() if epsilon is None else Loss(epsilon, MAX_DELTA),
+            bounds=RowBounds(),
+            asked=self.parameters.asked(self.parameters.keys.columns),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

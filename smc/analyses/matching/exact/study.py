@@ -23,9 +23,10 @@ from smc.analyses.records.joint_keys import check_key_rows
 from smc.analyses.records.key_parameters import KeyParameters, check_keys
 from smc.analyses.records.keys import DISTINCT
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -68,10 +69,12 @@ class ExactKeysStudy:
             matches=True,
             row_results=True,
             comparison_type=None,
-            exact=False,
+            exact=None,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss(),
+            bounds=RowBounds(),
+            asked=Asked(keys=frozenset(self.parameters.columns)),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

@@ -83,7 +83,11 @@ def run_cost(
         total += majority.cost(counts[role], fewer, widths)
         distinguished += [Bounds(0, fewer)] * (BESIDE_BOUNDS * len(widths))
         distinguished += [Bounds(0, fewer if width else 0) for width in widths]
-    sums = [SumShape(weighed(span), counts[value.side], fewer) for value, span in spans if weighs]
+    if weighs and any(value.side is Role.BOB for value in figures.values):
+        total += mux.cost_to_words(counts[Role.BOB])
+    sums = [
+        SumShape(each, counts[value.side], fewer) for value, span in spans if weighs for each in weighed(span)
+    ]
     least = limits.minimum_intersection
     if figures.output != SIZE:
         least = max(least, limits.minimum_group)

@@ -68,7 +68,7 @@ def parse(parameters: Mapping[str, Any]) -> LinkedParameters:
     if "epsilon" in parameters:
         raise UsageError(_noise(matching), "Leave epsilon out for exact figures, or match by exact keys.")
     return LinkedParameters(
-        matching, FigureParameters(output=output, values=parse_values(parameters, output))
+        matching, FigureParameters(output=output, values=parse_values(parameters, output, noisy=False))
     )
 
 

@@ -33,7 +33,7 @@ def reference(
     every, figures = [], [len(links)]
     for value in parameters.figures.values:
         column = sides[value.side][value.column]
-        every.append(declared(value, column.schema, clamped=False))
+        every.append(declared(value, column.schema))
         figures.append(int(column.array[rows[value.side]].sum()))
     one, other = (
         outcome(parameters, counts, every, figures if role in recipients else None) for role in Role

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.figures import Groups, Size, Sum
+from smc.analyses.disclosure.figures import Groups, Size
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_room, counts_persons
@@ -91,7 +91,10 @@ def run(
         shares = column.shares.sum(dtype=np.uint64, keepdims=True)
         return SecretInts.from_shares(session, shares, column.bounds.summed(most).fit("sum"))
 
-    size = total(SecretInts.from_bits(paired[Role.ALICE]))
+    counted = {Role.ALICE: SecretInts.from_bits(paired[Role.ALICE])}
+    if brought.weighs and any(value.side is Role.BOB for value in figures.values):
+        counted[Role.BOB] = SecretInts.from_bits(paired[Role.BOB])
+    size = total(counted[Role.ALICE])
     columns = brought.grouped({role: _gated(paired[role], values[role]) for role in Role})
     distinguished = []
     for role in Role:
@@ -101,8 +104,7 @@ def run(
     if figures.output == SIZE:
         opened = release.open(size, recipients, Size())
     else:
-        compared = columns.contributions() if brought.weighs else []
-        about = Groups((size,), [Sum(total(column), column) for column in compared], distinguished)
+        about = Groups((size,), brought.sums(columns, counted, total), distinguished)
         sums = [total(column) for column in columns.values]
         opened = release.open(concatenate([size, *sums]), recipients, about)
     return outcome(parameters, counts, every, None if opened is None else opened.tolist())

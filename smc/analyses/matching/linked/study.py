@@ -24,9 +24,10 @@ from smc.analyses.matching.linked.run import run
 from smc.analyses.matching.tolerant.records import count_rows
 from smc.analyses.matching.tolerant.study import TolerantStudy
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -52,7 +53,7 @@ class LinkedStudy:
         TolerantStudy(self.parameters.matching).check(alice, bob)
         schemas = {Role.ALICE: alice, Role.BOB: bob}
         for value in self.parameters.figures.values:
-            declared(value, schemas[value.side].get(value.column), clamped=False)
+            declared(value, schemas[value.side].get(value.column))
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Anyone may receive; somebody has to.
@@ -70,10 +71,12 @@ class LinkedStudy:
             matches=True,
             row_results=shows_rows(self.parameters.figures, recipients),
             comparison_type=None,
-            exact=True,
+            exact=self.parameters.figures.exact_figures,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss(),
+            bounds=RowBounds(),
+            asked=self.parameters.figures.asked(self.parameters.matching.columns),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

@@ -27,9 +27,10 @@ from smc.analyses.matching.tolerant.reference import reference
 from smc.analyses.matching.tolerant.run import run
 from smc.analyses.records.normalization import KINDS
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -77,10 +78,12 @@ class TolerantStudy:
             matches=True,
             row_results=True,
             comparison_type=None,
-            exact=False,
+            exact=None,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss() if self.parameters.histogram is None else self.parameters.histogram.loss,
+            bounds=RowBounds(),
+            asked=Asked(keys=frozenset(self.parameters.columns), likeness=True),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

@@ -20,9 +20,10 @@ from smc.analyses.matching.vectors.reference import reference
 from smc.analyses.matching.vectors.run import run
 from smc.analyses.matching.vectors.scores import VectorMeasure
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -70,10 +71,12 @@ class VectorStudy:
             matches=True,
             row_results=True,
             comparison_type=None,
-            exact=False,
+            exact=None,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=Loss(),
+            bounds=RowBounds(),
+            asked=Asked(keys=frozenset(self.parameters.columns), named=frozenset({"method"}), likeness=True),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

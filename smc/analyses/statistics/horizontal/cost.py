@@ -37,7 +37,7 @@ def estimate(
 ) -> Estimate:
     """What a run with `rows` rows a side costs; see `smc.analyses.studies.study.Study.cost`."""
     total = run_cost(parameters, schemas, recipients, limits)
-    exact = "local sums; open to recipients as far as the limits allow"
+    exact = "local sums; each side's part opened to recipients as far as its limits allow"
     return estimated(
         total,
         _SETUP_SECONDS
@@ -64,8 +64,6 @@ def run_cost(
 ) -> Cost:
     """The exact cost of a run in a fresh session, without what the gate sends.
 
-    Without noise that is the cost where no cell has to be withheld.
-
     Args:
         parameters: as parsed.
         schemas: the declared columns.
@@ -73,11 +71,7 @@ def run_cost(
         limits: of both policies.
     """
     if parameters.is_exact:
-        every = tables_of(parameters, schemas)
-        total = SETUP_COST if any(tables.tested(limits) for tables in every) else Cost()
-        for tables in every:
-            total += tables.cost(limits, recipients)
-        return total
+        return sum((tables.cost(recipients) for tables in tables_of(parameters, schemas)), Cost())
     least = limits.minimum_group * parameters.rows_per_person
     plans = _plans(parameters, schemas, limits)
     computed = SETUP_COST + noisy.noise_cost(plans) + noisy.seed_cost(plans)

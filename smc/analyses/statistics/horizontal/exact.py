@@ -1,27 +1,28 @@
 """Statistics without noise: tables of counts and sums, opened as far as the limits of disclosure allow.
 
 Every query becomes a table whose cells are its groups, or its bins, or both; beside the counts there are, for
-sums and means, sums of the values' distances from their lower bounds. Small and dominated cells are
-withheld before anything is opened, see `smc.analyses.disclosure.tables`.
+sums and means, sums of the values' distances from their lower bounds. Each side withholds small and dominated
+cells of its part before anything is opened, see `smc.analyses.disclosure.tables`. Bounds are those that the
+catalogs
+declare: jobs without noise have none of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from smc.analyses.disclosure.audit import Members
-from smc.analyses.disclosure.bounds import check_not_narrower
-from smc.analyses.disclosure.costs import cost_table, limits_apply
+from smc.analyses.disclosure.costs import cost_tables
 from smc.analyses.disclosure.crowds import Crowds, persons_of, told_apart
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
-from smc.analyses.disclosure.plain import plain_table
+from smc.analyses.disclosure.owned import Owned, declared_bounds
 from smc.analyses.disclosure.release import Release
-from smc.analyses.disclosure.tables import GroupTable
+from smc.analyses.disclosure.tables import TablePart, Weighed, joined, suppressed
 from smc.analyses.records.conditions import Where
 from smc.analyses.records.numbers import real
 from smc.analyses.statistics.kinds.chi_square import exact_test
@@ -33,37 +34,14 @@ from smc.analyses.statistics.plans.plan import conditions, groups, resolve
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
-from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.columns import Data, Schema
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret.bounds import Bounds
-from smc.secret.ints import SecretInts
 
 MARGIN = "(all)"
 """The label of totals."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tabulated:
-    """One side's part of a table.
-
-    Attributes:
-        counts: rows of each cell, shape (c,) or (r, c).
-        crowds: persons of each cell, and of a sum those whom it distinguishes.
-        sums: of the values' distances from their lower bound; None where the query is about rows.
-        largest: what one person contributes most to each sum; None like `sums`.
-        span: the largest distance of a value; 0 where the query is about rows.
-        members: the rows in the cells.
-    """
-
-    counts: Ints
-    crowds: Crowds
-    sums: Ints | None
-    largest: Ints | None
-    span: int
-    members: Members = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +63,17 @@ class Tables:
         """Resolve a query.
 
         Raises:
-            UsageError: it does not fit its columns, its bounds are narrower than those of a column, or a sum
-                could exceed 63 bits.
+            UsageError: it does not fit its columns, or a sum could exceed 63 bits.
         """
         statistic = resolve(query, parameters, schemas)
         found = cls(query, statistic, *groups(query, schemas), conditions(query, schemas))
         clamp = found.clamp
         if clamp is not None:
-            schema = schemas[query.columns[0]]
-            check_not_narrower(
-                clamp.lower, clamp.upper, (schema.lower, schema.upper), f"Query {query.name!r}"
-            )
             reach = max(abs(clamp.lower), abs(clamp.upper), clamp.upper - clamp.lower)
             if 2 * parameters.maximum_rows * reach >= 1 << 63:
                 raise UsageError(
                     f"Query {query.name!r} could exceed 63 bits: 2 * maximum_rows * bound is too large.",
-                    "Lower maximum_rows, or clamp to narrower bounds.",
+                    "Lower maximum_rows, or declare narrower bounds in the catalog.",
                 )
         return found
 
@@ -109,67 +82,64 @@ class Tables:
         """Of a sum or mean."""
         return self.statistic.clamps[0] if isinstance(self.statistic, Clamped) else None
 
-    def local(self, rows: LocalRows) -> list[Tabulated]:
-        """The local parts: of a count, sum or mean one table of its groups, else one table for each group."""
+    def local(self, rows: LocalRows, data: Data) -> list[TablePart]:
+        """The local parts: of a count, sum or mean one table of its groups, else one table for each group.
+
+        Args:
+            rows: that meet the conditions of the query.
+            data: the local columns, whose catalog declares the bounds.
+
+        Raises:
+            UsageError: the column of a sum declares no bounds.
+        """
         group = np.zeros(rows.count, dtype=np.int64)
         for name, last in zip(self.query.by, self.codes[-1], strict=True):
             group = group * (last + 1) + rows.columns[name]
         if isinstance(self.statistic, Cells):
             cells = self.statistic.places(rows)
-            shape = tuple(len(bins.labels) for bins in self.statistic.bins)
+            sizes = [len(bins.labels) for bins in self.statistic.bins]
+            shape = (sizes[0], sizes[1]) if len(sizes) == 2 else (1, sizes[0])
             return [
-                _tabulated(np.where(group == code, cells, -1), rows.persons, None, shape)
+                _counted(np.where(group == code, cells, -1), rows.persons, shape)
                 for code in range(len(self.groups))
             ]
-        clamp = self.clamp
-        values = None if clamp is None else (rows.columns[self.query.columns[0]], clamp)
-        return [_tabulated(group, rows.persons, values, (len(self.groups),))]
+        if self.clamp is None:
+            return [_counted(group, rows.persons, (1, len(self.groups)))]
+        (name,) = self.query.columns
+        declared = declared_bounds(data[name], name)
+        return [_summed(group, rows.persons, rows.columns[name], declared, len(self.groups))]
 
     def opened(
-        self,
-        session: Session,
-        release: Release,
-        own: Sequence[Tabulated],
-        maximum_rows: int,
-        recipients: frozenset[Role],
-    ) -> list[OpenedTable | None]:
+        self, release: Release, own: Sequence[TablePart], maximum_rows: int, recipients: frozenset[Role]
+    ) -> list[OpenedTable] | None:
         """The tables as far as the limits allow; None for a party that is not a recipient."""
-        return [
-            _open(session, release, table, maximum_rows, recipients, margins=self._margins) for table in own
-        ]
+        span = 1 if self.clamp is None else max(1, self.clamp.upper - self.clamp.lower)
+        return release.tables(own, maximum_rows * span, recipients, margins=self._margins)
 
-    def plain(self, sides: Sequence[Sequence[Tabulated]], limits: Limits = NO_LIMITS) -> list[OpenedTable]:
-        """The reference of `opened`: what a recipient would get from both sides' parts."""
+    def plain(
+        self, sides: Sequence[Sequence[TablePart]], limits: Sequence[Limits] = (NO_LIMITS, NO_LIMITS)
+    ) -> list[OpenedTable]:
+        """The reference of `opened`: what a recipient would get from both sides' parts under their limits."""
         return [
-            plain_table(
-                limits,
-                [part.counts for part in parts],
-                values=_named([part.sums for part in parts]),
-                persons=[part.crowds.fewest for part in parts],
-                cover=[part.crowds.cover for part in parts],
-                largest=_named([part.largest for part in parts]),
+            joined(
+                parts,
+                [
+                    suppressed(Owned(own), part, margins=self._margins)
+                    for own, part in zip(limits, parts, strict=True)
+                ],
                 margins=self._margins,
             )
             for parts in zip(*sides, strict=True)
         ]
 
-    def cost(self, limits: Limits, recipients: frozenset[Role]) -> Cost:
-        """The exact cost of `opened` where nothing has to be withheld, without the set-up of transfers."""
-        sums = int(self.clamp is not None)
-        columns, count, length = len(self.groups), 1, 1
+    def cost(self, recipients: frozenset[Role]) -> Cost:
+        """The exact cost of `opened`, whatever is withheld."""
+        rows, columns, count = 1, len(self.groups), 1
         if isinstance(self.statistic, Cells):
             sizes = [len(bins.labels) for bins in self.statistic.bins]
-            rows, columns = sizes if len(sizes) == 2 else (1, sizes[0])
-            count, length = len(self.groups), rows * columns + rows + columns + 1
-            columns *= rows
-        elif self._margins:
-            length = 2 * columns + 2
-        table = cost_table(columns, sums, limits, recipients, [length] * (1 + sums))
-        return sum([table] * count, Cost())
-
-    def tested(self, limits: Limits) -> bool:
-        """Whether limits are tested, for which transfers are set up."""
-        return limits_apply(limits, int(self.clamp is not None))
+            (rows, columns), count = sizes if len(sizes) == 2 else (1, sizes[0]), len(self.groups)
+        length = rows * columns + (rows + columns + 1 if self._margins else 0)
+        return cost_tables(count * length, int(self.clamp is not None), recipients)
 
     @property
     def _margins(self) -> bool:
@@ -268,66 +238,36 @@ def _margins(statistic: Cells, table: OpenedTable) -> list[tuple[tuple[str, ...]
     return [*found, (whole, totals.total if table.shown_total else None)]
 
 
-def _tabulated(
-    cells: Ints, persons: Ints, values: tuple[Ints, Clamp] | None, shape: tuple[int, ...]
-) -> Tabulated:
-    """Add up the rows by cell; those in cell -1 are in none."""
+def _counted(cells: Ints, persons: Ints, shape: tuple[int, int]) -> TablePart:
+    """Count the rows by cell; those in cell -1 are in none."""
     inside = cells >= 0
     cells, persons = cells[inside], persons[inside]
-    size = int(np.prod(shape))
+    size = shape[0] * shape[1]
     counts = np.bincount(cells, minlength=size).astype(np.int64).reshape(shape)
     everybody = persons_of(cells, persons, size).reshape(shape)
-    if values is None:
-        return Tabulated(counts, Crowds.of(everybody), None, None, 0, Members(persons, cells))
-    column, clamp = values
-    above = np.clip(column[inside], clamp.lower, clamp.upper) - clamp.lower
-    span = clamp.upper - clamp.lower
-    apart = [part.reshape(shape) for part in told_apart(cells, persons, above, (0, span), size)]
+    return TablePart(counts, Crowds.of(everybody), {}, (), Members(persons, cells))
+
+
+def _summed(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], size: int) -> TablePart:
+    """Count the rows by cell, and add up their values' distances from the lower bound."""
+    bounds, shape = declared.value, (1, size)
+    values = np.clip(values, bounds.lower, bounds.upper)
+    above = values - bounds.lower
+    apart = told_apart(cells, persons, values, declared, size)
+    weighed = [_weighed(cells, persons, above, size)]
+    if bounds.lower < 0:  # a bound far below all values makes distances alike; what is added shows through
+        weighed.append(_weighed(cells, persons, np.abs(values), size))
+    counted = _counted(cells, persons, shape)
+    crowds = Crowds.of(counted.crowds.everybody, *(part.reshape(shape) for part in apart))
+    sums = {"sum": weighed[0].totals}
+    return TablePart(counted.counts, crowds, sums, weighed, Members(persons, cells, above))
+
+
+def _weighed(cells: Ints, persons: Ints, added: Ints, size: int) -> Weighed:
     people = int(persons.max()) + 1 if len(persons) else 1
     pairs, which = np.unique(cells * people + persons, return_inverse=True)
     sums, shares, largest = (np.zeros(length, dtype=np.int64) for length in (size, len(pairs), size))
-    np.add.at(sums, cells, above)
-    np.add.at(shares, which, above)
+    np.add.at(sums, cells, added)
+    np.add.at(shares, which.reshape(-1), added)
     np.maximum.at(largest, pairs // people, shares)
-    crowds = Crowds.of(everybody, *apart)
-    return Tabulated(
-        counts, crowds, sums.reshape(shape), largest.reshape(shape), span, Members(persons, cells, above)
-    )
-
-
-def _named(parts: Sequence[Ints | None]) -> dict[str, list[Ints]]:
-    """The one further table under its name, if there is one."""
-    found = [part for part in parts if part is not None]
-    return {"sum": found} if found else {}
-
-
-def _open(
-    session: Session,
-    release: Release,
-    own: Tabulated,
-    maximum_rows: int,
-    recipients: frozenset[Role],
-    *,
-    margins: bool,
-) -> OpenedTable | None:
-    def parts(entries: Ints, most: int) -> list[SecretInts]:
-        return [
-            SecretInts.from_plain(
-                session, entries if session.role is role else None, role, Bounds(0, most), entries.shape
-            )
-            for role in Role
-        ]
-
-    values, largest = {}, {}
-    if own.sums is not None and own.largest is not None:
-        values["sum"] = parts(own.sums, maximum_rows * own.span)
-        largest["sum"] = parts(own.largest, maximum_rows * own.span)
-    cells = GroupTable(
-        parts(own.counts, maximum_rows),
-        parts(own.crowds.fewest, maximum_rows),
-        parts(own.crowds.cover, maximum_rows),
-        values,
-        largest,
-        own.members,
-    )
-    return release.table(cells, recipients, margins=margins)
+    return Weighed(largest.reshape(1, size), sums.reshape(1, size))

@@ -26,7 +26,9 @@ def reference(
     reported: list[Reported] = []
     if parameters.is_exact:
         for tables in tables_of(parameters, schemas):
-            parts = [tables.local(LocalRows.of(parameters, data, tables.where)) for data in (alice, bob)]
+            parts = [
+                tables.local(LocalRows.of(parameters, data, tables.where), data) for data in (alice, bob)
+            ]
             reported += reported_of(tables, tables.results(tables.plain(parts)))
     else:
         plans = plan(parameters, schemas)

@@ -55,18 +55,15 @@ def run_exact(
     recipients: frozenset[Role],
     release: Release,
 ) -> Outcome:
-    """Open the counts and sums of each query as a table under the limits of disclosure."""
-    if len(parameters.queries) > 1:
-        release.single_table()
+    """Open the counts and sums of each query as tables under the limits of disclosure."""
     asked = tables_of(parameters, {name: column.schema for name, column in data.items()})
     rows = rows_by_condition(parameters, data, [tables.where for tables in asked])
     reported: list[Reported] = []
     for tables in asked:
-        own = tables.local(rows[tables.where])
-        opened = tables.opened(session, release, own, parameters.maximum_rows, recipients)
-        shown = [table for table in opened if table is not None]
-        if shown:
-            reported += reported_of(tables, tables.results(shown))
+        own = tables.local(rows[tables.where], data)
+        opened = tables.opened(release, own, parameters.maximum_rows, recipients)
+        if opened is not None:
+            reported += reported_of(tables, tables.results(opened))
     if session.role not in recipients:
         return kept_from(EXACT_DETAILS)
     return received(parameters, reported, EXACT_DETAILS, noisy=False)

@@ -19,7 +19,7 @@ from typing import Any
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.disclosure.tables import PATTERN
+from smc.analyses.disclosure.tables import GOES_ON, WITHHELD
 from smc.analyses.statistics.horizontal.cost import estimate
 from smc.analyses.statistics.horizontal.exact import tables_of
 from smc.analyses.statistics.horizontal.reference import reference
@@ -31,10 +31,11 @@ from smc.analyses.statistics.plans.precision import expected
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.analyses.studies.totals import SummedRows
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -69,10 +70,12 @@ class NoisyStudy:
             matches=False,
             row_results=False,
             comparison_type=None,
-            exact=False,
+            exact=None,
             sorts_by=frozenset(),
             keeps_missing=self.parameters.keeps_missing,
             loss=self.parameters.loss,
+            bounds=RowBounds(self.parameters.maximum_rows),
+            asked=self.parameters.asked,
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
@@ -172,17 +175,23 @@ class ExactTablesStudy:
             matches=False,
             row_results=False,
             comparison_type=None,
-            exact=True,
+            exact=ExactFigures(len(self.parameters.queries), Whom.CELLS),
             sorts_by=self.parameters.sorts_by,
             keeps_missing=frozenset(),
             loss=Loss(),
+            bounds=RowBounds(self.parameters.maximum_rows),
+            asked=self.parameters.asked,
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        """Recipients learn the results, the others only what is withheld."""
+        """Recipients learn the results and what is withheld, the others nothing."""
         gets = f"the exact results of: {names_text(self.parameters)}; of sums and means the row counts too"
-        first, second = ((gets, PATTERN) if role in recipients else (PATTERN,) for role in Role)
-        return Leakage(first, second, _public(self.parameters))
+
+        def learns(role: Role) -> tuple[str, ...]:
+            other = role.other.value.capitalize()
+            return (gets, WITHHELD, GOES_ON.format(other=other)) if role in recipients else ()
+
+        return Leakage(learns(Role.ALICE), learns(Role.BOB), _public(self.parameters))
 
     def preview(
         self,
@@ -192,12 +201,10 @@ class ExactTablesStudy:
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
         """Whether rows fit the queries and the limits."""
-        del role, peer
+        del role, limits, peer
 
         def look() -> None:
             tables_of(self.parameters, {name: column.schema for name, column in data.items()})
-            if len(self.parameters.queries) > 1:
-                limits.check_single_table()
             LocalRows.of(self.parameters, data)
 
         return Preview.of(look)

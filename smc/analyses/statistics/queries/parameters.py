@@ -20,6 +20,7 @@ from smc.analyses.statistics.queries.vertical import (
     check_columns,
     parse_vertical,
 )
+from smc.analyses.studies.facts import Asked, Stated
 from smc.analyses.studies.loss import Loss, rho_within
 from smc.analyses.studies.neighbours import Neighbours
 from smc.analyses.studies.parameters import reject_unknown, take
@@ -97,6 +98,19 @@ class StatisticsParameters:
             return frozenset()
         found = {name for query in self.queries if query.kind in SORTING_KINDS for name in query.columns}
         return frozenset(found.union(*((*query.by, *columns_of(query.where)) for query in self.queries)))
+
+    @property
+    def asked(self) -> Asked:
+        """What the job asks for, in words of policies."""
+        bounded = any(bound is not None for q in self.queries for bound in (*q.lower, *q.upper))
+        keys = frozenset(() if self.vertical is None else self.vertical.match.columns)
+        said = ((Stated.WHERE, any(q.where for q in self.queries)), (Stated.BOUNDS, bounded))
+        return Asked(
+            queries=frozenset(table_one.KIND if q.entry is not None else q.kind for q in self.queries),
+            keys=keys,
+            values=keys & frozenset(self.columns),
+            states=frozenset(word for word, holds in said if holds),
+        )
 
     def columns_of(self, role: Role) -> tuple[str, ...]:
         """The columns that a side brings."""
@@ -247,6 +261,12 @@ def _check_queries(queries: Sequence[Query], noise: str) -> None:
             raise UsageError(
                 f"Query {query.entry.table!r}: a table-one is not released without noise.",
                 f"Choose a noise; without it there are {', '.join(EXACT_KINDS)}.",
+            )
+        if noise == "none" and any(bound is not None for bound in (*query.lower, *query.upper)):
+            raise UsageError(
+                f"Query {query.name!r}: lower and upper need noise. Without it the bounds are those that the "
+                "catalogs declare, by which limits are measured.",
+                "Leave lower and upper out, or add noise.",
             )
         if noise == "none" and query.kind not in EXACT_KINDS:
             raise UsageError(

@@ -17,9 +17,10 @@ from smc.analyses.statistics.vertical.cost import estimate
 from smc.analyses.statistics.vertical.reference import reference
 from smc.analyses.statistics.vertical.run import Brought, run
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.forms import Role
 from smc.protocols.session import Session
 
@@ -57,10 +58,12 @@ class VerticalStudy:
             matches=True,
             row_results=False,
             comparison_type=None,
-            exact=False,
+            exact=None,
             sorts_by=frozenset(),
             keeps_missing=frozenset(),
             loss=self.parameters.loss,
+            bounds=RowBounds(self.parameters.maximum_rows),
+            asked=self.parameters.asked,
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

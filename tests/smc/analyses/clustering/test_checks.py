@@ -43,7 +43,7 @@ def test_unfit_data_are_refused_before_they_move(values, words):
     def side(data):
         def run(session):
             with pytest.raises(DomainError, match=words):
-                run_study(parsed(), session, data, BOTH, NO_LIMITS)
+                run_study(parsed(), session, data, BOTH, NO_LIMITS.of_both)
             assert session.channel.traffic.messages <= 2  # row counts
             assert session.channel.traffic.sent == counts_cost(1).alice_bytes
 
@@ -57,7 +57,7 @@ def test_columns_of_different_length_are_refused():
 
     def side(session):
         with pytest.raises(DomainError, match="different lengths"):
-            run_study(parsed(), session, broken, BOTH, NO_LIMITS)
+            run_study(parsed(), session, broken, BOTH, NO_LIMITS.of_both)
 
     run_pair(side, side)
 

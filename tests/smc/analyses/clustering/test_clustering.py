@@ -278,7 +278,7 @@ def test_rows_that_are_not_valid_belong_to_no_cluster(start):
         own = shape.scaled.whole(halves[session.role is Role.BOB], study.columns[session.role])
         shares = mask if session.role is Role.ALICE else mask ^ valid
         secret = SecretTable(session, shape, own, SecretBits(session, shares))
-        release = Release(session, study.facts(BOTH).scope, BOTH, NO_LIMITS)
+        release = Release(session, study.facts(BOTH).scope, BOTH, NO_LIMITS.of_both)
         return Program(secret, study.parameters, BOTH, release).run()
 
     first, second = run_pair(side, side)
@@ -306,7 +306,7 @@ def test_progress_is_told():
         def run(session):
             if session.role is Role.ALICE:
                 session.report = lambda *what: told.append(what)
-            return run_study(parsed(), session, data, BOTH, NO_LIMITS)
+            return run_study(parsed(), session, data, BOTH, NO_LIMITS.of_both)
 
         return run
 

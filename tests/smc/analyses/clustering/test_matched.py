@@ -199,7 +199,7 @@ def test_refusals_look_alike_for_any_intersection_that_is_too_small():
             def run(session):
                 session.channel = Watched(session.channel)
                 with pytest.raises(DisclosureRefused, match="fewer matches or persons"):
-                    run_study(job(), session, data, BOTH, limits)
+                    run_study(job(), session, data, BOTH, limits.of_both)
                 return session.channel.sent
 
             return run

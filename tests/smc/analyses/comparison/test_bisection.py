@@ -41,7 +41,10 @@ def joint(values: list[int]) -> ANSWER:
         sides = ({"y": Column(thresholds, schema)}, {"x": Column(values, schema)})
         alice = frozenset({Role.ALICE})
         outcome, _ = run_pair(
-            *(lambda session, data=data: run_study(study, session, data, alice, NO_LIMITS) for data in sides)
+            *(
+                lambda session, data=data: run_study(study, session, data, alice, NO_LIMITS.of_both)
+                for data in sides
+            )
         )
         return [int(cell) for cell in outcome.tables[0].columns["delta"]]
 

@@ -52,8 +52,8 @@ def run(parameters: Mapping[str, Any], alice: Data, bob: Data) -> tuple[Outcome,
     parsed = COMPARISON.parse(parameters)
     recipients = recipients_of(parsed.parameters.type.delta)
     return run_pair(
-        lambda s: run_study(parsed, s, alice, recipients, NO_LIMITS),
-        lambda s: run_study(parsed, s, bob, recipients, NO_LIMITS),
+        lambda s: run_study(parsed, s, alice, recipients, NO_LIMITS.of_both),
+        lambda s: run_study(parsed, s, bob, recipients, NO_LIMITS.of_both),
         keys=KEYS,
     )
 
@@ -155,8 +155,10 @@ def test_the_gate_stands_before_the_comparison() -> None:
 
     with pytest.raises(UsageError, match="no budget"):
         run_pair(
-            lambda s: run_study(parsed, s, {"x": Column(X, INTEGER)}, frozenset(Role), NO_LIMITS, closed),
-            lambda s: run_study(parsed, s, {"y": Column(Y, INTEGER)}, frozenset(Role), NO_LIMITS),
+            lambda s: run_study(
+                parsed, s, {"x": Column(X, INTEGER)}, frozenset(Role), NO_LIMITS.of_both, closed
+            ),
+            lambda s: run_study(parsed, s, {"y": Column(Y, INTEGER)}, frozenset(Role), NO_LIMITS.of_both),
             keys=KEYS,
         )
     given = Parameters(6, 8, 512, 512)
@@ -288,7 +290,7 @@ def test_estimate_says_what_a_run_costs(route: tuple[str, str], engine: str) -> 
 
     def party(data: Data):
         def go(session):
-            run_study(parsed, session, data, recipients, NO_LIMITS)
+            run_study(parsed, session, data, recipients, NO_LIMITS.of_both)
             return session.channel.traffic
 
         return go

@@ -12,16 +12,16 @@ from smc.analyses.disclosure.figures import Groups, Noisy, Rows, Shares, Size, S
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.disclosure.release import MAX_STEPS, Release
-from smc.analyses.disclosure.tables import GroupTable
+from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.runner import run_study
-from smc.analyses.studies.study import Facts
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 from smc.secret.opening import OpenedBits, OpenedShares
+from tests.smc.analyses.table_parts import part
 
 BOTH = frozenset(Role)
 ROWS = 4
@@ -80,7 +80,7 @@ def attempt(program, declared, limits, *, recipients=BOTH, gate=open_gate):
         session.channel = Watched(session.channel)
         study = Program(program, declared)
         try:
-            found = run_study(study, session, {}, recipients, limits, gate)
+            found = run_study(study, session, {}, recipients, limits.of_both, gate)
         except DisclosureRefused as error:
             found = error
         return found, session.channel.opened
@@ -107,10 +107,12 @@ def facts(*, exact=False, rows=False, epsilon=0, matches=False):
         matches=matches,
         row_results=rows,
         comparison_type=None,
-        exact=exact,
+        exact=ExactFigures(1, Whom.MATCHES) if exact else None,
         sorts_by=frozenset(),
         keeps_missing=frozenset(),
         loss=Loss(Fraction(epsilon)),
+        bounds=RowBounds(),
+        asked=Asked(),
     )
 
 
@@ -154,15 +156,15 @@ def test_one_person_must_not_dominate_a_sum():
 
 
 def table(release, x, y, recipients):
-    found = release.table(GroupTable([x, y], [x, y], [x, y]), recipients)
+    (found,) = release.tables([part([9, 2, 8, 7])], 100, recipients, margins=False)
     return found.counts.tolist()
 
 
 def test_a_table_withholds_its_small_cells():
-    for found, opened in attempt(table, GROUPS, STRICT):
-        assert found == [[0] * ROWS]
-        assert [type(message) for message in opened] == [OpenedBits, OpenedShares]
-    assert attempt(table, GROUPS, Limits(minimum_group=3))[0][0] == [[0, 0, 6, 8]]
+    for found, opened in attempt(table, GROUPS, Limits(minimum_group=3)):
+        assert found == [[18, 0, 16, 14]]
+        assert [type(message) for message in opened] == [OpenedShares]
+    refused(table, GROUPS, STRICT, bits=0)
 
 
 def test_clusters_need_the_numbers_of_their_persons():

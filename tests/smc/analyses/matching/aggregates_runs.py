@@ -33,6 +33,8 @@ column = "age"
 side = "alice"
 column = "age"
 """
+ONE_EACH = STATISTICS.rsplit("[[values]]", 1)[0]
+"""One value of each side, as limits ask for."""
 SHARES = STATISTICS.replace("statistics", "shares")
 NOISY = 'epsilon = "2"\n' + STATISTICS
 
@@ -61,7 +63,7 @@ def run(text, alice, bob, recipients=BOTH, limits=None, program=None):
     data = {ALICE: alice, BOB: bob}
 
     def one(session):
-        outcome = run_study(study, session, data[session.role], recipients, limits or Limits())
+        outcome = run_study(study, session, data[session.role], recipients, (limits or Limits()).of_both)
         return outcome if program is None else program(session)
 
     return run_pair(one, one)

@@ -25,6 +25,10 @@ def job(output="statistics", **changes):
     return MATCHING.parse({key: value for key, value in given.items() if value is not None})
 
 
+ONE_EACH = job(values=VALUES[:2])
+"""One value of each side, as limits ask for."""
+
+
 def with_values(data, cost=None, days=None):
     rows = len(data["surname"])
     cost = [(7919 * row) % 950_001 - 50_000 for row in range(rows)] if cost is None else cost

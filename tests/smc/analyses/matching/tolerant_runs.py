@@ -59,7 +59,7 @@ def tables(rows=60, common=45, bob_rows=None):
 def side(study, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     def run(session):
         data = alice if session.role is Role.ALICE else bob
-        return run_study(study, session, data, recipients, limits, gate)
+        return run_study(study, session, data, recipients, limits.of_both, gate)
 
     return run
 

@@ -64,7 +64,7 @@ def both(analysis: Any, parameters: Mapping[str, Any], stores: Stores, data=({},
     def side(index: int):
         def go(session):
             session.precomputed = stores[index]
-            outcome = run_study(parsed, session, data[index], recipients, NO_LIMITS)
+            outcome = run_study(parsed, session, data[index], recipients, NO_LIMITS.of_both)
             return outcome, session.channel.traffic
 
         return go

@@ -46,8 +46,8 @@ def costs(values, schema=COST, group=None, persons=None):
 def shown(study, alice, bob, limits=POLICY):
     """The values that Alice is shown."""
     outcome, _ = run_pair(
-        lambda s: run_study(study, s, alice, ALICE, limits),
-        lambda s: run_study(study, s, bob, ALICE, limits),
+        lambda s: run_study(study, s, alice, ALICE, limits.of_both),
+        lambda s: run_study(study, s, bob, ALICE, limits.of_both),
     )
     return list(outcome.tables[0].columns["value"])
 
@@ -63,7 +63,7 @@ def test_a_job_must_not_narrow_the_declared_bounds(kind, lower, upper):
 
     def side(session):
         with pytest.raises(UsageError, match="narrower"):
-            run_study(study, session, costs([0] * 20), ALICE, POLICY)
+            run_study(study, session, costs([0] * 20), ALICE, POLICY.of_both)
         assert session.channel.traffic.messages == 0
 
     run_pair(side, side)
@@ -146,8 +146,8 @@ def test_the_number_of_rows_stands_beside_an_exact_sum():
     alice, bob = costs(range(20)), costs(range(30))
     for kind in ("sum", "mean"):
         outcome, _ = run_pair(
-            lambda s, kind=kind: run_study(job(kind), s, alice, ALICE, POLICY),
-            lambda s, kind=kind: run_study(job(kind), s, bob, ALICE, POLICY),
+            lambda s, kind=kind: run_study(job(kind), s, alice, ALICE, POLICY.of_both),
+            lambda s, kind=kind: run_study(job(kind), s, bob, ALICE, POLICY.of_both),
         )
         assert list(outcome.tables[0].columns["rows"]) == [50]
 

@@ -120,7 +120,7 @@ def test_a_sum_that_one_person_dominates_is_withheld():
 def test_several_queries_under_a_limit_are_refused_before_anything_is_sent():
     def side(session):
         with pytest.raises(DisclosureRefused, match="one query"):
-            run_study(job("count", "sum"), session, table(9), BOTH, Limits(minimum_group=2))
+            run_study(job("count", "sum"), session, table(9), BOTH, Limits(minimum_group=2).of_both)
         assert session.channel.traffic.messages == 0
 
     run_pair(side, side)

@@ -108,7 +108,7 @@ def test_only_recipients_get_tables_and_shares(recipient, monkeypatch):
     def side(data):
         def run(session):
             channels[session.role] = session.channel
-            return run_study(parsed(), session, data, frozenset({recipient}), NO_LIMITS)
+            return run_study(parsed(), session, data, frozenset({recipient}), NO_LIMITS.of_both)
 
         return run
 
@@ -156,7 +156,7 @@ def test_delta_counts_both_sides_of_the_likelihood():
 def test_cost_is_as_declared(recipients):
     def side(data):
         def run(session):
-            run_study(parsed(), session, data, recipients, NO_LIMITS)
+            run_study(parsed(), session, data, recipients, NO_LIMITS.of_both)
             return session.channel.traffic
 
         return run
@@ -219,7 +219,7 @@ def test_unfit_own_data_is_refused_before_anything_is_sent(spoil, words):
 
     def side(session):
         with pytest.raises(UsageError, match=words):
-            run_study(parsed(), session, data, BOTH, NO_LIMITS)
+            run_study(parsed(), session, data, BOTH, NO_LIMITS.of_both)
         assert session.channel.traffic.messages == 0
 
     run_pair(side, side)
@@ -248,7 +248,7 @@ def test_a_gate_that_raises_keeps_everything_closed(refusing, monkeypatch):
 
     def side(session):
         channels[session.role] = session.channel
-        return run_study(parsed(), session, table(3), frozenset({refusing.other}), NO_LIMITS, gate)
+        return run_study(parsed(), session, table(3), frozenset({refusing.other}), NO_LIMITS.of_both, gate)
 
     with pytest.raises(DuettoError, match="ledger"):
         run_pair(side, side)
@@ -279,7 +279,7 @@ def test_the_gate_comes_after_the_noise_and_before_the_first_share():
         def gate(channel):
             events[session.role].append("gate")
 
-        return run_study(parsed(), session, table(3), BOTH, NO_LIMITS, gate)
+        return run_study(parsed(), session, table(3), BOTH, NO_LIMITS.of_both, gate)
 
     run_pair(side, side)
     for role in Role:

@@ -67,8 +67,8 @@ def plain(study, alice, bob):
 
 def joint(study, alice, bob, recipients=BOTH):
     return run_pair(
-        lambda s: run_study(study, s, alice, recipients, NO_LIMITS),
-        lambda s: run_study(study, s, bob, recipients, NO_LIMITS),
+        lambda s: run_study(study, s, alice, recipients, NO_LIMITS.of_both),
+        lambda s: run_study(study, s, bob, recipients, NO_LIMITS.of_both),
     )
 
 
@@ -166,7 +166,7 @@ def test_the_seed_is_tossed_before_the_gate_whoever_receives(monkeypatch, recipi
             def gate(channel):
                 events[session.role].append("gate")
 
-            run_study(parsed(), session, data, recipients, NO_LIMITS, gate)
+            run_study(parsed(), session, data, recipients, NO_LIMITS.of_both, gate)
             return session.channel.traffic
 
         return run

@@ -395,7 +395,7 @@ def test_a_peer_with_more_rows_than_the_job_allows_is_stopped_at_its_word():
         session.channel.send(Counts(Residues([study.parameters.maximum_rows + 1, 40], 1 << 32)))
 
     def honest(session):
-        run_study(study, session, side(0, range(5), 1), BOTH, NO_LIMITS)
+        run_study(study, session, side(0, range(5), 1), BOTH, NO_LIMITS.of_both)
 
     with pytest.raises(ProtocolViolation, match="5001 rows; this run has room for 5000"):
         run_pair(honest, liar)

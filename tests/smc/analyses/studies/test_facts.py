@@ -9,8 +9,8 @@ import pytest
 
 from smc.analyses.preparation.study import PREPARATION, PreparationStudy
 from smc.analyses.registry import ANALYSES, registered, study_of
+from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
-from smc.analyses.studies.study import Facts
 from smc.forms import ComparisonType, Role
 
 KEYS = 'method = "exact"\nkeys = ["id"]\n'
@@ -88,7 +88,7 @@ def test_facts(name: str) -> None:
     assert found.pairs_by_position is (POSITION in expected)
     assert found.matches is (MATCHES in expected)
     assert found.row_results is (ROWS in expected)
-    assert found.exact is (EXACT in expected)
+    assert (found.exact is not None) is (EXACT in expected)
     assert bool(found.loss) is (LOSS in expected)
     assert (found.comparison_type is not None) is (analysis == "comparison")
 
@@ -130,10 +130,12 @@ def test_a_fact_that_is_not_stated_is_an_error(left_out: str) -> None:
         "matches": False,
         "row_results": False,
         "comparison_type": None,
-        "exact": False,
+        "exact": None,
         "sorts_by": frozenset(),
         "keeps_missing": frozenset(),
         "loss": Loss(),
+        "bounds": RowBounds(),
+        "asked": Asked(),
     }
     Facts(**stated)
     del stated[left_out]

@@ -30,7 +30,7 @@ def test_bytes_and_rounds_are_exact_with_lanes(name, rows, bob, link):
     recipients = frozenset(Role(each) for each in workload.recipients)
 
     def run(session):
-        outcome = run_study(study, session, data[session.role], recipients, case.limits)
+        outcome = run_study(study, session, data[session.role], recipients, case.limits.of_both)
         opened = isinstance(session.oblivious, LanedEngine) and bool(session.oblivious._lanes)
         return outcome, session.channel.traffic, opened
 

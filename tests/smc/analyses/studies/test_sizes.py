@@ -32,7 +32,7 @@ def test_bytes_and_rounds_are_exact_for_unequal_sizes(name, alice, bob):
     recipients = frozenset(Role(each) for each in workload.recipients)
 
     def run(session):
-        run_study(study, session, data[session.role], recipients, case.limits)
+        run_study(study, session, data[session.role], recipients, case.limits.of_both)
         return session.channel.traffic
 
     (first, second), estimate = run_pair(run), case.estimate()

@@ -14,6 +14,7 @@ from smc.pair import run_pair
 from smc.secret.opening import OpenedBits
 from tests.smc.analyses.matching.aggregates_runs import (
     BOTH,
+    ONE_EACH,
     SHARES,
     SIZE,
     STATISTICS,
@@ -24,7 +25,7 @@ from tests.smc.analyses.matching.aggregates_runs import (
 from tests.support import openings
 
 
-@pytest.mark.parametrize("text", [SIZE, STATISTICS, SHARES])
+@pytest.mark.parametrize("text", [SIZE, ONE_EACH, SHARES])
 def test_a_small_intersection_is_refused_at_both_sides(text):
     alice, bob = side(range(20)), side(range(15, 40))
     run(text, alice, bob, limits=Limits(minimum_intersection=5))
@@ -34,7 +35,7 @@ def test_a_small_intersection_is_refused_at_both_sides(text):
         def party(session):
             limits = Limits(minimum_intersection=6)
             with pytest.raises(DisclosureRefused):
-                run_study(parsed(text), session, own, BOTH, limits)
+                run_study(parsed(text), session, own, BOTH, limits.of_both)
             refused.append(session.role)
 
         return party
@@ -48,7 +49,7 @@ def test_a_minimum_group_holds_for_sums_and_not_for_sizes():
     limits = Limits(minimum_group=6)
     run(SIZE, alice, bob, limits=limits)
     with pytest.raises(DisclosureRefused):
-        run(STATISTICS, alice, bob, limits=limits)
+        run(ONE_EACH, alice, bob, limits=limits)
 
 
 @pytest.mark.parametrize(
@@ -59,17 +60,17 @@ def test_a_dominant_row_is_refused(amounts, refused):
     limits = Limits(dominance=Fraction(1, 2))
     if refused:
         with pytest.raises(DisclosureRefused):
-            run(STATISTICS, alice, side([1, 2, 3, 9], ages=[7, 7, 7, 7]), limits=limits)
+            run(ONE_EACH, alice, side([1, 2, 3, 9], ages=[7, 7, 7, 7]), limits=limits)
     else:
-        run(STATISTICS, alice, side([1, 2, 3, 9], ages=[7, 7, 7, 7]), limits=limits)
+        run(ONE_EACH, alice, side([1, 2, 3, 9], ages=[7, 7, 7, 7]), limits=limits)
 
 
 def test_dominance_looks_at_unsigned_columns_of_the_other_side_too():
     limits = Limits(dominance=Fraction(1, 2))
     alice = side([1, 2, 3], amounts=[1, 1, 1], ages=[1, 1, 1])
     with pytest.raises(DisclosureRefused):
-        run(STATISTICS, alice, side([1, 2, 3], ages=[9, 4, 4]), limits=limits)
-    run(STATISTICS, alice, side([1, 2, 3], ages=[8, 4, 4]), limits=limits)
+        run(ONE_EACH, alice, side([1, 2, 3], ages=[9, 4, 4]), limits=limits)
+    run(ONE_EACH, alice, side([1, 2, 3], ages=[8, 4, 4]), limits=limits)
 
 
 def test_only_one_bit_is_opened_where_a_limit_stands_against_a_result(monkeypatch):
@@ -84,31 +85,32 @@ def test_only_one_bit_is_opened_where_a_limit_stands_against_a_result(monkeypatc
     monkeypatch.setattr(Channel, "send", send)
     limits = Limits(minimum_intersection=15, dominance=Fraction(1, 100))
     with pytest.raises(DisclosureRefused):
-        run(STATISTICS, side(range(20)), side(range(15, 40)), limits=limits)
+        run(ONE_EACH, side(range(20)), side(range(15, 40)), limits=limits)
     assert opened == [(OpenedBits.kind(), 1)] * 2
 
 
 def test_limits_about_persons_want_a_row_for_each():
     alice, bob = side([1, 2, 3], persons=[0, 1, 1]), side([1, 2, 3])
-    run(STATISTICS, alice, bob)
-    run(SIZE, alice, bob, limits=Limits(minimum_group=2, minimum_intersection=2))
+    run(ONE_EACH, alice, bob)
     for text, limits in (
-        (STATISTICS, Limits(minimum_group=2)),
-        (STATISTICS, Limits(dominance=Fraction(9, 10))),
+        (SIZE, Limits(minimum_group=2)),
+        (SIZE, Limits(minimum_intersection=2)),
+        (ONE_EACH, Limits(minimum_group=2)),
+        (ONE_EACH, Limits(dominance=Fraction(9, 10))),
         ('epsilon = "1"\n' + SIZE, Limits()),
     ):
         with pytest.raises(DomainError, match="one person"):
             run(text, alice, bob, limits=limits)
     distinct = side([1, 2, 3], persons=[0, 1, 2])
-    run(STATISTICS, distinct, bob, limits=Limits(minimum_group=2))
+    run(ONE_EACH, distinct, bob, limits=Limits(minimum_group=2))
 
 
 def test_sums_that_could_wrap_are_refused_before_rows_are_aligned(monkeypatch):
     monkeypatch.setattr("smc.analyses.matching.aggregates.run.align", None)
-    text = STATISTICS.replace('side = "bob"', 'side = "bob"\nupper = 1000000000000000000')
+    text = ONE_EACH.replace('side = "bob"', 'side = "bob"\nupper = 1000000000000000000')
     with pytest.raises(DomainError, match="63"):
         run(text, side(range(20)), side(range(20)))
-    wide = STATISTICS.replace('side = "bob"', 'side = "bob"\nupper = 10000000000000000')
+    wide = ONE_EACH.replace('side = "bob"', 'side = "bob"\nupper = 10000000000000000')
     with pytest.raises(DomainError, match="63"):
         run(wide, side(range(20)), side(range(20)), limits=Limits(dominance=Fraction(33, 100)))
 
@@ -117,11 +119,11 @@ def test_the_gate_stands_before_every_opening():
     def closed(channel):
         raise RuntimeError
 
-    for text, limits in ((SIZE, Limits()), (SHARES, Limits()), (STATISTICS, Limits(minimum_group=2))):
+    for text, limits in ((SIZE, Limits()), (SHARES, Limits()), (ONE_EACH, Limits(minimum_group=2))):
 
         def one(session, text=text, limits=limits):
             data = side(range(5))
-            run_study(parsed(text), session, data, BOTH, limits, closed)
+            run_study(parsed(text), session, data, BOTH, limits.of_both, closed)
 
         with pytest.raises(RuntimeError):
             run_pair(one, one)
@@ -133,7 +135,7 @@ def test_messages_depend_on_row_counts_alone():
 
     limits = Limits(minimum_intersection=1, dominance=Fraction(99, 100))
     seen = {
-        run(STATISTICS, side(range(40)), side(range(first, first + 50)), limits=limits, program=traffic)
+        run(ONE_EACH, side(range(40)), side(range(first, first + 50)), limits=limits, program=traffic)
         for first in (0, 10, 35)
     }
     assert len(seen) == 1
@@ -156,10 +158,10 @@ def test_a_sum_over_matches_does_not_tell_of_the_few_who_differ_from_the_rest(na
     limits = Limits(minimum_group=5)
     if withheld:
         with pytest.raises(DisclosureRefused):
-            run(STATISTICS, alice, bob, limits=limits)
-        run(STATISTICS, alice, bob, limits=Limits(minimum_group=2))
+            run(ONE_EACH, alice, bob, limits=limits)
+        run(ONE_EACH, alice, bob, limits=Limits(minimum_group=2))
     else:
-        run(STATISTICS, alice, bob, limits=limits)
+        run(ONE_EACH, alice, bob, limits=limits)
 
 
 ELSEWHERE = {
@@ -181,10 +183,10 @@ def test_the_common_value_is_that_of_the_matches_and_not_of_all_rows(name, owner
     limits = Limits(minimum_group=5)
     if withheld:
         with pytest.raises(DisclosureRefused):
-            run(STATISTICS, alice, bob, limits=limits)
-        run(STATISTICS, alice, bob, limits=Limits(minimum_group=2))
+            run(ONE_EACH, alice, bob, limits=limits)
+        run(ONE_EACH, alice, bob, limits=Limits(minimum_group=2))
     else:
-        run(STATISTICS, alice, bob, limits=limits)
+        run(ONE_EACH, alice, bob, limits=limits)
 
 
 @pytest.mark.parametrize("text", [STATISTICS, SHARES])

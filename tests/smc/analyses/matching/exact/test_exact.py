@@ -49,7 +49,7 @@ def joint(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
     def side(data):
         def run(session):
-            outcome = run_study(study, session, data, recipients, limits)
+            outcome = run_study(study, session, data, recipients, limits.of_both)
             return outcome, session.channel.traffic
 
         return run
@@ -119,8 +119,8 @@ def test_nothing_is_sent_where_the_own_keys_repeat(monkeypatch):
     monkeypatch.setattr(Channel, "send", lambda self, message: sent.append(message))
     with pytest.raises(DomainError):
         run_pair(
-            lambda s: run_study(parsed(), s, texts("a", "a"), BOTH, NO_LIMITS),
-            lambda s: run_study(parsed(), s, texts("a", "a"), BOTH, NO_LIMITS),
+            lambda s: run_study(parsed(), s, texts("a", "a"), BOTH, NO_LIMITS.of_both),
+            lambda s: run_study(parsed(), s, texts("a", "a"), BOTH, NO_LIMITS.of_both),
             timeout=5,
         )
     assert not sent
@@ -173,7 +173,7 @@ def test_sets_outside_the_limits_are_refused_before_anything_else(limits):
     def side(data):
         def run(session):
             with pytest.raises(DisclosureRefused):
-                run_study(parsed(), session, data, BOTH, limits)
+                run_study(parsed(), session, data, BOTH, limits.of_both)
             told.append(session.channel.traffic.sent)
 
         return run
@@ -191,7 +191,7 @@ def test_a_small_intersection_is_refused_and_a_large_one_is_not():
     def side(data):
         def run(session):
             with pytest.raises(DisclosureRefused):
-                run_study(parsed(), session, data, BOTH, Limits(minimum_intersection=3))
+                run_study(parsed(), session, data, BOTH, Limits(minimum_intersection=3).of_both)
 
         return run
 
@@ -208,7 +208,7 @@ def test_the_gate_is_passed_before_masks_are_sent():
     def side(data):
         def run(session):
             with pytest.raises(StopError):
-                run_study(parsed(), session, data, BOTH, NO_LIMITS, gate)
+                run_study(parsed(), session, data, BOTH, NO_LIMITS.of_both, gate)
             return session.channel.traffic.sent
 
         return run

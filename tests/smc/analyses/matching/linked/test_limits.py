@@ -15,7 +15,7 @@ from smc.pair import run_pair
 from smc.protocols.exchange.bounds import Declarations
 from smc.protocols.exchange.row_counts import Counts
 from tests.smc.analyses.matching import tolerant_runs as people
-from tests.smc.analyses.matching.linked_runs import job, pairs_of, tables, with_values
+from tests.smc.analyses.matching.linked_runs import ONE_EACH, job, pairs_of, tables, with_values
 from tests.smc.analyses.matching.tolerant_runs import BOTH, OPEN, ClosedError, check_noise, closed, part, side
 from tests.support import openings
 from tests.support.transcript import shapes, transcripts
@@ -141,7 +141,7 @@ def test_nothing_is_opened_before_the_gate(monkeypatch, limits):
 
     def run(session):
         with pytest.raises(ClosedError):
-            side(job(), alice, bob, limits=limits, gate=closed)(session)
+            side(ONE_EACH, alice, bob, limits=limits, gate=closed)(session)
 
     _, seen = transcripts(monkeypatch, run)
     opened = [body for rows in seen.values() for kind, body in rows if kind in openings.OPENINGS]
@@ -151,10 +151,15 @@ def test_nothing_is_opened_before_the_gate(monkeypatch, limits):
 def test_limits_about_persons_want_a_row_for_each():
     alice, bob = tables(12, 12)
     repeated = {**alice, PERSONS: Column(np.arange(12) // 2, Schema("integer"))}
-    run = side(job(), repeated, bob)
+    run = side(ONE_EACH, repeated, bob)
     run_pair(run, run)
-    limited = side(job(), repeated, bob, limits=Limits(minimum_group=2))
-    with pytest.raises(DomainError, match="one person"):
-        run_pair(limited, limited)
+    for study, limits in (
+        (ONE_EACH, Limits(minimum_group=2)),
+        (job("size"), Limits(minimum_group=2)),
+        (job("size"), Limits(minimum_intersection=2)),
+    ):
+        limited = side(study, repeated, bob, limits=limits)
+        with pytest.raises(DomainError, match="one person"):
+            run_pair(limited, limited)
     assert job().preview(repeated, Role.ALICE, Limits(minimum_group=2)).refusal is not None
     assert job().preview(alice, Role.ALICE, Limits(minimum_group=2)).refusal is None

@@ -128,7 +128,7 @@ def test_the_run_refuses_what_the_check_refuses_and_sends_nothing(monkeypatch, s
     def run(session):
         if session.role is side:
             with pytest.raises(DomainError, match="bucket full") as caught:
-                run_study(parsed, session, data[session.role], BOTH, NO_LIMITS)
+                run_study(parsed, session, data[session.role], BOTH, NO_LIMITS.of_both)
             refused.append(caught.value.stable_code)
 
     _, seen = transcripts(monkeypatch, run)
@@ -143,7 +143,7 @@ def test_the_notes_of_the_result_tell_the_same():
     parsed = parameters(NAMES, overflow="accept", one_to_one="none")
 
     def run(session):
-        return run_study(parsed, session, data, BOTH, NO_LIMITS)
+        return run_study(parsed, session, data, BOTH, NO_LIMITS.of_both)
 
     alice, bob = run_pair(run, run)
     for note in preview(parsed, data).notes:

@@ -53,7 +53,7 @@ def joint(parsed, alice, bob):
 
     def run(session):
         own = alice if session.role is Role.ALICE else bob
-        return run_study(parsed, session, own, BOTH, NO_LIMITS)
+        return run_study(parsed, session, own, BOTH, NO_LIMITS.of_both)
 
     rows = [outcome.tables[0].columns["row"] for outcome in run_pair(run, run)]
     return {(a - 1, b - 1) for a, b in zip(*rows, strict=True)}
@@ -206,7 +206,7 @@ def test_marks_and_scores_stay_secret_if_the_result_is_opened_to_one(monkeypatch
 
     def run(session):
         own = alice if session.role is Role.ALICE else bob
-        return run_study(parsed, session, own, frozenset([Role.ALICE]), NO_LIMITS)
+        return run_study(parsed, session, own, frozenset([Role.ALICE]), NO_LIMITS.of_both)
 
     run_pair(run, run)
     (words,) = opened

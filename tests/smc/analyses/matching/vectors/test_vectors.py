@@ -67,7 +67,7 @@ def watched(study, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate
     def side(data):
         def run(session):
             session.channel = Watched(session.channel)
-            return run_study(study, session, data, recipients, limits, gate), session.channel
+            return run_study(study, session, data, recipients, limits.of_both, gate), session.channel
 
         return run
 
@@ -235,7 +235,7 @@ def test_too_few_matches_open_nothing_but_that():
         def run(session):
             session.channel = Watched(session.channel)
             seen.append(session.channel)
-            return run_study(parsed(), session, data, BOTH, limits)
+            return run_study(parsed(), session, data, BOTH, limits.of_both)
 
         return run
 
