@@ -11,7 +11,6 @@ from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 from tests.smc.secret.secret_runs import tight
 
-X, Y = tight([1, 9, 3]), tight([7, 2, 3])
 ASKS = {
     "if": lambda x, y: 1 if x >= y else 0,
     "if ints": lambda x, y: 1 if x else 0,
@@ -47,8 +46,10 @@ def _asserted(bits):
 
 @pytest.mark.parametrize("name", ASKS)
 def test_a_secret_has_no_truth_value(name):
+    first, second = tight([1, 9, 3]), tight([7, 2, 3])
+
     def side(session):
-        x, y = X.at(session), Y.at(session)
+        x, y = first.at(session), second.at(session)
         with pytest.raises(UsageError, match="neither party knows") as met:
             ASKS[name](x, y)
         assert "reveal" in str(met.value.hint)
@@ -68,8 +69,10 @@ def test_an_empty_or_owned_vector_has_none_either():
 
 
 def test_sums_and_loops_over_elements_work_as_before():
+    secret = tight([1, 9, 3])
+
     def side(session):
-        x = X.at(session)
+        x = secret.at(session)
         return sum(x).reveal().tolist(), [int(each.reveal()[0]) for each in x], len(x), list(reversed([1]))
 
     assert run_pair(side)[0] == ([13], [1, 9, 3], 3, [1])
