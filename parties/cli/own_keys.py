@@ -9,16 +9,18 @@ import click
 
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option
-from parties.cli.party import address_of
+from parties.cli.party import address_of, changes
 from parties.client import Party
 from parties.config import load
+from parties.errors import PairingError
 from parties.pki import certificate
-from parties.pki.home import load_peer, own_pairing
+from parties.pki.home import load_pairing, load_peer, own_pairing
 from parties.pki.home import renew_pairing as write_pairing
 from parties.pki.lock import running_pid
-from parties.pki.offers import accept
+from parties.pki.offers import accept, offered
 from parties.pki.renewal import renew as renew_certificate
 from parties.pki.signing import key_text
+from smc.errors import UsageError
 
 
 @click.group(cls=Listing)
@@ -117,15 +119,26 @@ def renew(at_once: bool, config_path: Path | None, as_json: bool) -> None:
 
 @keys.command("accept")
 @click.argument("peer")
+@click.option(
+    "--yes", is_flag=True, help="Do not ask where the address changes, or the end is an earlier one."
+)
 @config_option
 @json_option
-def accept_renewal(peer: str, config_path: Path | None, as_json: bool) -> None:
+def accept_renewal(peer: str, yes: bool, config_path: Path | None, as_json: bool) -> None:
     """Pin the renewed certificate that PEER has announced.
 
-    The signing key that was compared at pairing has signed it, so nothing has to be compared again.
+    The signing key that was compared at pairing has signed it, so nothing has to be compared again. If its
+    address is another one, or its certificates end earlier than those that are paired, you are asked.
     """
     config = load(config_path)
-    accepted = accept(config, peer)
+    known = config.peer(peer)
+    found = offered(config, known)
+    if found is not None and not yes and (question := changes(known, found, load_pairing(config, known))):
+        if as_json:
+            raise UsageError("With --json no question can be asked.", "Give --yes.")
+        if not click.confirm(question, err=True):
+            raise PairingError("The renewal was not confirmed; nothing was stored.", "Ask the peer.")
+    accepted = accept(config, peer, found)
     days = certificate.days_left(load_peer(load(config.path), accepted).certificates)
     running = running_pid(config) is not None
     if running:

@@ -20,7 +20,7 @@ from parties.cli.moving import pack, unpack
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import Party, ask_daemon
-from parties.config import LOG_LEVELS, Address, Config, load
+from parties.config import LOG_LEVELS, Address, Config, Peer, load
 from parties.contracts.state import State
 from parties.daemon import foreign, logs
 from parties.daemon.service import say_ready
@@ -36,6 +36,7 @@ from parties.pki.home import (
     load_pairing,
     load_tls,
     make,
+    require_later,
     socket_path,
 )
 from parties.pki.lock import only_one, running_pid
@@ -86,24 +87,23 @@ def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | Non
     """Accept a peer by its pairing FILE, after comparing the fingerprint by phone.
 
     A file with a renewed certificate of a peer that is paired needs no comparing: the signing key that was
-    compared then has signed it.
+    compared then has signed it. If its address is another one, you are asked. An older file is refused.
     """
     config = load(config_path)
     found = pairing.read(file)
+    require_later(config, found)
     if fingerprint is not None:
         if not pairing.same_fingerprint(fingerprint, found.fingerprint):
             raise PairingError(
                 f"The fingerprint of {file} is {found.fingerprint}, not the one given.",
                 "Ask the peer for its file again, on a way on which nobody can exchange it.",
             )
-    elif not yes and not _renews(config, found):
+    elif not yes and (question := _question(config, found)):
         if as_json:
             raise UsageError("With --json no question can be asked.", "Give --fingerprint or --yes.")
-        talk(f"{found.identity.name} at {found.address}", f"Fingerprint:  {found.fingerprint}")
-        question = "Does the peer read out the same with `duetto keys show`?"
         if not click.confirm(question, err=True):
             raise PairingError(
-                "The fingerprint was not confirmed; nothing was stored.", "Ask for the file again."
+                "The pairing file was not confirmed; nothing was stored.", "Ask for the file again."
             )
     peer = add_peer(config, found)
     running = running_pid(config) is not None
@@ -140,13 +140,13 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
     from parties.daemon.daemon import Daemon
 
     config = load(config_path)
-    foreign.capture()
-    logs.start(log_level or config.log_level)
     stopping, reloading = threading.Event(), threading.Event()
     signal.signal(signal.SIGHUP, lambda *_: reloading.set())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     with only_one(config):
+        foreign.capture()
+        logs.start(log_level or config.log_level)
         daemon = Daemon(config)
         try:
             daemon.start()
@@ -316,13 +316,25 @@ party.add_command(unpack)
 COMMANDS: Final[tuple[click.Command, ...]] = (init, pair, party, doctor)
 
 
-def _renews(config: Config, found: pairing.Pairing) -> bool:
-    """Whether a file is a renewal of a peer that is paired, signed by the key that was compared then."""
-    known = [peer for peer in config.peers if peer.name == found.identity.name]
+def _question(config: Config, found: pairing.Pairing) -> str:
+    """What a person has to confirm of a pairing file; empty for a plain renewal of a peer that is paired."""
+    name = found.identity.name
+    known = [peer for peer in config.peers if peer.name == name]
     if not known or not pairing.vouched_for(found, load_pairing(config, known[0])):
-        return False
-    talk(f"{found.identity.name} at {found.address}: a renewal, signed by the key that is paired.")
-    return True
+        talk(f"{name} at {found.address}", f"Fingerprint:  {found.fingerprint}")
+        return "Does the peer read out the same with `duetto keys show`?"
+    talk(f"{name} at {found.address}: a renewal, signed by the key that is paired.")
+    return changes(known[0], found, load_pairing(config, known[0]))
+
+
+def changes(peer: Peer, found: pairing.Pairing, paired: pairing.Pairing) -> str:
+    """What a person has to confirm of a later file of a peer that is paired; empty if nothing."""
+    asked = []
+    if found.address != peer.address:
+        asked.append(f"{peer.name} is to be reached at {found.address} in place of {peer.address}.")
+    if pairing.ends_earlier(found, paired):
+        asked.append(f"The certificates of {peer.name} end earlier than those that are paired.")
+    return f"{' '.join(asked)} Does the peer say the same?" if asked else ""
 
 
 def _reload(daemon: Daemon) -> None:

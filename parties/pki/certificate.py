@@ -20,6 +20,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from parties.errors import PairingError
 
 DAYS: Final = 365
+LONGEST_DAYS: Final = 400
+"""For how long a certificate may be valid that a peer is paired with."""
+
 WARN_DAYS: Final = 30
 MAXIMUM: Final = 2
 """Certificates that a party has at once."""
@@ -136,6 +139,14 @@ def ends(pem: bytes) -> dt.datetime:
 def days_left(pem: bytes, now: dt.datetime | None = None) -> int:
     """Whole days until the last of a party's certificates ends; negative when it has ended."""
     return (ends(pem) - (now or dt.datetime.now(dt.UTC))).days
+
+
+def longest(pem: bytes) -> int:
+    """For how many days that one of the certificates is valid that is valid for longest."""
+    return max(
+        (each.not_valid_after_utc - each.not_valid_before_utc).days
+        for each in x509.load_pem_x509_certificates(pem)
+    )
 
 
 def pins(pem: bytes) -> dict[str, dt.datetime]:

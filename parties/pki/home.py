@@ -214,9 +214,15 @@ def renew_pairing(config: Config, address: Address | None = None) -> Pairing:
         ConfigError: the keys cannot be read.
         PairingError: no address is given, and the old file is missing or damaged.
     """
-    if address is None:
-        address = own_pairing(config).address
-    renewed = pairing.describe(load_identity(config), address)
+    counter = 0
+    try:
+        before = own_pairing(config)
+    except PairingError:
+        if address is None:
+            raise
+    else:
+        address, counter = address or before.address, before.counter
+    renewed = pairing.describe(load_identity(config), address, after=counter)
     write_atomically(config.home / f"{config.name}.pair", renewed.text.encode() + b"\n")
     return renewed
 
@@ -251,11 +257,13 @@ def add_peer(config: Config, peer: Pairing) -> Peer:
 
     Raises:
         ConfigError: the peer has the name of this party.
-        PairingError: the file does not prove the peer's Paillier key, or its certificates have ended.
+        PairingError: the file does not prove the peer's Paillier key, its certificates have ended or are
+            valid for too long, or it is older than the one that is paired.
     """
     pairing.require_proof(peer)
     pairing.require_valid(peer)
     name = peer.identity.name
+    require_later(config, peer)
     if name == config.name:
         raise ConfigError(
             f"The pairing file is of a party named {name!r}, like this one.", "Give it to the peer instead."
@@ -274,6 +282,28 @@ def add_peer(config: Config, peer: Pairing) -> Peer:
     write_atomically(stored, peer.text.encode() + b"\n")
     write_atomically(config.path, text.encode())
     return changed.peer(name)
+
+
+def require_later(config: Config, found: Pairing) -> None:
+    """Refuse a file that the peer made before the one that is paired: it would turn back what has changed.
+
+    Raises:
+        PairingError: it did (code `old-pairing`).
+    """
+    name = found.identity.name
+    for known in config.peers:
+        if known.name != name:
+            continue
+        try:
+            paired = pairing.read(known.pairing)
+        except PairingError:  # what is damaged is to be replaced
+            continue
+        if pairing.is_older(found, paired):
+            raise PairingError(
+                f"{name!r} made this pairing file before the one that is paired.",
+                f"Ask {name!r} for the file that `duetto keys renew-pairing` writes there.",
+                code="old-pairing",
+            )
 
 
 def check_config_file(config: Config) -> None:

@@ -2,7 +2,7 @@
 
 A party whose next certificate is made sends its pairing file with each greeting. The greeting comes over a
 connection with the pinned certificate, and the file is signed by the pinned signing key; what is not a
-renewal of the pinned file (see `parties.pki.pairing.vouched_for`) is never kept.
+renewal of the pinned file (see `parties.pki.pairing.succeeds`) is never kept.
 """
 
 from __future__ import annotations
@@ -42,15 +42,20 @@ def offered(config: Config, peer: Peer) -> Pairing | None:
     return found if _is_newer(found, load_pairing(config, peer)) else None
 
 
-def accept(config: Config, name: str) -> Peer:
+def accept(config: Config, name: str, found: Pairing | None = None) -> Peer:
     """Pin the renewal that a peer has announced.
+
+    Args:
+        config: of this party.
+        name: the peer.
+        found: what `offered` returned and somebody has looked at; None is what is announced now.
 
     Raises:
         ConfigError: no such peer is paired.
         PairingError: it has announced nothing that is still to accept, or all certificates of it have ended.
     """
     peer = config.peer(name)
-    found = offered(config, peer)
+    found = found or offered(config, peer)
     if found is None:
         raise PairingError(
             f"{name!r} has announced no renewed certificate that is still to accept.",
@@ -131,7 +136,7 @@ class Renewals:
 
     def _keep(self, config: Config, peer: Peer, data: bytes) -> None:
         found, pinned = pairing.parse(data.decode()), load_pairing(config, peer)
-        if found.text == pinned.text:
+        if found.fingerprint == pinned.fingerprint:
             return
         if found.identity.name != peer.name or not _is_newer(found, pinned):
             raise PairingError(
@@ -140,8 +145,9 @@ class Renewals:
             )
         pairing.require_valid(found)
         write_atomically(_path(config, peer.name), found.text.encode() + b"\n")
-        # Another address is for a person to accept: the rule is about certificates.
-        if config.accept_renewals and found.address == peer.address:
+        # Another address, or an earlier end, is for a person to accept: the rule is about renewals.
+        is_usual = found.address == peer.address and pairing.vouched_for(found, pinned)
+        if config.accept_renewals and is_usual:
             self._due.add(peer.name)
         else:
             log.warning(
@@ -150,7 +156,7 @@ class Renewals:
 
 
 def _is_newer(found: Pairing, pinned: Pairing) -> bool:
-    return found.text != pinned.text and pairing.vouched_for(found, pinned)
+    return found.fingerprint != pinned.fingerprint and pairing.succeeds(found, pinned)
 
 
 def _path(config: Config, name: str) -> Path:

@@ -26,7 +26,7 @@ from smc.ciphers.keys import PublicKey, check_public_key
 from smc.errors import KeyMaterialError
 from smc.numeric.modular import Integer
 
-VERSION: Final = 3
+VERSION: Final = 4
 MINIMUM_PAILLIER_BITS: Final = 2048
 
 _FILE_BYTES = 1 << 14
@@ -43,8 +43,21 @@ _FIELDS = {
         "paillier_proof",
         "signature",
     ),
+    4: (
+        "duetto_pairing",
+        "name",
+        "address",
+        "certificates",
+        "signing",
+        "paillier",
+        "paillier_proof",
+        "counter",
+        "signature",
+    ),
 }
 """By version. Files of version 1 do not prove the Paillier key; they count only where already pinned."""
+
+_COUNTER_BITS: Final = 63
 
 _SIGNED: Final = b"duetto pairing file\0"
 _HINT = "Ask the party for its pairing file again; `duetto keys renew-pairing` writes it there."
@@ -59,27 +72,45 @@ class Pairing:
         address: where its daemon listens.
         proven: whether the file proves that the Paillier modulus is square-free and prime to phi(N).
         signed: whether the file carries a signature by its own signing key.
-        text: the canonical form, of which `fingerprint` is made.
+        counter: greater than in every earlier file of the party; 0 in files before version 4.
+        text: the canonical form.
     """
 
     identity: PeerIdentity
     address: Address
     proven: bool
     signed: bool
+    counter: int
     text: str = field(repr=False)
 
     @property
     def fingerprint(self) -> str:
-        """160 bits of the SHA-256 of the canonical form: eight groups of four of A-Z and 2-7."""
-        digest = hashlib.sha256(b"duetto pairing\0" + self.text.encode()).digest()
+        """160 bits of the SHA-256 of the canonical form: eight groups of four of A-Z and 2-7.
+
+        From version 4 on without counter and signature: a file that says the same has the same.
+        """
+        text = self.text
+        if self.counter:
+            document = json.loads(text)
+            text = _canonical({name: document[name] for name in document.keys() - {"counter", "signature"}})
+        digest = hashlib.sha256(b"duetto pairing\0" + text.encode()).digest()
         letters = base64.b32encode(digest[:20]).decode()
         return "-".join(letters[i : i + 4] for i in range(0, len(letters), 4))
 
 
-def describe(identity: Identity, address: Address, now: dt.datetime | None = None) -> Pairing:
-    """This party's pairing file, with those of its certificates that have not ended, or else all."""
+def describe(
+    identity: Identity, address: Address, now: dt.datetime | None = None, *, after: int = 0
+) -> Pairing:
+    """This party's pairing file, with those of its certificates that have not ended, or else all.
+
+    Args:
+        identity: this party.
+        address: where its daemon listens.
+        now: the time; None is now.
+        after: the counter of the party's last file. The new one is greater, and is the time in milliseconds
+            where that is, so that it grows in a home that was restored from an old copy, too.
+    """
     now = now or dt.datetime.now(dt.UTC)
-    valid = [pem for pem in certificate.split(identity.certificates) if certificate.ends(pem) > now]
     key = identity.signing.public_key().public_bytes(
         serialization.Encoding.Raw, serialization.PublicFormat.Raw
     )
@@ -87,12 +118,19 @@ def describe(identity: Identity, address: Address, now: dt.datetime | None = Non
         "duetto_pairing": VERSION,
         "name": identity.name,
         "address": str(address),
-        "certificates": (b"".join(valid) or identity.certificates).decode(),
+        "certificates": shown_certificates(identity, now).decode(),
         "signing": key.hex(),
         "paillier": f"{int(identity.paillier.public.n):x}",
         "paillier_proof": _encoded(prove(identity.paillier), identity.paillier.public),
+        "counter": str(max(after + 1, int(1000 * now.timestamp()))),
     }
     return parse(sign(document, identity.signing))
+
+
+def shown_certificates(identity: Identity, now: dt.datetime) -> bytes:
+    """The certificates that a party's pairing file has: those that have not ended, or else all."""
+    valid = [pem for pem in certificate.split(identity.certificates) if certificate.ends(pem) > now]
+    return b"".join(valid) or identity.certificates
 
 
 def sign(document: dict[str, Any], key: Ed25519PrivateKey) -> str:
@@ -151,14 +189,15 @@ def parse(text: str) -> Pairing:
     signed = "signature" in document
     if signed:
         _check_signature(document, signing)
-    return Pairing(PeerIdentity(name, signing, key, pem), where, proven, signed, _canonical(document))
+    peer = PeerIdentity(name, signing, key, pem)
+    return Pairing(peer, where, proven, signed, _counter(document), _canonical(document))
 
 
-def vouched_for(found: Pairing, paired: Pairing) -> bool:
-    """Whether a file is a renewal of one that is paired, so that nobody has to compare fingerprints.
+def succeeds(found: Pairing, paired: Pairing) -> bool:
+    """Whether a file is a later one of a party that is paired, signed by the signing key that was compared.
 
-    It is, if the signing key that is paired has signed it, the Paillier key is the same, and its certificates
-    end no earlier: a file of earlier times, replayed by whoever kept it, is not a renewal.
+    A file of earlier times, replayed by whoever kept it, is not later: its counter says so, and where neither
+    file has one, its certificates may not end earlier.
     """
     one, other = found.identity, paired.identity
     return (
@@ -167,16 +206,48 @@ def vouched_for(found: Pairing, paired: Pairing) -> bool:
         and one.name == other.name
         and key_text(one.signing) == key_text(other.signing)
         and one.paillier.fingerprint == other.paillier.fingerprint
-        and certificate.ends(one.certificates) >= certificate.ends(other.certificates)
+        and not is_older(found, paired)
+        and (found.counter > 0 or not ends_earlier(found, paired))
+    )
+
+
+def vouched_for(found: Pairing, paired: Pairing) -> bool:
+    """Whether a file is a renewal of one that is paired, so that nobody has to compare fingerprints.
+
+    It is, if it succeeds that one, and its certificates end no earlier. An earlier end is for a person to
+    accept: so a certificate that is given up leaves no longer than its successor.
+    """
+    return succeeds(found, paired) and not ends_earlier(found, paired)
+
+
+def ends_earlier(found: Pairing, paired: Pairing) -> bool:
+    """Whether the certificates of a file end before those of one that is paired."""
+    return certificate.ends(found.identity.certificates) < certificate.ends(paired.identity.certificates)
+
+
+def is_older(found: Pairing, paired: Pairing) -> bool:
+    """Whether a party made a file before another one of its own, which is paired and says something else."""
+    return (
+        key_text(found.identity.signing) == key_text(paired.identity.signing)
+        and found.fingerprint != paired.fingerprint
+        and 0 < paired.counter >= found.counter
     )
 
 
 def require_valid(found: Pairing, now: dt.datetime | None = None) -> None:
-    """Refuse to pair with a file of which no certificate is valid any more.
+    """Refuse to pair with a file of which no certificate is valid any more, or one for longer than is usual.
+
+    The end is the only way in which a certificate whose key was stolen is given up for certain.
 
     Raises:
-        PairingError: all have ended.
+        PairingError: all have ended, or one is valid for more than `certificate.LONGEST_DAYS`.
     """
+    if (days := certificate.longest(found.identity.certificates)) > certificate.LONGEST_DAYS:
+        raise PairingError(
+            f"A certificate in the pairing file of {found.identity.name!r} is valid for {days} days; at most "
+            f"{certificate.LONGEST_DAYS} are taken.",
+            f"Ask {found.identity.name!r} what that is, and to run `duetto keys renew --at-once`.",
+        )
     if certificate.ends(found.identity.certificates) <= (now or dt.datetime.now(dt.UTC)):
         name = found.identity.name
         raise PairingError(
@@ -202,6 +273,15 @@ def require_proof(found: Pairing) -> None:
             f"The pairing file of {name!r} is of an older release and does not prove its Paillier key.",
             f"Ask {name!r} for the file that `duetto keys renew-pairing` of this release writes there.",
         )
+
+
+def _counter(document: dict[str, Any]) -> int:
+    if "counter" not in document:
+        return 0
+    text = document["counter"]
+    if not re.fullmatch(r"[1-9][0-9]{0,18}", text) or int(text).bit_length() > _COUNTER_BITS:
+        raise PairingError("The pairing file's counter is not a number of at most 63 bits.", _HINT)
+    return int(text)
 
 
 def _check_signature(document: dict[str, Any], key: Ed25519PublicKey) -> None:

@@ -72,7 +72,7 @@ def _alone(config: Config) -> Iterator[None]:
 
 
 def _renew(config: Config, now: dt.datetime, *, at_once: bool) -> Renewal:
-    address = own_pairing(config).address
+    before = own_pairing(config)
     identity = load_identity(config)
     shown = identity.in_use(now)
     waiting = identity.renewed is not None and shown.certificate == identity.certificate
@@ -88,8 +88,10 @@ def _renew(config: Config, now: dt.datetime, *, at_once: bool) -> Renewal:
         for name in ("tls.crt", "tls.key"):
             (folder / name).unlink(missing_ok=True)
         identity = load_identity(config)
-    found = pairing.describe(identity, address, now)
-    write_atomically(config.home / f"{config.name}.pair", found.text.encode() + b"\n")
+    found = before
+    if not before.counter or before.identity.certificates != pairing.shown_certificates(identity, now):
+        found = pairing.describe(identity, before.address, now, after=before.counter)
+        write_atomically(config.home / f"{config.name}.pair", found.text.encode() + b"\n")
     used_from = certificate.ends(identity.certificate) - CHANGE if identity.renewed else now
     return Renewal(
         found, max(used_from, now), certificate.ends(identity.certificates), at_once or not waiting

@@ -9,14 +9,14 @@ from click.testing import CliRunner
 
 from parties.cli.own_keys import keys as keys_group
 from parties.config import load
-from parties.errors import PairingError
+from parties.errors import USAGE, PairingError
 from parties.pki import certificate, home, pairing
 from parties.pki.offers import Renewals, accept, offered
 from parties.pki.renewal import renew
 from parties.ports.terms import Terms
 from parties.rpc.greeting import check_greeting, make_greeting
 from smc.errors import ProtocolViolation
-from tests.parties.pki.dated import DAY, certified, ending_in, real_now, renewed
+from tests.parties.pki.dated import DAY, START, certified, ending_in, real_now, renewed
 from tests.parties.pki.homes import HERE, pinned
 from tests.parties.rpc.harness import SOUTH, dialling, listening
 
@@ -89,7 +89,7 @@ def test_what_is_no_renewal_is_not_kept(homes, caplog):
             b"{}",
             pairing.describe(replace(renewed(identity), signing=SOUTH.signing), HERE).text.encode(),
             pairing.describe(certified(replace(identity, name="west"), real_now()), HERE).text.encode(),
-            pairing.describe(ending_in(identity, 100 * DAY), HERE).text.encode(),
+            pairing.describe(renewed(identity), HERE, START - 9000 * DAY).text.encode(),
             pairing.describe(replace(renewed(identity), paillier=SOUTH.paillier), HERE).text.encode(),
         ),
         1,
@@ -101,6 +101,26 @@ def test_what_is_no_renewal_is_not_kept(homes, caplog):
         assert caplog.text.count("is not taken") == number
     with pytest.raises(ProtocolViolation):
         check_greeting(make_greeting(SOUTH, Terms(), bytes(20000)), "south")
+
+
+def test_an_earlier_end_is_for_a_person_to_accept(homes):
+    """Or a certificate that is given up would be in nobody's reach before it ends by itself."""
+    config, identity = load(homes["south"]), home.load_identity(load(homes["north"]))
+    heard = Renewals(replace(config, accept_renewals=True))
+    heard.hear("north", pairing.describe(ending_in(identity, 100 * DAY), HERE).text.encode())
+    assert heard.due() == ()
+
+    def accepted(*words, **given):
+        return CliRunner().invoke(
+            keys_group, ["accept", "north", "--config", str(homes["south"]), *words], **given
+        )
+
+    done = accepted(input="n\n")
+    assert done.exit_code != 0
+    assert "end earlier than those that are paired" in " ".join(done.stderr.split())
+    assert accepted("--json").exit_code == USAGE
+    assert accepted(input="y\n").exit_code == 0
+    assert certificate.days_left(pinned(homes["south"], "north").certificates) < 101
 
 
 def test_junk_that_differs_each_time_is_looked_at_once_a_minute(homes, caplog, monkeypatch):

@@ -6,10 +6,13 @@ import json
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
 
-from parties.config import load
+from parties.cli.party import pair
+from parties.config import Address, load
 from parties.errors import PairingError
 from parties.pki import certificate, home, pairing
+from parties.pki.offers import Renewals, offered
 from parties.pki.renewal import renew
 from tests.parties.pki.dated import DAY, certified, ending_in, real_now, renewed
 from tests.parties.pki.homes import HERE, hand_over, pinned
@@ -68,7 +71,48 @@ def test_an_older_renewal_is_not_taken_again(homes):
     first = home.own_pairing(config).text
     renew(config)
     assert hand_over(homes["north"], homes["south"]).exit_code == 0
-    assert "Fingerprint:" in refused(first, homes)
+    assert "made this pairing file before the one that is paired" in refused(first, homes)
+
+
+def test_an_older_file_does_not_turn_the_address_back_even_if_nobody_asks(homes):
+    """Its certificates are the same, so it was taken without a question for a renewal."""
+    north, south = load(homes["north"]), load(homes["south"])
+    old = home.own_pairing(north)
+    home.add_peer(south, home.renew_pairing(north, Address("north.example", 17)))
+    with pytest.raises(PairingError, match="before the one that is paired") as caught:
+        home.add_peer(load(homes["south"]), old)
+    assert caught.value.stable_code == "old-pairing"
+    assert str(load(homes["south"]).peer("north").address) == "north.example:17"
+    home.add_peer(load(homes["south"]), home.renew_pairing(north, old.address))
+
+
+def test_another_address_is_asked_for_and_the_same_file_is_not(homes):
+    home.renew_pairing(load(homes["north"]), Address("north.example", 17))
+    done = hand_over(homes["north"], homes["south"])
+    assert done.exit_code != 0
+    assert "is to be reached at north.example:17 in place of" in " ".join(done.stderr.split())
+    assert load(homes["south"]).peer("north").address == HERE
+    done = CliRunner().invoke(
+        pair, [str(homes["north"] / "north.pair"), "--config", str(homes["south"])], input="y\n"
+    )
+    assert done.exit_code == 0, done.output
+    assert str(load(homes["south"]).peer("north").address) == "north.example:17"
+    assert hand_over(homes["north"], homes["south"]).exit_code == 0
+
+
+@pytest.mark.parametrize("days", [400, 36_500])
+def test_certificates_that_are_valid_for_years_are_refused(homes, monkeypatch, days):
+    """One of 100 years was pinned without a question, by a rule, and no later one ever again."""
+    config, identity = load(homes["south"]), home.load_identity(load(homes["north"]))
+    with monkeypatch.context() as patched:
+        patched.setattr(certificate, "DAYS", days)
+        long = pairing.describe(certified(identity, real_now()), HERE)
+    with pytest.raises(PairingError, match=f"valid for {days + 1} days; at most 400"):
+        home.add_peer(config, long)
+    heard = Renewals(replace(config, accept_renewals=True))
+    heard.hear("north", long.text.encode())
+    assert heard.due() == ()
+    assert offered(config, config.peer("north")) is None
 
 
 def test_a_renewal_for_another_name_changes_nothing_of_the_peer(homes):
@@ -93,7 +137,7 @@ def test_shorter_and_ended_certificates_are_refused(homes):
 def test_files_of_the_second_version_stay_paired():
     document = json.loads(pairing.describe(SOUTH, HERE).text) | {"duetto_pairing": 2}
     document["certificate"] = document.pop("certificates")
-    del document["signature"]
+    del document["signature"], document["counter"]
     old = pairing.parse(json.dumps(document))
     assert old.proven
     assert not old.signed
