@@ -75,8 +75,8 @@ def test_results_are_deleted_as_configured(served):
     job_id = served.north.submit(job_file()).job_id
     wait_final(served.north, job_id)
     store._database.execute("update jobs set updated = '2020-01-01T00:00:00Z'")
-    served.north.housekeeper.prune()
+    served.north.housekeeper.look()
     assert store.summary(job_id).kept
     served.north.housekeeper.keep_days = 90
-    served.north.housekeeper.prune()
+    served.north.housekeeper.look()
     assert store.summary(job_id).deleted
