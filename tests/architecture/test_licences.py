@@ -52,9 +52,8 @@ def licences(distribution):
     """The names of its licences by SPDX; what is joined by OR may be chosen, so each is a set of its own."""
     about = distribution.metadata
     said = about.get("License-Expression") or about.get("License") or ""
-    classified = [
-        c.split(" :: ")[-1] for c in about.get_all("Classifier") or () if c.startswith("License ::")
-    ]
+    classifiers = about.get_all("Classifier") or ()
+    classified = [c.split(" :: ")[-1] for c in classifiers if c.startswith("License ::")]
     choices = said.strip("()").split(" OR ") if said and len(said) < 100 else classified
     return [{_SPDX.get(part.strip(" ()"), part.strip(" ()")) for part in c.split(" AND ")} for c in choices]
 

@@ -22,6 +22,16 @@ type = "integer"
 lower = 0
 upper = 1000
 """
+GUARDED = (
+    COMMAND[0],
+    "-c",
+    f"import ctypes; ctypes.CDLL(None).prctl(65, 1, 0, 0, 0); {COMMAND[2]}",
+)
+"""The program as under `MemoryDenyWriteExecute` of our unit: no memory can be written first and run then.
+
+PR_SET_MDWE of Linux 6.3; an older one refuses the call, and nothing is tested.
+"""
+
 COLUMNS = {"alice": {"x": "value"}, "bob": {"y": "value"}}
 
 
@@ -50,7 +60,7 @@ def test_keys_daemons_and_jobs_need_no_phe(without):
         (home / "policy.toml").write_text(tomli_w.dumps({"rules": [ALLOWED]}))
         (home / "catalog.toml").write_text(CATALOG)
         (home / "numbers.csv").write_text("value\n5\n50\n500\n")
-    processes = [started(homes[name]) for name in NAMES]
+    processes = [started(homes[name], command=GUARDED) for name in NAMES]
     try:
         assert len(run("keys", "show", "--config", homes["north"])["fingerprint"]) > 16
         given = {"type": "PN-NP-PN", "bits": 10, "engine": "paillier"}
