@@ -1,9 +1,10 @@
 """Keys and ciphertexts as objects of the library `phe`, private keys also as files of its `pheutil`.
 
 A file is a JSON web key with `kty` "DAJ" that names the primes `p` and `q`, base64url without padding, and
-the public key as `pub`; files of early versions name `lambda` instead of the primes. They are read and written
-here without phe, which only the conversions from and to its own objects import: duetto runs without it. One of
-its encrypted numbers stands for plaintext * 16**exponent.
+the public key as `pub`; files of early versions name `lambda` instead of the primes. They are read and
+written here without phe, which only the conversions from and to its own objects import: duetto runs without
+it. One of its encrypted numbers stands for plaintext * 16**exponent.
+
 
 Reading checks form and arithmetic only. A public key from outside still has to pass
 `smc.ciphers.keys.check_public_key`.
