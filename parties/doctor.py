@@ -17,11 +17,12 @@ from parties.audit.files import read_log
 from parties.audit.verification import missing_decisions, missing_entries
 from parties.catalog.declaration import load_catalog
 from parties.client import ask_daemon
+from parties.clock import CLOCK
 from parties.cluster.connecting import check_files
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
 from parties.contracts.spec import MAX_MBIT, MAX_RTT_MS
-from parties.errors import ConfigError, PeerRefused, PeerUntrusted, VersionMismatch
+from parties.errors import ClockError, ConfigError, PeerRefused, PeerUntrusted, VersionMismatch
 from parties.jobs.results import SPACE, ResultFolder
 from parties.kept_pools import KeptPools
 from parties.ledger.book import open_ledger
@@ -101,6 +102,7 @@ def examine_self(config: Config) -> list[Finding]:
         _attempt("self", "jobs", lambda: _jobs(config)),
         _attempt("self", "results", lambda: _results(config)),
         _attempt("self", "exact jobs", lambda: _history(config)),
+        _attempt("self", "clock", lambda: _own_clock(config)),
         _disk(config),
         _attempt("self", "kernels", _kernels),
         *(_attempt("self", "pools", partial(_pools, config, kept)) for kept in config.pools),
@@ -343,6 +345,16 @@ def _history(config: Config) -> Finding:
     return Finding("self", "exact jobs", Status.OK, "earlier ones can be compared with")
 
 
+def _own_clock(config: Config) -> Finding:
+    """Whether the clock is behind what was written last, so that nothing is deleted or ended by it."""
+    head, lines = open_ledger(config.home).head(), read_log(config.home).lines
+    try:
+        CLOCK.trusted(head.time if head else "", lines[-1].time if lines else "")
+    except ClockError as error:
+        return Finding("self", "clock", Status.WARN, error.what, error.hint)
+    return Finding("self", "clock", Status.OK, "not behind the last entries of ledger and audit log")
+
+
 def _peer_ledger(config: Config, peer: Peer) -> Finding:
     for doubt in ledger_doubts(open_ledger(config.home)):
         if (doubt.peer, doubt.whose) == (peer.name, Whose.PEER):
@@ -370,7 +382,11 @@ def _disk(config: Config) -> Finding:
     if free < SPACE:
         room = f"{free >> 20} MiB free, and a run needs {SPACE >> 20}"
         return Finding(
-            "self", "disk", Status.FAIL, room, "Make room, for instance with `duetto job prune`; no job runs."
+            "self",
+            "disk",
+            Status.FAIL,
+            room,
+            "Make room, for instance with `duetto job forget`; no job runs.",
         )
     if free >= _MIN_FREE_BYTES:
         return Finding("self", "disk", Status.OK, what)

@@ -9,6 +9,7 @@
         BudgetError         refused because the privacy budget is spent
       JobError              a job file, or a job in a state that does not allow what was asked
       StorageError          jobs or results cannot be kept: the disk is full, or the database is damaged
+      ClockError            the clock of this machine is not one by which something may be deleted
       PoolError             prepared randomness that is damaged or was used before
       ClusterError          this party's Dask cluster does not do the work that it is given
         ClusterUnavailable  ... because it does not answer, or no worker is left
@@ -88,6 +89,12 @@ class StorageError(DuettoError):
     """Jobs or results cannot be written or read; free space, or restore the database from a copy."""
 
     code = "storage"
+
+
+class ClockError(DuettoError):
+    """The clock of this machine has stepped, or is behind what was written; set it."""
+
+    code = "clock"
 
 
 class PoolError(DuettoError):
@@ -177,6 +184,7 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
     PolicyError: REFUSED,
     JobError: BAD_DATA,
     PoolError: BAD_DATA,
+    ClockError: RETRY,
     StorageError: DISK,
     ClusterError: UNAVAILABLE,
     PeerError: UNAVAILABLE,

@@ -65,6 +65,12 @@ class Audit:
         with self._lock:
             return (self._last.number, self._last.hash) if self._last else (-1, GENESIS)
 
+    @property
+    def last_time(self) -> str:
+        """When the last line was written, RFC 3339 in UTC; empty if there is none."""
+        with self._lock:
+            return self._last.time if self._last else ""
+
     def write(self, event: str, **about: str | int) -> None:
         """Write one line and force it to disk.
 

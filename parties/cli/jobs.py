@@ -284,6 +284,7 @@ for _command in (
     certificates.verify,
     retention.forget,
     retention.prune,
+    retention.aside,
 ):
     job.add_command(_command)
 

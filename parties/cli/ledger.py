@@ -11,6 +11,7 @@ from parties.cli import contents
 from parties.cli.keys import trust_options, trusted
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option
+from parties.clock import CLOCK
 from parties.config import Config, load
 from parties.errors import REFUSED, DataError, why_unreadable
 from parties.ledger.book import open_ledger
@@ -24,7 +25,6 @@ from parties.ledger.export import (
 )
 from parties.ledger.heads import FILE as HEADS
 from parties.ledger.heads import read_statements
-from parties.ledger.tally import utc_now
 from parties.ledger.verification import problems
 from parties.pki.files import PRIVATE, write_atomically
 from parties.pki.home import load_identity, load_peer
@@ -152,7 +152,7 @@ def export(output: Path | None, form: str, config_path: Path | None, as_json: bo
         data = write_csv(entries).encode()
     else:
         signing = load_identity(config).signing
-        data = write_export(config.name, signing, entries, _peer_keys(config), utc_now())
+        data = write_export(config.name, signing, entries, _peer_keys(config), CLOCK.stamp())
     if output is None:
         if as_json:
             raise UsageError("An export is not one JSON object.", "Give --output FILE, or leave out --json.")

@@ -1,14 +1,16 @@
-"""Commands that take a home to another machine: pack, unpack."""
+"""Commands that take a home to another machine, or keep a copy of it: pack, unpack, backup, restore."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option
 from parties.config import Config, load
+from parties.jobs.backup import back_up
 from parties.ledger.book import open_ledger
 from parties.ledger.heads import ledger_doubts
 from parties.pki import moving
@@ -50,8 +52,71 @@ def unpack(archive: Path, home: Path | None, as_json: bool) -> None:
 
     Files are checked by their digests, then the keys, the peers and the ledger.
     """
+    found = _arrived(archive, home, backup=False)
+    emit(
+        found,
+        lambda out: out.print(
+            *_whole(found),
+            "Bring the data that the catalog names here, too; run `duetto data check` and `duetto doctor`.",
+            "If peers reach it at another address, run `duetto keys renew-pairing --address HOST:PORT` and "
+            f"hand {found['name']}.pair to them.",
+            f"Delete {archive}: it holds all secret keys.",
+        ),
+        as_json=as_json,
+    )
+
+
+@click.command()
+@click.argument("archive", type=click.Path(path_type=Path))
+@config_option
+@json_option
+def backup(archive: Path, config_path: Path | None, as_json: bool) -> None:
+    """Write a copy of this party's home into ARCHIVE; the daemon may run, and nothing changes.
+
+    The archive holds all secret keys, the results with their key, and the ledger as it is now. Peers refuse a
+    home that was restored from it once they have seen more of the ledger, so make one after every job.
+    """
+    config = load(config_path)
+    taken, files = back_up(config, archive)
+    emit(
+        {"name": config.name, "archive": str(archive), "taken": taken, "files": files},
+        lambda out: out.print(
+            f"{config.name} is backed up in {archive}: {len(files)} files, as of {taken}.",
+            "It holds all secret keys: keep it as you keep them. `duetto party restore` makes a home of it.",
+        ),
+        as_json=as_json,
+    )
+
+
+@click.command()
+@click.argument("archive", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--home", type=click.Path(path_type=Path), help="Folder of the party; else ~/.config/duetto.")
+@json_option
+def restore(archive: Path, home: Path | None, as_json: bool) -> None:
+    """Make a home from ARCHIVE, a backup, after the home itself is lost, and check all of it.
+
+    Never while the home itself is in use: of two homes of one party peers refuse one.
+    """
+    found = _arrived(archive, home, backup=True)
+    emit(
+        found,
+        lambda out: out.print(
+            f"This is {found['name']} as of {found['taken']}.",
+            *_whole(found),
+            "Is there a newer copy of ledger.jsonl, heads.json and exact-jobs.log? Put it in the place of "
+            "these now. A peer that has seen more of the ledger refuses jobs, and that is right: see "
+            "docs/ledger.md.",
+            "Then run `duetto data check`, `duetto doctor` and `duetto party start`. Jobs that have run "
+            "since end as failed, and what they have spent stays spent.",
+        ),
+        as_json=as_json,
+    )
+
+
+def _arrived(archive: Path, home: Path | None, *, backup: bool) -> dict[str, Any]:
+    """Make a home of an archive; what is found of it."""
     folder = (home or user_folder()).absolute()
-    with moving.unpacked(archive, folder) as arriving:
+    with moving.unpacked(archive, folder, backup=backup) as (arriving, taken):
         config = load(arriving / CONFIG_NAME)
         entries = _check(config)
         doubts = [f"{doubt.what} {doubt.hint}" for doubt in ledger_doubts(open_ledger(config.home))]
@@ -60,25 +125,23 @@ def unpack(archive: Path, home: Path | None, as_json: bool) -> None:
         for path in (config.policy, config.catalog, *(peer.pairing for peer in config.peers))
         if not path.resolve().is_relative_to(arriving)
     )
-    emit(
-        {
-            "name": config.name,
-            "home": str(folder),
-            "ledger_entries": entries,
-            "outside": outside,
-            "doubts": doubts,
-        },
-        lambda out: out.print(
-            f"{config.name} lives in {folder} now; its ledger is whole, with {entries} entries.",
-            *doubts,
-            *(f"Not in the archive, since it lies outside the home: {path}" for path in outside),
-            "Bring the data that the catalog names here, too; run `duetto data check` and `duetto doctor`.",
-            "If peers reach it at another address, run `duetto keys renew-pairing --address HOST:PORT` and "
-            f"hand {config.name}.pair to them.",
-            f"Delete {archive}: it holds all secret keys.",
-        ),
-        as_json=as_json,
-    )
+    return {
+        "name": config.name,
+        "home": str(folder),
+        "ledger_entries": entries,
+        "outside": outside,
+        "doubts": doubts,
+        **({"taken": taken} if backup else {}),
+    }
+
+
+def _whole(found: dict[str, Any]) -> list[str]:
+    return [
+        f"{found['name']} lives in {found['home']} now; its ledger is whole, with {found['ledger_entries']} "
+        "entries.",
+        *found["doubts"],
+        *(f"Not in the archive, since it lies outside the home: {path}" for path in found["outside"]),
+    ]
 
 
 def _check(config: Config) -> int:

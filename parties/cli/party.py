@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from parties import catalog, policy
-from parties.cli import service
+from parties.cli import moving, service
 from parties.cli.hints import given, with_config
-from parties.cli.moving import pack, unpack
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import Party, ask_daemon
@@ -310,8 +309,8 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
         raise SystemExit(CONFIG if any(finding.subject == "self" for finding in failed) else UNAVAILABLE)
 
 
-party.add_command(pack)
-party.add_command(unpack)
+for _command in (moving.pack, moving.unpack, moving.backup, moving.restore):
+    party.add_command(_command)
 
 COMMANDS: Final[tuple[click.Command, ...]] = (init, pair, party, doctor)
 

@@ -1,4 +1,4 @@
-"""Commands that delete results of jobs; all else of the jobs stays."""
+"""Commands about the keeping of results: delete them, and find those that lie aside."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from pathlib import Path
 import click
 
 from parties.cli.options import config_option
-from parties.cli.output import emit, json_option
+from parties.cli.output import emit, json_option, table
 from parties.client import Party
+from parties.clock import text
+from parties.config import load
 from parties.jobs.decisions import check_named
+from parties.jobs.results import ResultFolder
+from parties.jobs.store import TRASH
+from parties.pki.files import PRIVATE, write_atomically
 from smc.errors import UsageError
 
 _DAYS = re.compile(r"([0-9]{1,5})d")
@@ -21,7 +26,11 @@ _DAYS = re.compile(r"([0-9]{1,5})d")
 @config_option
 @json_option
 def prune(age: str, config_path: Path | None, as_json: bool) -> None:
-    """Delete this party's results of jobs that finished long ago; contracts and certificates stay."""
+    """Delete this party's results of jobs that finished long ago; contracts and certificates stay.
+
+    They lie in the trash for a day (`duetto job aside`), and then are deleted for good; `duetto job forget`
+    does so at once.
+    """
     days = _DAYS.fullmatch(age)
     if days is None:
         raise UsageError(f"--older-than {age!r} is not a number of days.", "Write it as 90d.")
@@ -47,3 +56,41 @@ def forget(job_id: str, config_path: Path | None, as_json: bool) -> None:
         lambda out: out.print(f"The result of job {found.id} is deleted; contract and certificate are kept."),
         as_json=as_json,
     )
+
+
+@click.command()
+@click.argument("job_id", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to be written, JSON.")
+@config_option
+@json_option
+def aside(job_id: str | None, output: Path | None, config_path: Path | None, as_json: bool) -> None:
+    """List results that are kept and are not those of finished jobs, or write that of JOB_ID to a file.
+
+    Such as were put aside when the database of the jobs was restored from an older copy or lost, or when the
+    peer's was; and such as were deleted for their age less than a day ago. Asks no daemon.
+    """
+    results = ResultFolder(load(config_path).home)
+    kept, trash = results.aside(), results.discarded()
+    found = [
+        *({"job_id": name, "why": "put aside", "since": text(when)} for name, when in sorted(kept.items())),
+        *(
+            {"job_id": name, "why": f"deleted for good after {text(when + TRASH)}", "since": text(when)}
+            for name, when in sorted(trash.items())
+        ),
+    ]
+    if job_id is None:
+        rows = [(one["job_id"], one["why"], one["since"]) for one in found]
+        emit(
+            {"aside": found}, lambda out: out.print(table("", ("job", "why", "since"), rows)), as_json=as_json
+        )
+        return
+    check_named(job_id)
+    names = sorted(name for name in {*kept, *trash} if name.startswith(job_id))
+    if output is None or len(names) != 1:
+        why = (
+            f"{len(names)} results lie aside whose jobs begin with {job_id!r}." if output else "Say where to."
+        )
+        raise UsageError(why, "List them with `duetto job aside`; write one with `-o FILE`.")
+    write_atomically(output, results.read_aside(names[0]).encode() + b"\n", PRIVATE)
+    document = {"job_id": names[0], "file": str(output)}
+    emit(document, lambda out: out.print(f"The result of job {names[0]} is in {output}."), as_json=as_json)

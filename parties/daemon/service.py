@@ -16,6 +16,7 @@ _ODD: Final = re.compile(r"""[\x00-\x1f\x7f"'$\\]""")
 
 _HARDENING: Final = """\
 NoNewPrivileges=yes
+PrivateUsers=yes
 ProtectSystem=strict
 ProtectHome=read-only
 ReadWritePaths={home}
@@ -27,14 +28,27 @@ ProtectKernelLogs=yes
 ProtectControlGroups=yes
 ProtectClock=yes
 ProtectHostname=yes
+ProtectProc=invisible
+ProcSubset=pid
+RemoveIPC=yes
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
 RestrictNamespaces=yes
 RestrictRealtime=yes
 RestrictSUIDSGID=yes
 LockPersonality=yes
+MemoryDenyWriteExecute=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
 CapabilityBoundingSet=
+AmbientCapabilities=
+TasksMax=1024
+MemoryMax=75%
+OOMScoreAdjust=-100
+# Only these may reach the daemon, and be reached; name all peers, and the databases of the catalog:
+# IPAddressDeny=any
+# IPAddressAllow=localhost 192.0.2.17 2001:db8::17
 """
 """Takes from the daemon what it has no use for. Most of it cannot be had in a service of a user."""
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import timedelta
 from enum import Enum
 from typing import Any, Final, TypeVar
 
@@ -275,7 +274,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
     @_guarded(Kind.WORK)
     def Prune(self, request: pb.PruneRequest, context: grpc.ServicerContext) -> pb.PruneReply:  # noqa: N802, ARG002
         """Delete old results."""
-        return pb.PruneReply(deleted=self._manager.store.prune(timedelta(days=request.older_than_days)))
+        return pb.PruneReply(deleted=self._manager.housekeeper.prune(request.older_than_days))
 
     @_guarded(Kind.QUICK)
     def Status(  # noqa: N802

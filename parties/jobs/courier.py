@@ -43,10 +43,12 @@ class Patience:
     Attributes:
         dial_seconds: pauses between attempts to reach a peer that cannot be reached; the last one repeats.
         ask_seconds: pause between questions about a job that the peer knows and has not decided or begun.
+        watch_seconds: for how long the clock is watched before something is deleted or ended by it.
     """
 
     dial_seconds: tuple[float, ...] = (1, 3, 10, 30, 60)
     ask_seconds: float = 60.0
+    watch_seconds: float = 3600.0
 
 
 @dataclass(frozen=True, slots=True)

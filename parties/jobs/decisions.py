@@ -6,7 +6,6 @@ import os
 import pwd
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final
 
 from parties.audit.lines import DECIDED, ENTRIES
@@ -118,7 +117,7 @@ class Decisions:
             subject=draft.hash,
         )
 
-    def require_fresh(self, record: Record, days: int, now: datetime) -> None:
+    def require_fresh(self, record: Record, days: int) -> None:
         """Do nothing unless a person approved the job longer ago than an approval holds.
 
         An approval by a rule does not age: the rule itself is asked again before a run.
@@ -126,7 +125,6 @@ class Decisions:
         Args:
             record: the job, which is approved.
             days: for how long an approval holds.
-            now: the time.
 
         Raises:
             JobError: the approval has expired (code `approval-expired`).
@@ -134,8 +132,8 @@ class Decisions:
         """
         digests = (record.contract.draft.digest.hex(), record.contract.digest.hex())
         found = [self._approval(job) for job in (digests if record.outgoing else digests[1:])]
-        times = [datetime.fromisoformat(entry.time) for entry in found if entry is not None and entry.actor]
-        if times and now - min(times) > timedelta(days=days):
+        people = [entry for entry in found if entry is not None and entry.actor]
+        if any(self._ledger.is_older(entry, days) for entry in people):
             raise JobError(
                 f"The approval of job {record.job_id} is older than the {days} days for which it holds.",
                 "Submit the job again, or raise approval_days in the rule that allows it.",

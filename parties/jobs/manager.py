@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from parties.audit.lines import BEGUN
+from parties.clock import Trusted
 from parties.config import Config
 from parties.contracts.contract import parse_contract
 from parties.contracts.records import Record, Summary
@@ -23,12 +24,11 @@ from parties.jobs.loading import Loading
 from parties.jobs.messages import Word, parse_standing
 from parties.jobs.negotiation import Negotiation
 from parties.jobs.outbox import Outbox
-from parties.jobs.reading import utc_clock
 from parties.jobs.standing import waits_for
 from parties.jobs.store import JobStore
 from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger, open_ledger
-from parties.ledger.entries import CANCELLED, LedgerError
+from parties.ledger.entries import CANCELLED, COUNTERSIGNED, RELEASES, LedgerError
 from parties.pki.identity import Identity
 from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
 from smc.errors import Cancelled, DuettoError
@@ -76,7 +76,7 @@ class JobManager:
         self._identity = identity
         self._peers = peers
         self._patience = patience or Patience()
-        self.store, self.carried = JobStore(config.home), Carried()
+        self.store, self.carried = JobStore(config.home, self.ledger.clock), Carried()
         self._outbox = Outbox(config.home)
         if self.store.audit.head[0] < 0:
             with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
@@ -89,7 +89,14 @@ class JobManager:
         self._sessions = config.limits.sessions
         self._couriers = {peer: self._courier(peer) for peer in peers.names()}
         self._stopping = threading.Event()
-        self.housekeeper = Housekeeper(self.store, config, self._patience.ask_seconds)
+        self.housekeeper = Housekeeper(
+            self.store,
+            config,
+            self.ledger.clock,
+            self._trusted,
+            pause_seconds=self._patience.ask_seconds,
+            watch_seconds=self._patience.watch_seconds,
+        )
 
     @property
     def name(self) -> str:
@@ -103,9 +110,7 @@ class JobManager:
 
     def resume(self) -> None:
         """Take up the jobs that an earlier daemon left, and begin to ask after pending ones."""
-        self.store.recover()
-        self.housekeeper.prune()
-        self.housekeeper.expire()
+        self.store.recover(self._is_paid)
         for courier in self._couriers.values():
             courier.start()
         self.housekeeper.start()
@@ -353,10 +358,22 @@ class JobManager:
                 self.store.fail(job_id, error)
             self._couriers[record.peer].wake(job_id)
 
+    def _trusted(self) -> Trusted:
+        """The time by which something may be deleted; see `parties.clock.Clock.trusted`."""
+        head = self.ledger.head()
+        return self.ledger.clock.trusted(head.time if head else "", self.store.audit.last_time)
+
+    def _is_paid(self, digest: str) -> bool:
+        """Whether a job has released something, or come to its result; also if nobody can know."""
+        try:
+            return any(entry.event in (*RELEASES, COUNTERSIGNED) for entry in self.ledger.of_job(digest))
+        except LedgerError:
+            return True
+
     def _require_fresh(self, record: Record) -> None:
         verdict = self._admission.judge(self._admission.understand(record.contract.spec), None)
         if verdict.needs_person:
-            self._decisions.require_fresh(record, verdict.approval_days, utc_clock())
+            self._decisions.require_fresh(record, verdict.approval_days)
 
     def _changed(self, job: Summary, *, interrupt: bool = True) -> None:
         """A job has changed by a word: end its session if it has ended, and tell the peer."""

@@ -17,7 +17,7 @@ from parties.errors import JobError, PeerBusy, PeerUnreachable, PolicyError
 from parties.jobs.decisions import Decisions, Person, check_shown
 from parties.jobs.messages import Answer, Standing, Word, parse_answer, parse_standing
 from parties.jobs.outbox import Outbox
-from parties.jobs.standing import reason, settled, word_of
+from parties.jobs.standing import OLDER, reason, settled, word_of
 from parties.jobs.store import JobStore
 from parties.ledger.entries import APPROVED, DENIED
 from parties.pki.identity import Identity
@@ -297,6 +297,8 @@ class Negotiation:
             before = self._store.summary(job.job_id).state
             if said.word in (Word.APPROVED, Word.CONFIRMED):
                 self._take_signature(job, before, said)
+            if before is State.KEPT and (said.word is Word.UNKNOWN or said.code == OLDER):
+                self._store.put_aside(job.job_id)  # the peer was restored from an older copy
             for state in settled(before, said.word):
                 if state is State.FINISHED:
                     self._store.finish(job.job_id)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from parties.clock import CLOCK, Clock, Trusted, moment, text
 from parties.contracts.contract import digest_of, parse_contract
 from parties.contracts.records import Papers, Record, Summary
 from parties.contracts.state import State
@@ -19,15 +19,7 @@ from parties.jobs.results import ResultFolder
 from smc.forms import Role
 
 FILE: Final = "jobs.sqlite"
-_FORMAT: Final = "%Y-%m-%dT%H:%M:%SZ"
 _LISTED = ", ".join(entry.name for entry in fields(Summary))
-
-Clock = Callable[[], datetime]
-
-
-def utc_clock() -> datetime:
-    """The time now."""
-    return datetime.now(UTC)
 
 
 _COPIES: Final = 2
@@ -51,7 +43,7 @@ class JobReader:
         StorageError: the database cannot be opened, or a newer release made it.
     """
 
-    def __init__(self, home: Path, clock: Clock = utc_clock, *, only_looks: bool = False) -> None:
+    def __init__(self, home: Path, clock: Clock = CLOCK, *, only_looks: bool = False) -> None:
         self._clock = clock
         self._changed = threading.Condition(threading.RLock())
         self._results = ResultFolder(home)
@@ -179,9 +171,9 @@ class JobReader:
         query = f"select {_LISTED} from jobs {where} order by number desc limit ?"  # noqa: S608
         return [_summary(row) for row in self._rows(query, (*values, -1 if limit is None else limit))]
 
-    def stale(self, age: timedelta, *states: State) -> list[Summary]:
+    def stale(self, now: Trusted, age: timedelta, *states: State) -> list[Summary]:
         """The jobs in some states whose state changed longer ago than `age`."""
-        before = text(self._clock() - age)
+        before = text(now.moment - age)
         return [job for job in self.all(*states) if job.updated < before]
 
     def begun(self) -> list[tuple[str, str, str]]:
@@ -196,8 +188,7 @@ class JobReader:
         """Seconds since the run of a job began; 0 before."""
         if not job.started:
             return 0.0
-        began = datetime.strptime(job.started, _FORMAT).replace(tzinfo=UTC)
-        return max(0.0, (self._clock() - began).total_seconds())
+        return max(0.0, (self._clock.now() - moment(job.started)).total_seconds())
 
     def counts(self) -> dict[State, int]:
         """How many jobs there are by state."""
@@ -227,19 +218,14 @@ class JobReader:
         """About what a peer's proposals of this time take on the disk, those that have ended included."""
         query = (
             "select coalesce(sum(? + ? * length(contract)), 0) from jobs join papers using (job_id) "
-            "where peer = ? and not outgoing and created >= ?"
+            "where peer = ? and not outgoing and created between ? and ?"
         )
-        since = text(self._clock() - age)
-        return int(self._rows(query, (_JOB_BYTES, _COPIES, peer, since))[0][0])
+        since, now = text(self._clock.earliest() - age), self._clock.stamp()
+        return int(self._rows(query, (_JOB_BYTES, _COPIES, peer, since, now))[0][0])
 
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> list[sqlite3.Row]:
         with self._changed:
             return self._database.rows(query, values)
-
-
-def text(moment: datetime) -> str:
-    """A time as the store writes it, RFC 3339 in UTC."""
-    return moment.astimezone(UTC).strftime(_FORMAT)
 
 
 def _summary(row: sqlite3.Row) -> Summary:

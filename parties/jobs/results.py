@@ -6,11 +6,15 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from parties.errors import StorageError, why_unreadable
 from parties.jobs.sealing import Seal
+from parties.jobs.trash import Trash
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 
 SPACE: Final = 64 << 20
@@ -36,6 +40,7 @@ class ResultFolder:
     def __init__(self, home: Path) -> None:
         self._path = home / "results"
         self._seal = Seal(home)
+        self._trash = Trash(self._path)
 
     def write(self, job_id: str, text: str) -> None:
         """Keep the result of a job, in place of one that is there; it is on the disk on return.
@@ -61,14 +66,7 @@ class ResultFolder:
             StorageError: it cannot be read; with code `results-key` for want of the key that it was sealed
                 with.
         """
-        try:
-            sealed = self._file(job_id).read_bytes()
-        except OSError as problem:
-            raise StorageError(
-                f"The result of job {job_id} cannot be read: {why_unreadable(problem)}.",
-                f"Restore {self._file(job_id)} from a copy.",
-            ) from None
-        return self._seal.open(job_id, sealed)
+        return self._read(job_id, self._file(job_id))
 
     def seal_all(self) -> None:
         """Seal the results that earlier releases kept in clear; begun anew after a crash.
@@ -88,37 +86,76 @@ class ResultFolder:
                 ) from None
 
     def delete(self, job_id: str) -> None:
-        """Delete the result of a job, if there is one.
+        """Delete the result of a job for good, if there is one, in the trash or not.
 
         Raises:
             StorageError: it cannot be deleted.
         """
-        try:
+        with self._doing(job_id, "deleted"):
             self._file(job_id).unlink(missing_ok=True)
-        except OSError as problem:
-            raise StorageError(
-                f"The result of job {job_id} cannot be deleted: {why_unreadable(problem)}.",
-                f"Check the rights of {self._path}.",
-            ) from None
-
-    def set_aside(self, job_id: str) -> Path:
-        """Rename the result of a job that nobody knows of, so that it is not in the way; returns its place.
-
-        Raises:
-            StorageError: it cannot be renamed.
-        """
-        place = self._file(job_id).with_suffix(_UNKNOWN)
-        try:
-            return self._file(job_id).rename(place)
-        except OSError as problem:
-            raise StorageError(
-                f"The result of job {job_id} cannot be renamed: {why_unreadable(problem)}.",
-                f"Check the rights of {self._path}.",
-            ) from None
+            for end in (_ENDING, _UNKNOWN):
+                self._trash.delete(self._file(job_id, end).name)
 
     def names(self) -> set[str]:
         """The jobs that have a result here."""
         return self._names(_ENDING)
+
+    # What lies aside
+
+    def set_aside(self, job_id: str) -> Path:
+        """Put a result aside whose job is not known here as one that has kept it; returns its place.
+
+        Raises:
+            StorageError: it cannot be renamed.
+        """
+        with self._doing(job_id, "put aside"):
+            return self._file(job_id).rename(self._file(job_id, _UNKNOWN))
+
+    def take_up(self, job_id: str) -> None:
+        """Bring back what was put aside. Raises as `set_aside`."""
+        with self._doing(job_id, "taken up"):
+            self._file(job_id, _UNKNOWN).rename(self._file(job_id))
+
+    def aside(self) -> dict[str, datetime]:
+        """The jobs whose results were put aside, and when these were made.
+
+        Raises:
+            StorageError: that cannot be seen.
+        """
+        with self._doing("", "looked at"):
+            return {
+                name: datetime.fromtimestamp(self._file(name, _UNKNOWN).stat().st_mtime, UTC)
+                for name in self._names(_UNKNOWN)
+            }
+
+    def read_aside(self, job_id: str) -> str:
+        """A result that was put aside, or lies in the trash. Raises as `read`."""
+        in_trash = self._file(job_id, folder=self._trash.path)
+        return self._read(job_id, in_trash if in_trash.exists() else self._file(job_id, _UNKNOWN))
+
+    # The trash
+
+    def discard(self, job_id: str, when: datetime) -> bool:
+        """Put a result, or what was put aside of one, into the trash; whether there is one.
+
+        Raises:
+            StorageError: it cannot be moved.
+        """
+        with self._doing(job_id, "deleted"):
+            found = [self._trash.put(self._file(job_id, end).name, when) for end in (_ENDING, _UNKNOWN)]
+        return any(found)
+
+    def discarded(self) -> dict[str, datetime]:
+        """The jobs whose results are in the trash, and since when. Raises `StorageError` as `aside`."""
+        with self._doing("", "looked at"):
+            found = {Path(name).stem: when for name, when in self._trash.since().items()}
+        return {name: when for name, when in found.items() if _NAME.fullmatch(name)}
+
+    def take_back(self, job_id: str) -> None:
+        """Bring a result back from the trash. Raises as `discard`."""
+        with self._doing(job_id, "brought back"):
+            for end in (_ENDING, _UNKNOWN):
+                self._trash.take_back(self._file(job_id, end).name)
 
     def require_room(self) -> None:
         """Check that a run can keep its result: there is space, and the key.
@@ -134,7 +171,7 @@ class ResultFolder:
             raise StorageError(
                 f"Only {free >> 20} MB are free on the disk of {self._path.parent}; "
                 f"a run needs {SPACE >> 20} MB, so that what it pays for can be kept.",
-                "Free space, for instance with `duetto job prune`.",
+                "Free space, for instance with `duetto job forget`.",
                 code="disk-full",
             )
 
@@ -188,9 +225,29 @@ class ResultFolder:
         names = (file.removesuffix(ending) for file in files if file.endswith(ending))
         return {name for name in names if _NAME.fullmatch(name)}
 
-    def _file(self, job_id: str) -> Path:
+    def _read(self, job_id: str, path: Path) -> str:
+        try:
+            sealed = path.read_bytes()
+        except OSError as problem:
+            raise StorageError(
+                f"The result of job {job_id} cannot be read: {why_unreadable(problem)}.",
+                f"Restore {path} from a copy.",
+            ) from None
+        return self._seal.open(job_id, sealed)
+
+    @contextmanager
+    def _doing(self, job_id: str, what: str) -> Iterator[None]:
+        whose = f"The result of job {job_id}" if job_id else "The folder of the results"
+        try:
+            yield
+        except OSError as problem:
+            raise StorageError(
+                f"{whose} cannot be {what}: {why_unreadable(problem)}.", f"Check the rights of {self._path}."
+            ) from None
+
+    def _file(self, job_id: str, ending: str = _ENDING, folder: Path | None = None) -> Path:
         if not _NAME.fullmatch(job_id):
             raise StorageError(
                 f"{job_id[:32]!r} is not the name of a job.", "List the jobs with `duetto job list`."
             )
-        return self._path / f"{job_id}{_ENDING}"
+        return (folder or self._path) / f"{job_id}{ending}"

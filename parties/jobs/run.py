@@ -23,7 +23,6 @@ from parties.jobs.task import Task
 from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger
 from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate
-from parties.ledger.tally import utc_now
 from parties.pki.identity import PeerIdentity
 from parties.plugins import Plugin
 from parties.ports.interfaces import SessionTask
@@ -197,7 +196,7 @@ class Run:
             entries=self._ledger.of_job(record.contract.digest.hex()),
             outcome=outcome,
             facts=facts,
-            finished=utc_now(),
+            finished=self._ledger.clock.stamp(),
             salt=salt,
             plugins=self._plugins,
         )

@@ -9,6 +9,7 @@ kept             kept, finished                 finished
 kept             failed, cancelled, denied,     failed, then as below
                  or does not know the job
 not ended        failed, cancelled, denied      the same
+not begun        kept, finished                 failed: the database here is older than the run
 not ended        does not know the job          failed
 failed           cancelled, denied              the same
 cancelled        denied                         the same
@@ -26,11 +27,14 @@ from __future__ import annotations
 from typing import Final
 
 from parties.contracts.records import Summary
-from parties.contracts.state import State
+from parties.contracts.state import WAITING, State
 from parties.errors import JobError, PolicyError
 from parties.jobs.messages import Word
 from parties.ports.interfaces import Outage
 from smc.errors import DuettoError
+
+OLDER: Final = "older-database"
+"""Stable code of a job that has run, of which a database that was restored does not know."""
 
 _WORDS: Final = {
     State.PROPOSED: Word.PENDING,
@@ -48,6 +52,7 @@ _ENDS: Final = {
     Word.CANCELLED: State.CANCELLED,
     Word.DENIED: State.DENIED,
 }
+_DONE: Final = (Word.KEPT, Word.FINISHED)
 _ORDER: Final = (State.FAILED, State.CANCELLED, State.DENIED)
 
 
@@ -65,9 +70,9 @@ def settled(own: State, word: Word) -> tuple[State, ...]:
 
     Signatures are not settled here: `approved` and `confirmed` change nothing.
     """
-    end = _ENDS.get(word)
+    end = State.FAILED if own in WAITING and word in _DONE else _ENDS.get(word)
     if own is State.KEPT:
-        if word in (Word.KEPT, Word.FINISHED):
+        if word in _DONE:
             return (State.FINISHED,)
         return () if end is None else (State.FAILED, *settled(State.FAILED, word))
     if end is None or own is State.FINISHED:
@@ -87,6 +92,12 @@ def reason(state: State, word: Word, code: str, peer: str) -> DuettoError:
         return JobError(f"{peer} cancelled the job.", "Ask the other institution.", code="cancelled")
     if word is Word.UNKNOWN:
         return JobError(f"{peer} does not know the job any more.", "Submit it again.", code="peer-unknown")
+    if word in _DONE:
+        return JobError(
+            f"The database of the jobs here is older than what {peer} knows: there the job is {word.value}.",
+            "What it has spent stays spent. See `duetto job aside`: a result of it may have been put aside.",
+            code=OLDER,
+        )
     why = f" with code {code!r}" if code else ""
     hint = "The peer has the reason, and shows it with its job; submit the job again."
     return JobError(f"The job failed at {peer}{why}.", hint, code="peer-failed")

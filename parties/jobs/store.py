@@ -9,19 +9,23 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from parties.audit.lines import FORGOTTEN, PROPOSED, STATE
 from parties.audit.writer import Audit, Event
+from parties.clock import CLOCK, TOLERANCE, Clock, Trusted, text
 from parties.contracts.contract import FORMAT, Contract
 from parties.contracts.records import Progress, Record, Summary
 from parties.contracts.state import State, check_way
 from parties.errors import JobError, StorageError
-from parties.jobs.reading import Clock, JobReader, text, utc_clock
+from parties.jobs.reading import JobReader
 from smc.errors import DuettoError
 from smc.forms import Role
 
 _PAPERS = ("contract", "own_signature", "peer_signature", "facts", "certificate")
+TRASH: Final = timedelta(days=1)
+"""For so long a result that was deleted for its age can be brought back."""
+
 _LOG = logging.getLogger("duetto.jobs")
 
 
@@ -39,9 +43,9 @@ class JobStore(JobReader):
         StorageError: the database cannot be opened, or a newer release made it.
     """
 
-    def __init__(self, home: Path, clock: Clock = utc_clock) -> None:
+    def __init__(self, home: Path, clock: Clock = CLOCK) -> None:
         super().__init__(home, clock)
-        self.audit = Audit(home, self._now)
+        self.audit = Audit(home, clock.stamp)
         self._events: list[Event] = []
         self._version = 0
         self._progress: dict[str, Progress] = {}
@@ -186,15 +190,20 @@ class JobStore(JobReader):
                 except JobError:  # something else has ended it by now
                     self._owed.pop(job_id)
 
-    def recover(self) -> None:
+    def recover(self, is_paid: Callable[[str], bool] = bool) -> None:
         """After a restart: what ran has failed, unless its result is kept.
 
-        Unfinished jobs of an older release have failed, too; all others stay as they were. Results that
-        belong to no finished job, left over by a crash, are deleted.
+        Unfinished jobs of an older release have failed, too; all others stay as they were. A result of a job
+        that has not kept it is put aside where it may have been paid for, as when the database was restored
+        from an older copy, else deleted: a crash has left it over.
+
+        Args:
+            is_paid: whether the ledger knows that the job with a contract of that digest came to a result.
 
         Raises:
             StorageError: it cannot be written.
         """
+        self._sort_results(is_paid)
         interrupted = DuettoError(
             "The run was interrupted by a restart of the daemon.",
             "Submit the job again; budget that was spent stays spent.",
@@ -212,13 +221,34 @@ class JobStore(JobReader):
                 self.finish(job.job_id)  # it was paid for, and nobody can be asked after it any more
             elif not job.is_readable:
                 self.fail(job.job_id, older)
-        kept = {row["job_id"]: row["kept"] for row in self._rows("select job_id, kept from jobs")}
-        for job_id in self._results.names():
-            if job_id not in kept:  # the database is lost or older: what was paid for is not thrown away
-                place = self._results.set_aside(job_id)
-                _LOG.warning("job %s is not known here: its result was put aside as %s", job_id, place.name)
-            elif not kept[job_id]:
+
+    def _sort_results(self, is_paid: Callable[[str], bool]) -> None:
+        rows = {row["job_id"]: row for row in self._rows("select job_id, kept, deleted, digest from jobs")}
+        here, aside = self._results.names(), self._results.aside()
+        for job_id in here - {name for name, row in rows.items() if row["kept"]}:
+            row = rows.get(job_id)
+            if row is not None and (row["deleted"] or (row["digest"] and not is_paid(row["digest"]))):
                 self._results.delete(job_id)
+            else:
+                self.put_aside(job_id)
+        for job_id in aside.keys() - here:
+            if job_id in rows and rows[job_id]["kept"]:
+                self._results.take_up(job_id)
+                _LOG.info("job %s: its result is taken up again", job_id)
+
+    def put_aside(self, job_id: str) -> None:
+        """Put a result aside that was paid for and cannot be that of a finished job here.
+
+        Raises:
+            StorageError: it cannot be renamed.
+        """
+        place = self._results.set_aside(job_id)
+        _LOG.warning(
+            "job %s: its result is not that of a finished job here and was put aside as %s; "
+            "see `duetto job aside`",
+            job_id,
+            place.name,
+        )
 
     def require_room(self) -> None:
         """Check that a run may begin. Raises `StorageError` if its result could not be kept."""
@@ -226,8 +256,10 @@ class JobStore(JobReader):
 
     # Deleting results
 
-    def prune(self, older: timedelta) -> int:
+    def prune(self, now: Trusted, older: timedelta) -> int:
         """Delete the results of jobs that finished longer ago; all else of the jobs stays.
+
+        They lie in the trash for a day, see `empty_trash`. So do those that were put aside.
 
         Returns:
             How many were deleted.
@@ -235,15 +267,42 @@ class JobStore(JobReader):
         Raises:
             StorageError: the deletion cannot be written.
         """
-        before = text(self._clock() - older)
+        before = now.moment - older
         query = "select job_id from jobs where kept and state = ? and updated < ?"
-        names = [row["job_id"] for row in self._rows(query, (State.FINISHED.value, before))]
+        names = [row["job_id"] for row in self._rows(query, (State.FINISHED.value, text(before)))]
         for job_id in names:
-            self.forget(job_id)
-        return len(names)
+            self._results.discard(job_id, now.moment)
+            with self._transaction():
+                self._database.execute(
+                    "update jobs set kept = 0, deleted = ? where job_id = ?", (text(now.moment), job_id)
+                )
+        old = [job_id for job_id, made in self._results.aside().items() if made < before]
+        for job_id in old:
+            self._results.discard(job_id, now.moment)
+        return len(names) + len(old)
+
+    def empty_trash(self, now: Trusted) -> None:
+        """Delete for good what is in the trash for a day; what came there ahead of the time comes back.
+
+        Raises:
+            StorageError: that cannot be written.
+        """
+        for job_id, since in self._results.discarded().items():
+            rows = self._rows("select kept, deleted from jobs where job_id = ?", (job_id,))
+            if since > now.moment + TOLERANCE or (rows and rows[0]["kept"]):
+                self._results.take_back(job_id)
+                with self._transaction():
+                    self._database.execute(
+                        "update jobs set kept = 1, deleted = '' where job_id = ? and deleted != ''", (job_id,)
+                    )
+                _LOG.warning("job %s: its result was deleted by a wrong clock, and is back", job_id)
+            elif since <= now.moment - TRASH:
+                if rows and rows[0]["deleted"]:
+                    self._erase(job_id)
+                self._results.delete(job_id)
 
     def forget(self, job_id: str) -> Summary:
-        """Delete the result of a finished job; contract, costs and certificate stay.
+        """Delete the result of a finished job for good, at once; contract, costs and certificate stay.
 
         The salt of the certificate's commitment goes, too: with it a result of few possible values could be
         found by trying them all. Whoever has saved the result has the salt with it.
@@ -252,12 +311,15 @@ class JobStore(JobReader):
             JobError: it has not finished, or its result was deleted before.
             StorageError: the deletion cannot be written.
         """
+        found = self.summary(job_id)
+        if found.state is not State.FINISHED or not (found.kept or job_id in self._results.discarded()):
+            raise JobError(f"Job {job_id} is {found.state.value} and has no result here.", code="no-result")
+        self._erase(job_id)
+        return self.summary(job_id)
+
+    def _erase(self, job_id: str) -> None:
         with self._transaction():
             found = self.summary(job_id)
-            if found.state is not State.FINISHED or not found.kept:
-                raise JobError(
-                    f"Job {job_id} is {found.state.value} and has no result here.", code="no-result"
-                )
             self._database.execute(
                 "update jobs set kept = 0, deleted = ? where job_id = ?", (self._now(), job_id)
             )
@@ -266,11 +328,18 @@ class JobStore(JobReader):
                 without = json.dumps({**json.loads(certificate), "salt": ""})
                 self._write_papers(job_id, {"certificate": without})
         self._results.delete(job_id)
+        self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Take what is written into the database file itself, so that a copy of it lacks little.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
         with self._changed:
             self._database.checkpoint()
-        return self.summary(job_id)
 
-    def drop_unapproved(self, older: timedelta) -> int:
+    def drop_unapproved(self, now: Trusted, older: timedelta) -> int:
         """Delete the jobs of peers that ended longer ago and that nobody here has ever approved.
 
         What was decided about them stays in the audit log and in the ledger.
@@ -286,7 +355,7 @@ class JobStore(JobReader):
         unapproved = "not outgoing and started = '' and own_signature = x''"
         query = f"select job_id from jobs join papers using (job_id) where {unapproved} and {ended}"  # noqa: S608
         with self._transaction():
-            before = text(self._clock() - older)
+            before = text(now.moment - older)
             names = [(row["job_id"],) for row in self._rows(query, (before, *final))]
             for table in ("papers", "jobs"):
                 for name in names:
@@ -387,7 +456,7 @@ class JobStore(JobReader):
             self._changed.notify_all()
 
     def _now(self) -> str:
-        return text(self._clock())
+        return self._clock.stamp()
 
 
 def _digest(contract: Contract) -> str:

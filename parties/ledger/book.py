@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from parties.clock import CLOCK, Clock
 from parties.errors import BudgetError, PolicyError
 from parties.ledger.accounting import LOSS_BITS, Account, Budget, RunLimits, Runs, Spent
 from parties.ledger.chain import ChainFile
 from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, Entry, LedgerError, require
-from parties.ledger.tally import day_before, utc_now
 from smc.analyses.studies.loss import Loss
 
 UNSIGNED_PER_DAY: Final = 3
@@ -59,12 +59,13 @@ class Ledger:
 
     Args:
         path: the file; it is made when first written.
-        clock: the time to write into entries.
+        clock: the time to write into entries, and by which the last hours are counted.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], str] = utc_now) -> None:
+    def __init__(self, path: Path, clock: Clock = CLOCK) -> None:
         self.path: Final = path
-        self._file = ChainFile(path, clock)
+        self.clock: Final = clock
+        self._file = ChainFile(path, clock.stamp)
         self._reserved: dict[str, tuple[Account, str, Loss]] = {}
 
     # What it says
@@ -106,6 +107,19 @@ class Ledger:
         """The last decision about a contract with that digest, hexadecimal. Raises as `entries`."""
         with self._file.locked():
             return self._file.read().tally.decision(job)
+
+    def is_older(self, entry: Entry, days: int) -> bool:
+        """Whether an entry was written longer ago; one whose time cannot be is as old as what follows it.
+
+        Args:
+            entry: of this ledger.
+            days: how long ago.
+
+        Raises:
+            LedgerError: as `entries`.
+        """
+        with self._file.locked():
+            return not self._file.read().tally.in_a_day(self.clock, days)(entry)
 
     def head(self) -> Entry | None:
         """The last entry, if there is one. Raises as `entries`."""
@@ -231,10 +245,10 @@ class Ledger:
         """
         with self._file.locked():
             self._check(job, account, peer, loss, budget)
+            tally = self._file.read().tally
+            counts = tally.in_a_day(self.clock)
             late = [
-                entry
-                for entry in self._file.read().tally.unsigned(peer, day_before(self._file.clock()))
-                if entry.job not in self._reserved
+                entry for entry in tally.unsigned(peer) if entry.job not in self._reserved and counts(entry)
             ]
             if len(late) >= UNSIGNED_PER_DAY:
                 raise BudgetError(
@@ -388,13 +402,14 @@ class Ledger:
 
     def _check_idle(self, peer: str) -> None:
         """Keep a peer that proposes or begins jobs without end from filling the ledger; the lock is held."""
-        if self._file.read().tally.idle(peer, day_before(self._file.clock())) >= IDLE_PER_DAY:
+        tally = self._file.read().tally
+        if sum(map(tally.in_a_day(self.clock), tally.idle(peer))) >= IDLE_PER_DAY:
             raise PolicyError(
                 f"In 24 hours {IDLE_PER_DAY} approvals and starts of jobs with {peer!r} came to no result.",
                 "Look at `duetto ledger log`, ask that party what happened, and try again tomorrow.",
             )
 
     def _runs(self, account: Account, peer: str, rule: str) -> Runs:
-        since = day_before(self._file.clock())
-        runs = [entry for entry in self._file.read().tally.runs(account, peer) if entry.rule in (rule, "")]
-        return Runs(sum(entry.time >= since for entry in runs), len(runs))
+        tally = self._file.read().tally
+        runs = [entry for entry in tally.runs(account, peer) if entry.rule in (rule, "")]
+        return Runs(sum(map(tally.in_a_day(self.clock), runs)), len(runs))

@@ -43,7 +43,7 @@ class ChainFile:
 
     def __init__(self, path: Path, clock: Callable[[], str]) -> None:
         self.path: Final = path
-        self.clock: Final = clock
+        self._clock = clock
         self._known = Known()
 
     @property
@@ -127,7 +127,7 @@ class ChainFile:
         previous = self._known.entries[-1:]
         for number, content in enumerate(contents, len(self._known.entries)):
             before = previous[-1].hash if previous else GENESIS
-            previous = [Entry(number, before, self.clock(), **content).sealed()]  # type: ignore[arg-type]
+            previous = [Entry(number, before, self._clock(), **content).sealed()]  # type: ignore[arg-type]
             written += previous
         try:
             _write(self.path, b"".join(entry.line() for entry in written), os.O_APPEND)

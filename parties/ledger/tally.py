@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
+from parties.clock import Clock, text
 from parties.ledger.accounting import Account, Spent
 from parties.ledger.entries import APPROVED, COUNTERSIGNED, DECISIONS, EXACT, RELEASES, RUN, SPENT, Entry
+from parties.ledger.moments import written_by
 
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
-
-
-def utc_now() -> str:
-    """The time as RFC 3339 in UTC, to the second."""
-    return datetime.now(UTC).strftime(_TIME)
-
-
-def day_before(time: str) -> str:
-    """24 hours before a time, both RFC 3339 in UTC to the second."""
-    moment = datetime.strptime(time, _TIME).replace(tzinfo=UTC)
-    return (moment - timedelta(days=1)).strftime(_TIME)
+DAY = timedelta(days=1)
+"""For so long an entry counts as one of the last 24 hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +50,18 @@ class Tally:
         self._words: dict[str, dict[int, str]] = defaultdict(dict)
         self._unsigned: dict[str, list[Entry]] = {}
         self._idle: dict[str, dict[str, Entry]] = defaultdict(dict)
+        self._times: list[str] = []
+        self._latest = ""
+        self._in_order = True
+        self._first_seen: dict[int, float] = {}
         for entry in entries:
             self.add(entry)
 
     def add(self, entry: Entry) -> None:
         """Count the next entry."""
+        self._in_order = self._in_order and entry.time >= self._latest
+        self._latest = max(self._latest, entry.time)
+        self._times.append(entry.time)
         self._jobs[entry.job].append(entry)
         if entry.event in (*RELEASES, RUN):
             sums = self._sums[_Whose(entry.account, entry.dataset, entry.peer)]
@@ -120,19 +119,44 @@ class Tally:
         words = self._words.get(peer)
         return max(words.items()) if words else None
 
-    def unsigned(self, peer: str | None = None, since: str = "") -> list[Entry]:
+    def unsigned(self, peer: str | None = None) -> list[Entry]:
         """Releases that lack the peer's signature, in their order.
 
         Args:
             peer: the peer; None for all of them.
-            since: the earliest time, RFC 3339 in UTC; empty for all.
         """
         found = (entry for entries in self._unsigned.values() for entry in entries)
-        return [entry for entry in found if peer in (None, entry.peer) and entry.time >= since]
+        return [entry for entry in found if peer in (None, entry.peer)]
 
-    def idle(self, peer: str, since: str) -> int:
-        """How many approvals by rules and starts of jobs with a peer since some time came to no result."""
-        return sum(entry.time >= since for entry in self._idle.get(peer, {}).values())
+    def idle(self, peer: str) -> Iterable[Entry]:
+        """Approvals by rules and starts of jobs with a peer that came to no result."""
+        return self._idle.get(peer, {}).values()
+
+    def in_a_day(self, clock: Clock, days: int = 1) -> Callable[[Entry], bool]:
+        """Says of an entry whether it counts as one of the last 24 hours, see `parties.ledger.moments`.
+
+        One of which nobody knows when it was written counts for 24 hours after it was seen here first.
+
+        Args:
+            clock: the time now; if the clock has stepped, the earlier of what it can be.
+            days: ask for so many times 24 hours instead.
+        """
+        span, earliest, seconds = days * DAY, clock.earliest(), clock.elapsed()
+        now, since = text(earliest), text(earliest - span)
+        if self._in_order and self._latest <= now:
+            return lambda entry: entry.time >= since
+        written = written_by(self._times, now)
+        for number, time in enumerate(written):
+            if time is None:
+                self._first_seen.setdefault(number, seconds)
+
+        def counts(entry: Entry) -> bool:
+            time = written[entry.sequence]
+            if time is not None:
+                return time >= since
+            return seconds - self._first_seen[entry.sequence] < span.total_seconds()
+
+        return counts
 
     def _of(self, account: Account, peer: str | None) -> Iterator[_Sums]:
         return (sums for whose, sums in self._sums.items() if whose.is_of(account, peer))

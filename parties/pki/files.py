@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pwd
+import re
+import shutil
 import stat
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
 from typing import Final
@@ -17,6 +21,9 @@ from parties.errors import ConfigError
 PRIVATE: Final = 0o600
 PUBLIC: Final = 0o644
 PRIVATE_FOLDER: Final = 0o700
+
+COPYING: Final = ("backup", ".copying")
+"""Name and ending of folders in `run` in which a backup is made."""
 
 _ENDING: Final = ".new"
 _LEFT_SECONDS: Final = 60.0
@@ -60,6 +67,41 @@ def sweep(folder: Path) -> list[Path]:
                 file.unlink()
                 deleted.append(file)
     return deleted
+
+
+def sweep_left(folder: Path, name: str, ending: str) -> None:
+    """Delete temporary files and folders, `.NAME.xxxxxxxx.ENDING`, that a process that was killed has left.
+
+    One that still works at its file or folder has it locked, and keeps it.
+    """
+    left = re.compile(rf"\.{re.escape(name)}\.\w{{8}}{re.escape(ending)}", re.ASCII)
+    for path in folder.iterdir():
+        if not left.fullmatch(path.name):
+            continue
+        with suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+            finally:
+                os.close(descriptor)
+
+
+@contextmanager
+def temporary_folder(folder: Path, name: str, ending: str) -> Iterator[Path]:
+    """A private folder in a folder, deleted at the end; what others have left of such is deleted first."""
+    sweep_left(folder, name, ending)
+    made = Path(tempfile.mkdtemp(ending, f".{name}.", folder))
+    held = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(held)
 
 
 def account(uid: int) -> str:

@@ -17,7 +17,7 @@ from typing import Final
 
 from parties.config import Config
 from parties.errors import ConfigError, DaemonUnavailable, why_unreadable
-from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, sweep
+from parties.pki.files import COPYING, PRIVATE, PRIVATE_FOLDER, check_private, sweep, sweep_left
 from parties.pki.home import pid_path, require_guarded, socket_path
 from parties.pki.socket_peer import peer_process
 
@@ -60,6 +60,7 @@ def only_one(config: Config, *, moved: bool = False) -> Iterator[None]:
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         sweep(config.home)
+        sweep_left(folder, *COPYING)
         yield
         os.ftruncate(descriptor, 0)
 

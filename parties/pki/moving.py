@@ -16,23 +16,24 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import stat
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
 from parties.config import Config
 from parties.errors import ConfigError
-from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
+from parties.pki.files import PRIVATE, PRIVATE_FOLDER, sweep_left, temporary_folder, write_atomically
 from parties.pki.lock import MOVED, only_one
 from parties.places import CONFIG_NAME
 
 MANIFEST: Final = "duetto-home.json"
 VERSION: Final = 1
+TAKEN: Final = "backup"
+"""Where the list of a backup says when it was made; that of a home that moved says nothing there."""
 
 _MAX_MANIFEST: Final = 64 << 20
 _CHUNK: Final = 1 << 20
@@ -40,6 +41,7 @@ _PACKING: Final = ".new"
 _ARRIVING: Final = ".arriving"
 _LEFT_OUT: Final = ("run", "pools", MOVED)
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _AGAIN: Final = "Copy the archive again, or pack the home again with `duetto party pack`."
 
 
@@ -59,45 +61,60 @@ def pack(config: Config, archive: Path) -> dict[str, str]:
         ConfigError: the daemon runs, the archive exists or lies in the home, or the home holds a file that
             cannot be packed or belongs elsewhere.
     """
-    home, archive = config.home.resolve(), archive.absolute()
+    archive = archive.absolute()
+    check_place(config, archive)
+    with only_one(config, moved=True), new_archive(archive) as file:
+        digests = write_archive(config.name, config.home.resolve(), file)
+        mark = {"moved": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), "archive": str(archive)}
+        write_atomically(config.home / MOVED, json.dumps(mark).encode() + b"\n", PRIVATE)
+    return digests
+
+
+def check_place(config: Config, archive: Path) -> None:
+    """Check that a home can be put into an archive of that name.
+
+    Raises:
+        ConfigError: the archive exists or lies in the home, or the configuration lies elsewhere.
+    """
+    home = config.home.resolve()
     if config.path.resolve() != home / CONFIG_NAME:
         raise ConfigError(
             f"The configuration {config.path} does not lie in the home {home} as {CONFIG_NAME}.",
-            'Move it there, with home = "." below [party], and pack again.',
+            'Move it there, with home = "." below [party], and try again.',
         )
     if archive.resolve().is_relative_to(home):
         raise ConfigError(f"The archive {archive} would lie in the home.", "Name a file in another folder.")
     if archive.exists():
         raise ConfigError(f"{archive} exists already; nothing was changed.", "Name another file.")
-    with only_one(config, moved=True):
-        _sweep(_folder(archive), archive.name, _PACKING)
-        descriptor, name = tempfile.mkstemp(_PACKING, f".{archive.name}.", _folder(archive))
-        temporary = Path(name)
-        try:
-            with os.fdopen(descriptor, "w+b") as file:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                digests = _write(config, home, file)
-                file.flush()
-                os.fsync(file.fileno())
-            mark = {"moved": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), "archive": str(archive)}
-            write_atomically(home / MOVED, json.dumps(mark).encode() + b"\n", PRIVATE)
-            temporary.rename(archive)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    return digests
 
 
 @contextmanager
-def unpacked(archive: Path, home: Path) -> Iterator[Path]:
+def new_archive(archive: Path) -> Iterator[IO[bytes]]:
+    """A private file that becomes the archive, whole, if the body of the `with` does not fail."""
+    sweep_left(_folder(archive), archive.name, _PACKING)
+    descriptor, name = tempfile.mkstemp(_PACKING, f".{archive.name}.", _folder(archive))
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield file
+        temporary.rename(archive)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def unpacked(archive: Path, home: Path, *, backup: bool = False) -> Iterator[tuple[Path, str]]:
     """Unpack an archive beside the home-to-be; it becomes the home if the body of the `with` does not fail.
 
     Args:
-        archive: of `pack`.
+        archive: of a home that has moved, or a backup of one.
         home: a folder that does not exist or is empty.
+        backup: which of the two it has to be.
 
     Yields:
-        The folder with the files, each with the size and digest of the manifest.
+        The folder with the files, each with the size and digest of the manifest; and when a backup was made.
 
     Raises:
         ConfigError: the folder holds something, or the archive is not whole.
@@ -106,43 +123,15 @@ def unpacked(archive: Path, home: Path) -> Iterator[Path]:
     if home.exists() and (not home.is_dir() or any(home.iterdir())):
         raise ConfigError(f"{home} is not empty; nothing was changed.", "Name another folder with --home.")
     home.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(home.parent, home.name, _ARRIVING)
-    arriving = Path(tempfile.mkdtemp(_ARRIVING, f".{home.name}.", home.parent))
-    held = os.open(arriving, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with temporary_folder(home.parent, home.name, _ARRIVING) as arriving:
         try:
             with tarfile.open(archive, "r:") as tar:
-                _read(tar, arriving)
+                taken = _read(tar, arriving, backup=backup)
         except (OSError, tarfile.TarError) as error:
             raise ConfigError(f"{archive} cannot be unpacked ({type(error).__name__}).", _AGAIN) from None
         (arriving / "run").mkdir(PRIVATE_FOLDER, exist_ok=True)
-        yield arriving
+        yield arriving, taken
         arriving.rename(home)
-    finally:
-        shutil.rmtree(arriving, ignore_errors=True)
-        os.close(held)
-
-
-def _sweep(folder: Path, name: str, ending: str) -> None:
-    """Delete what a packing or unpacking that was killed has left: it holds secret keys.
-
-    One that still works at its file or folder has it locked, and keeps it.
-    """
-    left = re.compile(rf"\.{re.escape(name)}\.\w{{8}}{re.escape(ending)}", re.ASCII)
-    for path in folder.iterdir():
-        if not left.fullmatch(path.name):
-            continue
-        with suppress(OSError):
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if path.is_dir():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink()
-            finally:
-                os.close(descriptor)
 
 
 def _folder(archive: Path) -> Path:
@@ -151,10 +140,24 @@ def _folder(archive: Path) -> Path:
     return archive.parent
 
 
-def _write(config: Config, home: Path, file: IO[bytes]) -> dict[str, str]:
+def write_archive(name: str, home: Path, file: IO[bytes], **about: str) -> dict[str, str]:
+    """Write the files of a folder into an archive, with their list; on return it is on the disk.
+
+    Args:
+        name: of the party.
+        home: the folder.
+        file: the archive.
+        about: what the list says besides.
+
+    Returns:
+        The SHA-256 of each file by its path in the folder, hexadecimal.
+
+    Raises:
+        ConfigError: the folder holds a link or such.
+    """
     paths = sorted(_files(home))
     digests = {str(path): _digest(home / path) for path in paths}
-    manifest = {"duetto_home": VERSION, "name": config.name, "files": digests}
+    manifest = {"duetto_home": VERSION, "name": name, "files": digests, **about}
     with tarfile.open(fileobj=file, mode="w:", format=tarfile.PAX_FORMAT) as tar:
         text = json.dumps(manifest, sort_keys=True).encode()
         with tempfile.TemporaryFile() as head:
@@ -164,6 +167,8 @@ def _write(config: Config, home: Path, file: IO[bytes]) -> dict[str, str]:
         for path in paths:
             with (home / path).open("rb") as one:
                 tar.addfile(_entry(str(path), os.fstat(one.fileno()).st_size), one)
+    file.flush()
+    os.fsync(file.fileno())
     return digests
 
 
@@ -193,10 +198,13 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read(tar: tarfile.TarFile, folder: Path) -> None:
-    """Unpack what the manifest names, and refuse everything else."""
+def _read(tar: tarfile.TarFile, folder: Path, *, backup: bool) -> str:
+    """Unpack what the manifest names, and refuse everything else; when a backup was made."""
     entries = iter(tar)
-    digests = _manifest(tar, next(entries, None))
+    digests, taken = _manifest(tar, next(entries, None))
+    if bool(taken) is not backup:
+        what, command = ("a backup", "restore") if taken else ("the archive of a home that moved", "unpack")
+        raise ConfigError(f"That is {what}.", f"Use `duetto party {command}`.")
     missing = set(digests)
     for entry in entries:
         if entry.name not in missing or not entry.isreg():
@@ -217,9 +225,10 @@ def _read(tar: tarfile.TarFile, folder: Path) -> None:
             raise ConfigError(f"{entry.name} has been damaged on its way: its digest differs.", _AGAIN)
     if missing:
         raise ConfigError(f"The archive lacks {min(missing)!r}.", _AGAIN)
+    return taken
 
 
-def _manifest(tar: tarfile.TarFile, first: tarfile.TarInfo | None) -> dict[str, str]:
+def _manifest(tar: tarfile.TarFile, first: tarfile.TarInfo | None) -> tuple[dict[str, str], str]:
     if first is None or first.name != MANIFEST or not first.isreg() or first.size > _MAX_MANIFEST:
         raise ConfigError("The file is not an archive of a home.", "Make one with `duetto party pack`.")
     try:
@@ -238,7 +247,10 @@ def _manifest(tar: tarfile.TarFile, first: tarfile.TarInfo | None) -> dict[str, 
             raise ConfigError(f"The list in the archive has the malformed entry {name!r}.", _AGAIN)
     if CONFIG_NAME not in files:
         raise ConfigError(f"The archive lacks {CONFIG_NAME!r}.", _AGAIN)
-    return files
+    taken = document.get(TAKEN, "")
+    if not isinstance(taken, str) or (taken and not _TIME.fullmatch(taken)):
+        raise ConfigError("The list in the archive has a malformed time.", _AGAIN)
+    return files, taken
 
 
 def _is_plain(name: str) -> bool:

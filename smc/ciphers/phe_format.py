@@ -1,9 +1,10 @@
 """Keys and ciphertexts as objects of the library `phe`, private keys also as files of its `pheutil`.
 
 A file is a JSON web key with `kty` "DAJ" that names the primes `p` and `q`, base64url without padding, and
-the public key as `pub`; files of early versions name `lambda` instead of the primes. All that phe has to read
-them is its command, which asserts, so their form is checked here; numbers and keys in them are left to phe.
-One of its encrypted numbers stands for plaintext * 16**exponent.
+the public key as `pub`; files of early versions name `lambda` instead of the primes. They are read and
+written here without phe, which only the conversions from and to its own objects import: duetto runs without
+it. One of its encrypted numbers stands for plaintext * 16**exponent.
+
 
 Reading checks form and arithmetic only. A public key from outside still has to pass
 `smc.ciphers.keys.check_public_key`.
@@ -13,16 +14,18 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import phe
-from gmpy2 import mpz
-from phe.util import base64_to_int, int_to_base64
+from gmpy2 import isqrt, mpz
 
 from smc.ciphers.ciphertexts import Ciphertexts, Fresh, valid
 from smc.ciphers.keys import PrivateKey, PublicKey
 from smc.errors import DomainError, KeyMaterialError, UsageError
+
+if TYPE_CHECKING:
+    import phe
 
 _TEXT_LIMIT: Final = 1 << 16
 _BASE64: Final = re.compile(r"[A-Za-z0-9_-]{1,8192}", re.ASCII)
@@ -30,13 +33,17 @@ _HINT: Final = "Export the key again with `pheutil` or `duetto`."
 
 
 def public_to_phe(key: PublicKey) -> phe.PaillierPublicKey:
-    """A public key for phe."""
-    return phe.PaillierPublicKey(int(key.n))
+    """A public key for phe.
+
+    Raises:
+        UsageError: phe is not installed.
+    """
+    return _phe().PaillierPublicKey(int(key.n))
 
 
 def private_to_phe(key: PrivateKey) -> phe.PaillierPrivateKey:
-    """A private key for phe: a secret."""
-    return phe.PaillierPrivateKey(public_to_phe(key.public), int(key.p), int(key.q))
+    """A private key for phe: a secret. Raises as `public_to_phe`."""
+    return _phe().PaillierPrivateKey(public_to_phe(key.public), int(key.p), int(key.q))
 
 
 def public_from_phe(key: phe.PaillierPublicKey) -> PublicKey:
@@ -66,9 +73,10 @@ def to_phe(fresh: Fresh, exponent: int = 0) -> list[phe.EncryptedNumber]:
 
     Raises:
         FreshnessError: one of them left already.
+        UsageError: phe is not installed.
     """
     key = public_to_phe(fresh.key)
-    return [phe.EncryptedNumber(key, int(value), exponent) for value in fresh.release()]
+    return [_phe().EncryptedNumber(key, int(value), exponent) for value in fresh.release()]
 
 
 def from_phe(numbers: Sequence[phe.EncryptedNumber], key: PublicKey, exponent: int = 0) -> Ciphertexts:
@@ -110,15 +118,15 @@ def write_private_key(key: PrivateKey) -> str:
         "kty": "DAJ",
         "alg": "PAI-GN1",
         "key_ops": ["encrypt"],
-        "n": int_to_base64(int(key.public.n)),
+        "n": _to_base64(key.public.n),
         "kid": f"Paillier public key {name}",
     }
     return json.dumps(
         {
             "kty": "DAJ",
             "key_ops": ["decrypt"],
-            "p": int_to_base64(int(key.p)),
-            "q": int_to_base64(int(key.q)),
+            "p": _to_base64(key.p),
+            "q": _to_base64(key.q),
             "pub": public,
             "kid": f"Paillier private key {name}",
         }
@@ -140,24 +148,25 @@ def read_private_key(text: str) -> PrivateKey:
         raise _refusal("pub is missing")
     _demand(inner.get("kty") == "DAJ", "the kty of pub is not DAJ")
     _demand(inner.get("alg") == "PAI-GN1", "the alg of pub is not PAI-GN1")
-    public = public_to_phe(PublicKey(mpz(_number(inner, "n"))))
-    try:
-        if "p" in fields or "q" in fields:
-            key = phe.PaillierPrivateKey(public, _number(fields, "p"), _number(fields, "q"))
-        else:
-            key = phe.PaillierPrivateKey.from_totient(public, _totient(public.n, _number(fields, "lambda")))
-    except (ValueError, ZeroDivisionError):
-        raise _refusal("its secret and public parts do not belong together") from None
-    return private_from_phe(key)
+    n = PublicKey(_number(inner, "n")).n
+    if "p" in fields or "q" in fields:
+        p, q = _number(fields, "p"), _number(fields, "q")
+    else:
+        p, q = _factors(n, _number(fields, "lambda"))
+    _demand(p * q == n, "its secret and public parts do not belong together")
+    return PrivateKey(p, q)
 
 
-def _totient(n: int, exponent: int) -> int:
-    """(p - 1)(q - 1), where the exponent is that number or the least common multiple of its factors.
+def _factors(n: mpz, exponent: mpz) -> tuple[mpz, mpz]:
+    """The primes, where the exponent is (p - 1)(q - 1) or the least common multiple of these factors.
 
-    It is n + 1 - (p + q), the largest multiple of the exponent below n, as p + q is far below the exponent.
+    The product is n + 1 - (p + q), the largest multiple of the exponent below n, as p + q is far below the
+    exponent; and p and q are the roots of x**2 - (p + q) x + n.
     """
     _demand(0 < exponent < n, "lambda is outside (0, n)")
-    return n // exponent * exponent
+    total = n + 1 - n // exponent * exponent
+    root = isqrt(max(total * total - 4 * n, mpz(0)))
+    return (total - root) // 2, (total + root) // 2
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -170,11 +179,32 @@ def _object(text: str) -> dict[str, Any]:
     return fields
 
 
-def _number(fields: Mapping[str, Any], name: str) -> int:
+def _number(fields: Mapping[str, Any], name: str) -> mpz:
     text = fields.get(name)
     if not isinstance(text, str) or not _BASE64.fullmatch(text) or len(text) % 4 == 1:
         raise _refusal(f"{name} is not a base64url number")
-    return int(base64_to_int(text))
+    return mpz(int.from_bytes(urlsafe_b64decode(text + "=" * (-len(text) % 4))))
+
+
+def _to_base64(number: mpz) -> str:
+    data = int(number).to_bytes((number.bit_length() + 7) // 8)
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _phe() -> Any:
+    """The library.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        import phe
+    except ImportError:
+        raise UsageError(
+            "The library phe is not installed, and only its own users' objects need it.",
+            "Run `pip install phe`. It is under GPLv3: THIRD_PARTY.md says what follows.",
+        ) from None
+    return phe
 
 
 def _demand(holds: bool, otherwise: str) -> None:

@@ -90,7 +90,7 @@ FLOORS = (
     ("smc.testing", "smc"),
     ("parties",),
     ("parties.errors", "parties.texts", "parties.release"),
-    ("parties.toml", "parties.memory", "parties.places", "parties.workers"),
+    ("parties.clock", "parties.toml", "parties.memory", "parties.places", "parties.workers"),
     ("parties.kept_pools",),
     ("parties.config", "parties.plugins"),
     ("parties.pki",),

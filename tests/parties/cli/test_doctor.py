@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import signal
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from parties.errors import CONFIG, UNAVAILABLE
+from parties.ledger.book import Ledger
+from parties.ledger.entries import DENIED
 from scripts.processes import tried
+from tests.support.clocks import Moved
 
 
 def checks(done: tuple[int, str, str]) -> dict[tuple[str, str], str]:
@@ -113,3 +117,22 @@ def test_doctor_and_health_read_policy_and_catalog_as_jobs_do(homes, called, nam
 def test_what_health_advises_names_the_configuration(homes, called):
     printed = called("party", "health", "--config", homes["north"])[1]
     assert f"`duetto party start --config {homes['north']}`" in printed
+
+
+def test_doctor_and_health_warn_where_the_last_entry_lies_ahead(homes, called):
+    """Written while the clock was wrong: until the next entry nothing is deleted or ended."""
+    path = homes["north"] / "ledger.jsonl"
+    before = path.read_bytes() if path.exists() else None
+    ahead = Moved(datetime.now(UTC) + timedelta(days=200)).clock
+    Ledger(path, ahead).decide(DENIED, "a" * 64, "south", actor="Ann", uid=1)
+    try:
+        for words in (("doctor",), ("party", "health")):
+            done = called(*words, "--config", homes["north"], "--json")
+            found = {(one["subject"], one["check"]): one for one in json.loads(done[1])["checks"]}
+            assert found["self", "clock"]["verdict"] == "warn"
+            assert "nothing is deleted or ended" in found["self", "clock"]["what"]
+            assert "Set the clock" in found["self", "clock"]["hint"]
+    finally:
+        path.unlink() if before is None else path.write_bytes(before)
+    done = called("doctor", "--config", homes["north"], "--json")
+    assert checks(done)["self", "clock"] == "ok"

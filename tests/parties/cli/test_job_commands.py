@@ -75,8 +75,31 @@ def test_results_are_deleted_as_configured(served):
     job_id = served.north.submit(job_file()).job_id
     wait_final(served.north, job_id)
     store._database.execute("update jobs set updated = '2020-01-01T00:00:00Z'")
-    served.north.housekeeper.prune()
+    served.north.housekeeper.look()
     assert store.summary(job_id).kept
     served.north.housekeeper.keep_days = 90
-    served.north.housekeeper.prune()
+    served.north.housekeeper.look()
     assert store.summary(job_id).deleted
+
+
+def test_results_that_lie_aside_are_found_and_written(served, command, tmp_path):
+    store = served.north.store
+    jobs = [served.north.submit(job_file()).job_id for _ in range(2)]
+    outcomes = {}
+    for job_id in jobs:
+        wait_final(served.north, job_id)
+        outcomes[job_id] = json.loads(store.outcome(job_id))
+    store.put_aside(jobs[0])
+    store._database.execute(f"update jobs set updated = '2020-01-01T00:00:00Z' where job_id = '{jobs[1]}'")
+    assert parsed(command("job", "prune", "--older-than", "90d", "--json"))["deleted"] == 1
+    found = parsed(command("job", "aside", "--json"))["aside"]
+    assert [one["job_id"] for one in found] == jobs
+    assert [one["why"].split()[0] for one in found] == ["put", "deleted"]
+    assert "put aside" in command("job", "aside").stdout
+    for job_id in jobs:
+        file = tmp_path / job_id
+        command("job", "aside", job_id[:8], "-o", str(file))
+        assert json.loads(file.read_text()) == outcomes[job_id]
+        assert file.stat().st_mode & 0o077 == 0
+    for words in ((jobs[0],), ("ffffffff", "-o", str(tmp_path / "x"))):
+        assert "List them" in command("job", "aside", *words, code=2).stderr

@@ -43,6 +43,36 @@ def test_systemd_takes_it(tmp_path, name, is_system):
     assert done.returncode == 0, done.stderr
 
 
+@systemd
+def test_systemd_finds_little_that_is_exposed(tmp_path):
+    program = tmp_path / "duetto"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    file = tmp_path / "duetto-north.service"
+    file.write_text(unit(config_in(tmp_path / "home"), program, is_system=True))
+    words = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=20", str(file)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout[-300:]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "PrivateUsers=yes",
+            "ProtectProc=invisible",
+            "ProcSubset=pid",
+            "RemoveIPC=yes",
+            "AmbientCapabilities=",
+        ),
+        *("MemoryDenyWriteExecute=yes", "SystemCallFilter=~@privileged @resources", "OOMScoreAdjust=-100"),
+        *("SystemCallErrorNumber=EPERM", "TasksMax=1024", "MemoryMax=75%"),
+    ],
+)
+def test_a_unit_of_the_system_is_hardened(tmp_path, line):
+    assert line in unit(config_in(tmp_path / "home"), tmp_path / "duetto", is_system=True).splitlines()
+
+
 def test_it_runs_as_the_owner_of_the_home_and_may_write_only_there(tmp_path):
     config = config_in(tmp_path / "home")
     text = unit(config, tmp_path / "duetto", is_system=True)

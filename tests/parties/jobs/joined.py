@@ -252,7 +252,7 @@ class Pair:
             self._identities[name],
             self.network.port(name),
             analyses={"addition": self.analysis[name]},
-            patience=Patience(dial_seconds=(0.05, 0.1), ask_seconds=0.2),
+            patience=Patience(dial_seconds=(0.05, 0.1), ask_seconds=0.2, watch_seconds=0),
         )
         self.network.managers[name] = manager
         if resume:

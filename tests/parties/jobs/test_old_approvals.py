@@ -11,13 +11,17 @@ from parties.errors import ConfigError
 from parties.jobs.decisions import own_person
 from parties.policy.rules import APPROVAL_DAYS, parse_policy
 from tests.parties.jobs.joined import ROLES, job_file, wait_final
+from tests.support.clocks import Moved
 
 
 @pytest.fixture
-def later(monkeypatch):
+def later(pair, monkeypatch):
     def move(**by):
-        now = datetime.now(UTC) + timedelta(**by)
-        monkeypatch.setattr("parties.jobs.manager.utc_clock", lambda: now)
+        """A clock that has run on for so long."""
+        for manager in pair.network.managers.values():
+            time = Moved(datetime.now(UTC) + timedelta(**by))
+            monkeypatch.setattr(manager.housekeeper, "wait_days", 1000)
+            monkeypatch.setattr(manager.ledger, "clock", time.clock)
 
     return move
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -17,6 +17,7 @@ from parties.ports.interfaces import Outage
 from smc.errors import PeerLost
 from smc.forms import Role
 from tests.parties.jobs.joined import ANN, approve, job_file, wait_final, wait_state
+from tests.support.clocks import Moved
 
 ENDS = [state for state in State if state.is_final]
 DONE = (State.KEPT, State.FINISHED)
@@ -188,8 +189,8 @@ def test_what_waits_too_long_ends_on_both_sides_and_frees_its_place(pair, monkey
     monkeypatch.setattr("parties.jobs.negotiation.OPEN_JOBS", 1)
     pair.allow("south", approval="person")
     job_id = pair.north.submit(job_file()).job_id
-    later = pair.south.store._clock() + timedelta(days=15)
-    monkeypatch.setattr(pair.south.store, "_clock", lambda: later)
+    later = Moved(datetime.now(UTC) + timedelta(days=15)).clock
+    monkeypatch.setattr(pair.south.ledger, "clock", later)
     agreed(pair, job_id, State.FAILED)
     assert pair.south.store.summary(job_id).error_code == "expired"
     assert "'expired'" in pair.north.store.summary(job_id).error_what

@@ -25,6 +25,7 @@ from smc.analyses.studies.loss import Loss
 from smc.errors import DuettoError
 from smc.forms import Role
 from tests.parties.contracts.test_spec import contract
+from tests.support.clocks import Moved
 
 PATHS = {
     State.WAITING_OWN: [],
@@ -295,21 +296,30 @@ def test_no_listing_opens_contracts_or_results(store):
 
 
 def test_old_results_are_deleted_and_nothing_else(tmp_path):
-    now = [datetime(2024, 1, 1, tzinfo=UTC)]
-    store = JobStore(tmp_path, lambda: now[0])
+    time = Moved(datetime(2024, 1, 1, tzinfo=UTC))
+    store = JobStore(tmp_path, time.clock)
     old = finish(store, 1)
-    now[0] += timedelta(days=60)
+    time.passes(timedelta(days=60))
     new, running = finish(store, 2), insert(store, 3, State.RUNNING)
     store.keep(running, {"tables": [3]}, {}, {})
-    now[0] += timedelta(days=31)
+    time.passes(timedelta(days=31))
     before = (store.get(old), store.papers(old))
-    assert store.prune(timedelta(days=90)) == 1
-    assert store.prune(timedelta(days=90)) == 0
+    assert store.prune(time.clock.trusted(), timedelta(days=90)) == 1
+    assert store.prune(time.clock.trusted(), timedelta(days=90)) == 0
     found = store.get(old)
     assert (found.state, found.kept, found.deleted) == (State.FINISHED, False, "2024-04-01T00:00:00Z")
     assert (found.contract, found.digest) == (before[0].contract, before[0].digest)
+    assert store.papers(old) == before[1]
+    assert (tmp_path / "results" / "trash" / f"{old}.sealed").exists()
+    store.empty_trash(time.clock.trusted())
+    assert store._results.discarded().keys() == {old}
+    time.passes(timedelta(days=1))
+    store.empty_trash(time.clock.trusted())
+    assert store._results.discarded() == {}
     assert replace(store.papers(old), certificate="") == replace(before[1], certificate="")
-    with pytest.raises(JobError, match=r"deleted on 2024-04-01") as caught:
+    assert json.loads(store.papers(old).certificate)["salt"] == ""
+    found = store.get(old)
+    with pytest.raises(JobError, match=r"deleted on 2024-04-02") as caught:
         store.outcome(old)
     assert caught.value.stable_code == "deleted"
     assert store.outcome(new)
@@ -373,20 +383,62 @@ def test_results_of_jobs_that_a_lost_database_does_not_know_are_put_aside(tmp_pa
     assert stranger.with_suffix(".unknown").read_text() == "{}"
 
 
+def test_a_database_that_is_older_than_a_result_does_not_delete_it(tmp_path, store):
+    """The attack: a database copied while the job ran, results and ledger copied after it had finished."""
+    jobs = {state: insert(store, number, state) for number, state in enumerate(State)}
+    unfinished = [state for state in State if state not in (State.KEPT, State.FINISHED)]
+    for state in unfinished:
+        store._results.write(jobs[state], json.dumps({"tables": [state.value]}))
+    digests = {store.get(job_id).digest: job_id for job_id in jobs.values()}
+    paid = {jobs[state] for state in (State.WAITING_PEER, State.APPROVED, State.RUNNING)}
+    store.recover(lambda digest: digests[digest] in paid)
+    assert store._results.aside().keys() == paid
+    for job_id in paid:
+        assert "tables" in store._results.read_aside(job_id)
+    assert store._results.names() == set()
+    store.recover()
+    assert store._results.aside().keys() == paid
+
+
+def test_a_result_that_was_put_aside_is_taken_up_when_its_database_is_back(tmp_path, store):
+    job_id = finish(store, 1)
+    outcome = store.outcome(job_id)
+    store._database.execute("update jobs set kept = 0, state = 'waiting-peer'")
+    store.recover(lambda digest: True)
+    assert store._results.aside().keys() == {job_id}
+    store._database.execute("update jobs set kept = 1, state = 'finished'")
+    store.recover(lambda digest: True)
+    assert (store.outcome(job_id), store._results.aside()) == (outcome, {})
+
+
+def test_results_that_lie_aside_are_deleted_for_their_age_too(tmp_path):
+    time = Moved(datetime.now(UTC))
+    store = JobStore(tmp_path, time.clock)
+    store._results.write("ab" * 8, "{}")
+    store.recover()
+    assert store.prune(time.clock.trusted(), timedelta(days=90)) == 0
+    time.passes(timedelta(days=91))
+    assert store.prune(time.clock.trusted(), timedelta(days=90)) == 1
+    time.passes(timedelta(days=1))
+    store.empty_trash(time.clock.trusted())
+    assert [path.name for path in (tmp_path / "results").rglob("*")] == ["trash"]
+    store.close()
+
+
 def test_what_peers_proposed_and_nobody_approved_is_deleted_as_long_after_its_end_as_jobs_may_wait(tmp_path):
-    now = [datetime(2030, 1, 1, tzinfo=UTC)]
-    store, outbox = JobStore(tmp_path, lambda: now[0]), Outbox(tmp_path)
+    time = Moved(datetime(2030, 1, 1, tzinfo=UTC))
+    store, outbox = JobStore(tmp_path, time.clock), Outbox(tmp_path)
     ended = [insert(store, number, state, outgoing=False) for number, state in enumerate(FINAL)]
     signed = insert(store, 10, State.APPROVED, outgoing=False)
     store.move(signed, State.CANCELLED, own_signature=b"signed")
     own = insert(store, 11, State.CANCELLED)
     waiting = insert(store, 12, outgoing=False)
-    now[0] += timedelta(days=14)
+    time.passes(timedelta(days=14))
     late = insert(store, 13, State.CANCELLED, outgoing=False)
-    assert store.drop_unapproved(timedelta(days=14)) == 0
-    now[0] += timedelta(seconds=1)
+    assert store.drop_unapproved(time.clock.trusted(), timedelta(days=14)) == 0
+    time.passes(timedelta(seconds=1))
     assert outbox.owed("south")
-    assert store.drop_unapproved(timedelta(days=14)) == 3
+    assert store.drop_unapproved(time.clock.trusted(), timedelta(days=14)) == 3
     ran = ended[FINAL.index(State.FINISHED)]
     assert {job.job_id for job in store.all()} == {ran, signed, own, waiting, late}
     assert not {*ended} - {ran} & {*outbox.owed("south")}

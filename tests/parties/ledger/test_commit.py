@@ -33,6 +33,7 @@ from smc.channel.memory import memory_pair
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import DuettoError, PeerLost, ProtocolViolation
 from smc.forms import Role
+from tests.support.clocks import standing
 
 KEYS = {role: Ed25519PrivateKey.generate() for role in Role}
 DIGEST = bytes(range(32))
@@ -194,7 +195,7 @@ def test_a_peer_that_announces_and_stops_costs_a_bounded_part_and_leaves_its_wor
         assert caught[Role.ALICE].stable_code == "budget"
         assert "tomorrow" in caught[Role.ALICE].hint
     assert spent(alice, "bob") == Fraction(UNSIGNED_PER_DAY, 8)
-    later = Ledger(alice.path, lambda: "2999-01-01T00:00:00Z")
+    later = Ledger(alice.path, standing("2999-01-01T00:00:00Z"))
     with later.reserved("ff" * 32, Account.of("d"), "bob", Loss(Fraction(1)), Budget(Fraction(5))):
         pass
     # Another peer has nothing to do with it.

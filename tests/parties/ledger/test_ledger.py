@@ -21,6 +21,7 @@ from parties.ledger.accounting import Account, Budget, RunLimits, Runs
 from parties.ledger.book import Ledger, Signed
 from parties.ledger.entries import APPROVED, LedgerError
 from smc.analyses.studies.loss import Loss
+from tests.support.clocks import standing
 
 
 @pytest.fixture
@@ -81,10 +82,10 @@ def test_a_loss_of_too_many_digits_is_refused(ledger):
 
 def test_runs_are_counted_by_rule_people_and_peer(ledger):
     people = Account("people", frozenset({"visits", "patients"}))
-    ledger = Ledger(ledger.path, lambda: "2026-03-01T12:00:00Z")
+    ledger = Ledger(ledger.path, standing("2026-03-01T12:00:00Z"))
     ledger.begin(job(0), people, "visits", "south", RunLimits("tables"))
     assert ledger.runs(people, "south", "tables") == Runs(1, 1)
-    later = Ledger(ledger.path, lambda: "2026-03-02T12:00:01Z")
+    later = Ledger(ledger.path, standing("2026-03-02T12:00:01Z"))
     assert later.runs(people, "south", "tables") == Runs(0, 1)
     assert later.runs(people, "south", "sizes") == later.runs(people, "west", "tables") == Runs()
     assert later.runs(Account.of("staff"), "south", "tables") == Runs()
@@ -130,7 +131,7 @@ def test_a_peer_that_proposes_and_begins_without_end_does_not_fill_the_ledger(le
     # People still decide, and other peers are not held up.
     ledger.decide(APPROVED, job(200), "south", actor="Ann", uid=1)
     ledger.begin(job(201), account, "d", "west", RunLimits("r"))
-    later = Ledger(ledger.path, lambda: "2999-01-01T00:00:00Z")
+    later = Ledger(ledger.path, standing("2999-01-01T00:00:00Z"))
     later.begin(job(202), account, "d", "south", RunLimits("r"))
 
 

@@ -309,3 +309,29 @@ def test_a_restored_backup_forgets_nothing_that_the_peer_has_seen(north, tmp_pat
         meet(tmp_path / "older", tmp_path / "south")
     meet(tmp_path / "newest", tmp_path / "south")
     assert spent(tmp_path / "newest") == total
+
+
+def test_a_backup_is_made_while_the_daemon_runs_and_restored(north, tmp_path):
+    before, total = contents(north), spent(north)
+    with only_one(load(north)):
+        done = run("backup", tmp_path / "b.tar", "--config", north, "--json")
+        assert done.exit_code == 0, done.output
+        assert run("backup", tmp_path / "b.tar", "--config", north).exit_code == 78
+        assert run("backup", north / "b.tar", "--config", north).exit_code == 78
+    said = json.loads(done.stdout)
+    assert (tmp_path / "b.tar").stat().st_mode & 0o777 == 0o600
+    assert contents(north).keys() == before.keys() | {"run/daemon.pid", "exact-jobs.log.lock"}
+    spend(tmp_path / "north", 2)
+    shutil.rmtree(north)
+    assert "Use `duetto party restore`" in run("unpack", tmp_path / "b.tar", "--home", north).stderr
+    done = run("restore", tmp_path / "b.tar", "--home", north)
+    assert done.exit_code == 0, done.output
+    assert f"This is north as of {said['taken']}" in " ".join(done.stdout.split())
+    after = contents(north)
+    assert {name: before[name] for name in after} == after
+    assert {*said["files"], "ledger.jsonl.lock"} == set(after)
+    assert before.keys() - after.keys() <= {"pools/p", ".heads.json.x.new", "ledger.jsonl.lock"}
+    assert spent(north) == total
+    meet(north, tmp_path / "south")
+    spend(north, 3)
+    meet(north, tmp_path / "south")
