@@ -21,8 +21,15 @@ from smc.oblivious.workspace import Workspace
 
 VARIABLE: Final = "DUETTO_KERNELS"
 _CHOICES: Final = (Reference.name, Native.name)
-_WIDTHS: Final = (9, 130)
-"""Of the trial: both sides of the pieces into which the compiled loops cut lines."""
+_WIDTHS: Final = (9, 130, 300)
+"""Of the trial: both sides of the pieces into which the compiled loops cut lines, and past a key of hashes."""
+
+_OFFSETS: Final = (1, 2, 16)
+_SPANS: Final = (64, 256)
+_DEPTHS: Final = (2, 4)
+_PIECES: Final = (SLOTS, 1024)
+_TREES: Final = ((1, 3), (6, 3), (11, 8))
+"""Of the trial: those of runs, which a test compares with what runs ask for, and smaller ones."""
 
 
 class Kernels(Protocol):
@@ -171,12 +178,14 @@ def differ() -> bool:
 
 @cache
 def agrees() -> bool:
-    """Whether the compiled kernels give what the reference gives, on small inputs of each."""
+    """Whether the compiled kernels give what the reference gives, with the sizes of runs."""
     loaded = library()
-    if loaded is None:
-        return False
-    both = zip(_trial(_native(loaded, Workspace())), _trial(Reference(Workspace())), strict=True)
-    return all(np.array_equal(one, other) for one, other in both)
+    return loaded is not None and give_the_same(_native(loaded, Workspace()), Reference(Workspace()))
+
+
+def give_the_same(one: Kernels, other: Kernels) -> bool:
+    """Whether two sets of kernels agree in everything of the trial."""
+    return all(np.array_equal(a, b) for a, b in zip(_trial(one), _trial(other), strict=True))
 
 
 def _trial(kernels: Kernels) -> list[Word]:
@@ -187,25 +196,43 @@ def _trial(kernels: Kernels) -> list[Word]:
         return (numbers * np.uint64(0x9E3779B97F4A7C15)).reshape(shape)
 
     found: list[Word] = []
-    offsets, key = words(2, 2), words(2)
-    offsets[0] = 0
+    key = words(2)
     for width in _WIDTHS:
         rows, columns = words(SLOTS, width, 2), words(COLUMNS, width + 1)[:, 1:]
-        weighed, total, hashed = words(2, 4, width), words(2, width), words(2, 2, width)
-        planes, choices, code = words(2, 4, width + 1), words(width), words(SLOTS * 2, 2)
-        streams = kernels.streams(words(2, 16, 2))
-        for _ in range(2):  # the second time from within a block
-            streams.weigh(slice(0, 2), weighed, total)
-            found += [weighed.copy(), total.copy()]
-        kernels.hash_columns(columns, words(-(-width // 64), 2), 64, offsets, hashed)
-        kernels.hash_rows(words(SLOTS * width, 2), key, offsets, planes[:, :, 1:], choices)
-        kernels.add_code(words(32, 2), key, width, SLOTS, code)
+        for depth in _DEPTHS:
+            weighed, total = words(2, depth, width), words(2, width)
+            streams = kernels.streams(words(2, 1 << depth, 2))
+            for _ in range(2):  # the second time from within a block
+                streams.weigh(slice(0, 2), weighed, total)
+                found += [weighed.copy(), total.copy()]
+        for count in _OFFSETS:
+            offsets = _sums(words(count.bit_length() - 1, 2))
+            for span in _SPANS:
+                hashed = words(count, 2, width)
+                kernels.hash_columns(columns, words(-(-width // span), 2), span, offsets, hashed)
+                found.append(hashed)
+            if count <= 2:
+                planes, choices = words(count, 4, width + 1), words(width)
+                kernels.hash_rows(words(SLOTS * width, 2), key, offsets, planes[:, :, 1:], choices)
+                found += [planes, choices]
         kernels.rows(columns, rows)
-        found += [hashed, planes, choices, code, rows]
-        for depth in (1, 6):
-            leaves, others = words(1 << depth, 3, 2), words(1 << depth, 3, 2)
-            sums = kernels.grow(words(3, 2), key, words(2), leaves)
-            sides = (words(depth, 3) & np.uint64(1)).astype(np.uint8)
-            kernels.regrow(sums, sides, words(2), others)
-            found += [leaves, sums, others]
+        found.append(rows)
+    for piece in _PIECES:
+        code = words(piece * 2, 2)
+        kernels.add_code(words(1 << 9, 2), key, 7, piece, code)
+        found.append(code)
+    for depth, trees in _TREES:
+        leaves, others = words(1 << depth, trees, 2), words(1 << depth, trees, 2)
+        sums = kernels.grow(words(trees, 2), key, words(2), leaves)
+        sides = (words(depth, trees) & np.uint64(1)).astype(np.uint8)
+        kernels.regrow(sums, sides, words(2), others)
+        found += [leaves, sums, others]
     return found
+
+
+def _sums(generators: Word) -> Word:
+    """All sums of some of the offsets, of which entry a ^ b is that of entries a and b."""
+    result = np.zeros((1, 2), dtype=np.uint64)
+    for generator in generators:
+        result = np.concatenate([result, result ^ generator])
+    return result

@@ -42,6 +42,8 @@ CIPHERS: Final = ("", "AES-NI", "VAES")
 
 _MOST_DEPTH: Final = 4
 _MOST_TREES: Final = 32
+_OFFSETS: Final = (1, 2, 4, 8, 16)
+"""Numbers of offsets that a kernel takes."""
 
 
 @cache
@@ -137,7 +139,7 @@ class NativeCiphers(Native):
     def hash_columns(self, columns: Word, keys: Word, span: int, offsets: Word, found: Word) -> None:
         """As declared."""
         width = columns.shape[1]
-        if len(columns) != COLUMNS or span < 1:
+        if len(columns) != COLUMNS or span < 1 or len(offsets) not in _OFFSETS:
             raise _unfit()
         _check(keys, (-(-width // span), 2))
         _check(offsets, (len(offsets), 2))
@@ -157,6 +159,8 @@ class NativeCiphers(Native):
         _check(offsets, (count, 2))
         stride = _stride(planes[0])
         if lines != 4 or planes.strides[0] != 4 * planes.strides[1] or not planes.flags.writeable:
+            raise _unfit()
+        if count not in _OFFSETS[:2]:
             raise _unfit()
         if choices is not None:
             _check_written(choices, (width,))
@@ -237,6 +241,8 @@ def _at(array: Word | Bit) -> int:
 def _check(array: Word, shape: tuple[int, ...]) -> None:
     if array.dtype != np.uint64 or array.shape != shape or not array.flags.c_contiguous:
         raise _unfit()
+    if not array.flags.aligned:
+        raise _unfit()
 
 
 def _check_written(array: Word, shape: tuple[int, ...]) -> None:
@@ -274,7 +280,10 @@ def _check_sums(weighed: Word, total: Word) -> tuple[int, int, int]:
 def _stride(lines: Word) -> int:
     """Words from one line to the next, of which each is contiguous."""
     step, inner = lines.strides
-    if lines.dtype != np.uint64 or (inner != 8 and lines.shape[1] > 1) or step % 8 or step < 0:
+    if lines.dtype != np.uint64 or (inner != 8 and lines.shape[1] > 1) or not lines.flags.aligned:
+        raise _unfit()
+    # Lines that overlap would be written over each other.
+    if step % 8 or (len(lines) > 1 and step < 8 * lines.shape[1]):
         raise _unfit()
     return step // 8
 

@@ -141,15 +141,16 @@ def send(
     bins = cuckoo.bins_for(peer_count)
     places, own, hashes = cuckoo.simple(keys, (seed or toss(session))[: cuckoo.SEED_BYTES], bins)
     words = payloads.shape[1]
-    shares = session.random.words(bins * words).reshape(bins, words)
     inputs = _inputs(keys[own], hashes)
+    functions = session.oblivious.prf_send(bins, _WORD_BYTES * words)
+    # Only now, since so many requests have come: what the peer only announces takes no memory.
+    shares = session.random.words(bins * words).reshape(bins, words)
     # One target per key and hash function: whichever function puts the receiver's key into its bin, what is
     # stored there opens to the payload less the r of that bin.
     values = payloads[own]
     added = words - xored
     values[:, :added] -= shares[places, :added]
     values[:, added:] ^= shares[places, added:]
-    functions = session.oblivious.prf_send(bins, _WORD_BYTES * words)
     # Only the function of the right bin, asked at the right key, takes this mask off again.
     values ^= functions.evaluate(places, inputs).view(np.uint64)
     seed = session.random.bytes(okvs.SEED_BYTES)

@@ -44,6 +44,12 @@ def ciphers(instructions=None):
     return NativeCiphers(Workspace(), library(), instructions or SETS[-1])
 
 
+def skewed(*shape):
+    """Words that do not begin at a multiple of 8 bytes."""
+    octets = np.zeros(8 * int(np.prod(shape)) + 1, dtype=np.uint8)
+    return octets[1:].view(np.uint64).reshape(shape)
+
+
 def locked(array):
     array.flags.writeable = False
     return array
@@ -199,6 +205,10 @@ def test_lines_that_lie_apart_are_taken_as_they_are():
         lambda k: k.weigh(words(2, 16, 9), words(2, 4, 9), words(2, 8)),
         lambda k: k.diagonals(words(64, 18), None, locked(words(2, 9))),
         lambda k: k.rows(words(128, 9), locked(words(64, 9, 2))),
+        lambda k: k.rows(words(128, 9), skewed(64, 9, 2)),
+        lambda k: k.rows(skewed(128, 9), words(64, 9, 2)),
+        lambda k: k.rows(np.broadcast_to(words(9), (128, 9)), words(64, 9, 2)),
+        lambda k: k.weigh(skewed(2, 16, 9), words(2, 4, 9), words(2, 9)),
     ],
 )
 def test_arrays_that_do_not_fit_never_reach_the_library(call):
@@ -228,6 +238,12 @@ def columns(*shape):
         lambda k: k.hash_columns(*columns(128, 9), locked(words(1, 2, 9))),
         lambda k: k.hash_columns(words(128, 9), words(1, 2), 0, words(1, 2), words(1, 2, 9)),
         lambda k: k.hash_columns(words(128, 9), words(1, 2), 64, words(1, 3), words(1, 2, 9)),
+        lambda k: k.hash_columns(words(128, 9), words(1, 2), 64, words(3, 2), words(3, 2, 9)),
+        lambda k: k.hash_columns(words(128, 9), words(1, 2), 64, words(32, 2), words(32, 2, 9)),
+        lambda k: k.hash_rows(words(64, 2), words(2), words(4, 2), words(4, 4, 1)),
+        lambda k: k.hash_rows(skewed(64, 2), words(2), words(1, 2), words(1, 4, 1)),
+        lambda k: k.hash_rows(words(64, 2), words(2), words(1, 2), skewed(1, 4, 1)),
+        lambda k: k.grow(words(3, 2), words(2), words(2), skewed(4, 3, 2)),
         lambda k: k.hash_rows(words(63, 2), words(2), words(1, 2), words(1, 4, 1)),
         lambda k: k.hash_rows(words(64, 2), words(1), words(1, 2), words(1, 4, 1)),
         lambda k: k.hash_rows(words(64, 2), words(2), words(2, 2), words(1, 4, 1)),
@@ -317,6 +333,74 @@ def test_without_the_variable_the_compiled_kernels_run_unless_they_differ(monkey
             choice.make_kernels(Workspace())
     choice.agrees.cache_clear()
     assert choice.agrees()
+
+
+def spoilt(name, where):
+    """The reference, but that one kernel gives one wrong bit at some sizes."""
+
+    def call(self, *given):
+        result = getattr(Reference, name)(self, *given)
+        if where(*given):
+            (given[-1] if result is None else result).reshape(-1)[-1] ^= np.uint64(1)
+        return result
+
+    return type("Spoilt", (Reference,), {name: call})(Workspace())
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("grow", lambda seeds, offset, key, nodes: len(nodes) == 1 << 11),
+        ("regrow", lambda sums, choices, key, nodes: nodes.shape[1] == 8),
+        ("hash_columns", lambda columns, keys, span, offsets, found: len(offsets) == 16),
+        ("hash_columns", lambda columns, keys, span, offsets, found: len(keys) > 1 and span == 256),
+        ("add_code", lambda secret, key, number, piece, rows: piece == 1024),
+    ],
+)
+def test_a_fault_at_the_sizes_of_runs_alone_is_found(name, where):
+    right = Reference(Workspace())
+    assert choice.give_the_same(spoilt(name, lambda *given: False), right)
+    assert not choice.give_the_same(spoilt(name, where), right)
+
+
+def test_the_trial_has_the_sizes_of_runs(monkeypatch):
+    """All that a session with every kind of transfer asks of its kernels, but for the length of lines."""
+
+    def sizes():
+        seen = set()
+
+        def watch(name, size):
+            honest = getattr(Reference, name)
+
+            def call(self, *given):
+                seen.add((name, *size(*given)))
+                return honest(self, *given)
+
+            patch.setattr(Reference, name, call)
+
+        with monkeypatch.context() as patch:
+            patch.setenv(choice.VARIABLE, "numpy")
+            watch("grow", lambda seeds, offset, key, nodes: nodes.shape[:2])
+            watch("regrow", lambda sums, choices, key, nodes: nodes.shape[:2])
+            watch("hash_columns", lambda columns, keys, span, offsets, found: (span, len(offsets)))
+            watch("hash_rows", lambda rows, key, offsets, planes, choices=None: (len(offsets),))
+            watch("add_code", lambda secret, key, number, piece, rows: (piece,))
+            watch("streams", lambda seeds: (seeds.shape[1],))
+            yield seen
+
+    def run(session):
+        engine, bits = session.oblivious, RANDOM.bits(300)
+        compare = engine.greater_equal_x if session.role is Role.ALICE else engine.greater_equal_y
+        numbers = RANDOM.words(3000)
+        for silent in (False, True):
+            compare(numbers, 64, silent=silent)
+        engine.bits_to_arithmetic(bits)
+        engine.and_bits(bits, bits)
+
+    (ran,) = [run_pair(run) and found for found in sizes()]
+    (tried,) = [choice._trial(Reference(Workspace())) and found for found in sizes()]
+    assert len(ran) > 6
+    assert ran <= tried
 
 
 @pytest.mark.parametrize("content", [b"", b"no library"])
