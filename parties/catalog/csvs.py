@@ -48,10 +48,10 @@ def read(path: Path, dialect: Dialect, columns: Sequence[str], entry: str) -> It
         plain = PlainBlocks(raw, dialect, width, CELL)
         for line, cells in plain:
             for start in range(0, len(cells), ROWS * width):
-                columns: list[list[str]] = [cells[start + at : start + ROWS * width : width] for at in where]
+                found = [cells[start + at : start + ROWS * width : width] for at in where]
                 rows = min(ROWS, (len(cells) - start) // width)
                 begins = line + start // width
-                yield Batch(Place(first, range(begins, begins + rows)), rows, columns)
+                yield Batch(Place(first, range(begins, begins + rows)), rows, found)
                 first += rows
         reader = _Rows(plain.rest(), dialect, place, plain.lines)
         if not plain.lines:

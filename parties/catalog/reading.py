@@ -75,10 +75,13 @@ class Reader:
 
     Args:
         limits: of the party.
+
+    Attributes:
+        memory: bytes that reading one source may take.
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._memory = limits.source_memory
+        self.memory: Final = limits.source_memory
         self._seconds = limits.source_seconds
 
     def load(
@@ -141,7 +144,7 @@ class Reader:
         taken = None
         try:
             worker.question = self._question(place)
-            words, sent = VALUES.words([call, self._memory, self._seconds, place, [*given]])
+            words, sent = VALUES.words([call, self.memory, self._seconds, place, [*given]])
             worker.pipe.put(words, *sent)
             while taken is None:
                 words, data = worker.pipe.get()
@@ -185,6 +188,6 @@ class Reader:
     def _ended(self, place: str, worker: Worker) -> DataError:
         return DataError(
             f"{place} cannot be read: its reader {worker.why()}, as by a damaged source or one that needs "
-            f"more than {self._memory >> 20} MiB of memory.",
+            f"more than {self.memory >> 20} MiB of memory.",
             "Save the source again, or as CSV, or raise source_mib below [limits] in duetto.toml.",
         )

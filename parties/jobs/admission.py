@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from parties.catalog.declaration import Catalog, load_catalog
+from parties.catalog.declaration import Catalog, DatasetDeclaration, load_catalog
 from parties.catalog.reading import Reader
 from parties.contracts.contract import Contract, Schemas
 from parties.contracts.spec import JobSpec
@@ -17,6 +17,7 @@ from parties.disclosure.log import OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
 from parties.errors import DataError, JobError
 from parties.jobs.declared import catalog_columns, check_bounds, check_once
+from parties.jobs.kept import KeptData
 from parties.jobs.local_data import (
     LocalData,
     Moduli,
@@ -81,6 +82,7 @@ class Admission:
         self._ledger = ledger
         self.history: Final = history
         self._reader = reader
+        self._kept = KeptData(reader.memory // 8)
         self._analyses = analyses
         self._maximum_seconds = maximum_seconds
         self._maximum_lanes = maximum_lanes
@@ -140,6 +142,8 @@ class Admission:
     def read(self, task: Task, moduli: Moduli | None = None) -> LocalData:
         """Read all rows of the local columns, or add them up (`can_add_up`); exact jobs have identities too.
 
+        What was read for this job a moment ago is returned again if its file is the same.
+
         Args:
             task: the job.
             moduli: the parties' Paillier N, to check shares and ciphertexts; None leaves that out.
@@ -154,6 +158,25 @@ class Admission:
         secret = self.history.secret() if task.facts.exact is not None else None
         keeping = [side.columns[name] for name in task.facts.keeps_missing if name in side.columns]
         dataset = self._load_catalog().dataset(side.dataset)
+        what = (task.spec, task.role, dataset, secret, moduli)
+        stamp = self._reader.stamp(dataset)
+        local = None if stamp is None else self._kept.get(what, stamp)
+        if local is not None:
+            return local
+        local = self._read(task, dataset, secret, keeping, moduli)
+        if stamp is not None and self._reader.stamp(dataset) == stamp:
+            self._kept.keep(what, stamp, local)
+        return local
+
+    def _read(
+        self,
+        task: Task,
+        dataset: DatasetDeclaration,
+        secret: bytes | None,
+        keeping: Iterable[str],
+        moduli: Moduli | None,
+    ) -> LocalData:
+        side = task.side
         if can_add_up(task.study, dataset, side):
             return added_up(task.study, dataset, side, keeping, self._reader.load_pieces)
         loaded = self._reader.load(dataset, side.columns.values(), secret, keeping)

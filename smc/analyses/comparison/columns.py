@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 from gmpy2 import mpz
 
 from smc.analyses.comparison.parameters import ComparisonParameters
@@ -15,7 +16,9 @@ from smc.errors import DomainError, KeyMaterialError, UsageError
 from smc.forms import Form, Holding, Role
 from smc.protocols.session import Session
 from smc.protocols.spec import parse_modulus
-from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
+from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value, listed, of_array
+
+_WORD: Final = 1 << 64
 
 
 def agreed_rows(name: str, own: int, peer: int) -> int:
@@ -48,7 +51,7 @@ def holding_of(
     """
     holding = parameters.form(name).holding(session.role)
     if name in parameters.constants:
-        return Plain([parameters.constants[name] - parameters.offset] * count)
+        return Plain(_words(parameters.constants[name] - parameters.offset, count))
     if holding is Holding.SECRET_KEY:
         return KeyHolder(count)
     if column is None:
@@ -57,11 +60,33 @@ def holding_of(
         repeats = count // len(column) if len(column) else 0
         values = list(column.integers) * repeats
         return Encrypted(_read_ciphertexts(session, values))
-    values = list(stretched(column.integers, count))
     if holding is Holding.PLAIN:
-        return Plain([value - parameters.offset for value in values])
+        return Plain(_shifted(column, parameters.offset, count))
     modulus = parse_modulus(column.schema.modulus)
-    return Share(values, modulus if isinstance(modulus, int) else _key_modulus(session, modulus))
+    return Share(
+        _shifted(column, 0, count), modulus if isinstance(modulus, int) else _key_modulus(session, modulus)
+    )
+
+
+def _shifted(column: Column, offset: int, count: int) -> Sequence[int]:
+    """The values less an offset, `count` of them: an array of words where they fit, exact integers else."""
+    if len(column) == 1 or not isinstance(column.values, np.ndarray):
+        values = [value - offset for value in column.integers]
+        return _words(values[0], count) if len(values) == 1 else _packed(values)
+    if not len(column) or int(column.values.min()) < offset or not -_WORD // 2 <= offset < _WORD // 2:
+        return [value - offset for value in column.integers]
+    # Modulo 2**64, which a difference of two of 63 bits and sign does not reach.
+    return of_array(column.values.astype(np.uint64) - np.uint64(offset % _WORD))
+
+
+def _words(value: int, count: int) -> Sequence[int]:
+    """One value many times."""
+    return of_array(np.full(count, value, np.uint64)) if 0 <= value < _WORD else [value] * count
+
+
+def _packed(values: list[int]) -> Sequence[int]:
+    """Integers as words if all of them fit."""
+    return of_array(np.array(values, np.uint64)) if all(0 <= one < _WORD for one in values) else values
 
 
 def _read_ciphertexts(session: Session, values: Sequence[int]) -> Ciphertexts:
@@ -117,7 +142,7 @@ def _rows(count: int) -> list[int]:
 
 def plain_tables(delta: Value) -> tuple[Table, ...]:
     """The table of a result that is not encrypted; none for a party that holds nothing of it."""
-    match delta:
+    match listed(delta):
         case Plain(values):
             columns: dict[str, Sequence[Any]] = {"row": _rows(len(values)), "delta": list(values)}
         case Share(values, modulus):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
+from smc.analyses.comparison.columns import holding_of
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.studies.columns import Column, Data, Schema
@@ -17,6 +22,7 @@ from smc.forms import ComparisonType, Form, Holding, Role, all_types
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
 from smc.protocols.exchange.row_counts import counts_cost
+from smc.protocols.session import Session
 from smc.protocols.spec import Parameters, parse_modulus
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
 from tests.support.grids import TYPES, crossed, grid
@@ -306,3 +312,48 @@ def test_leakage_follows_the_type() -> None:
     assert not leakage.alice
     assert "x >= y" in leakage.bob[0]
     assert number(Role.ALICE, KEYS) not in leakage.public
+
+
+@pytest.mark.parametrize(
+    ("values", "lower", "upper", "is_array"),
+    [
+        (np.array([-(2**63), 0, 2**63 - 1]), -(2**63), 2**63 - 1, True),
+        (np.array([-5, 0, 7]), -5, 7, True),
+        (np.array([3]), -5, 7, True),
+        ([0, 2**64 - 1, 5], 0, 2**64 - 1, True),
+        ([-(2**70), 0, 2**70], -(2**70), 2**70, False),
+        (np.array([-6, 0, 7]), -5, 7, False),
+    ],
+)
+def test_columns_become_arrays_of_words_where_they_fit_and_stay_exact_where_not(
+    values, lower, upper, is_array, monkeypatch
+):
+    """Arrays are never made Python integers, which ten million of would take 1.4 GiB."""
+    column = Column(values, Schema("integer", lower=lower, upper=upper))
+    bits = (upper - lower).bit_length()
+    parameters = COMPARISON.parse({"type": "PN-NP-SS", "bits": bits}).parameters
+    parameters = replace(parameters, offset=lower)
+    wanted = [int(value) - lower for value in values] * (3 if len(values) == 1 else 1)
+    if is_array and isinstance(values, np.ndarray) and len(values) > 1:
+        monkeypatch.setattr(Column, "integers", property(lambda _: pytest.fail("made Python integers")))
+    found = holding_of(cast(Session, SimpleNamespace(role=Role.ALICE)), parameters, "x", column, len(wanted))
+    assert isinstance(found, Plain)
+    assert isinstance(found.values, np.ndarray) is is_array
+    assert [int(value) for value in found.values] == wanted
+
+
+@pytest.mark.parametrize("name", ["PN-NP-SS", "PN-NP-PP", "SS-SS-SS"])
+def test_arrays_and_lists_have_the_same_result(name):
+    kind = ComparisonType.parse(name)
+    for made in (list, np.array):
+        alice: dict[str, Column] = {}
+        bob: dict[str, Column] = {}
+        for form, column, values in ((kind.x, "x", X), (kind.y, "y", Y)):
+            for own, side in zip(columns(form, column, values, "2^62"), (alice, bob), strict=True):
+                side |= {key: Column(made(one.values), one.schema) for key, one in own.items()}
+        cells = [o.tables[0].columns for o in run({"type": name, "bits": 8}, alice, bob) if o.tables]
+        json.dumps(cells)
+        found = (
+            cells[0]["delta"] if "delta" in cells[0] else np.bitwise_xor(cells[0]["share"], cells[1]["share"])
+        )
+        assert list(found) == [int(x >= y) for x, y in zip(X, Y, strict=True)]
