@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from parties.contracts import canonical
 from parties.contracts.spec import JobSpec, spec_from_document
 from parties.errors import JobError
-from smc.analyses.disclosure.limits import MAX_LIMIT, NO_LIMITS, Agreed, Limits
+from smc.analyses.disclosure.limits import MAX_LIMIT, NO_LIMITS, ZEROS, Agreed, Limits
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.studies.columns import Schema
 from smc.errors import ProtocolViolation
@@ -37,7 +37,6 @@ Schemas = Mapping[str, Schema]
 
 _COUNTS = ("minimum_group", "minimum_set", "minimum_intersection")
 _PARTS = ("dominance", "maximum_ratio")
-_FLAGS = ("shows_zeros",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +230,11 @@ def limits_document(limits: Limits | None) -> dict[str, Any] | None:
 def _parse_limits(entry: Any) -> Limits | None:
     if entry is None:
         return None
-    if set(entry) != {*_COUNTS, *_PARTS, *_FLAGS}:
+    if set(entry) != {*_COUNTS, *_PARTS, "zeros"}:
         raise ValueError
     if not all(type(entry[name]) is int and 0 <= entry[name] <= MAX_LIMIT for name in _COUNTS):
         raise ValueError
-    if not all(type(entry[name]) is bool for name in _FLAGS):
+    if entry["zeros"] not in ZEROS:
         raise ValueError
     parts = {name: _parse_part(entry[name]) for name in _PARTS}
     if not 0 < parts["dominance"] <= 1 or 0 < parts["maximum_ratio"] < 1:

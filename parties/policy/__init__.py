@@ -35,11 +35,14 @@ EXAMPLE = """\
 # overlap = 10                       # two exact jobs use the same persons of this party, or differ in so many
 #                                    # at least (and in at least minimum_group)
 #
-# # Limits on results. The stricter of both parties' limits holds; both stand in the contract.
+# # Limits on results. The stricter of both parties' limits holds, and of tables, where each side can
+# # subtract its own part, of each part those of its own side; both stand in the contract.
 # minimum_group = 10                 # the least number of persons in a cell, cluster or sum; in tables: of
-#                                    # each side that has any there, since the other can subtract its own
+#                                    # this side
 # dominance = "0.8"                  # the largest part of a sum that may come from one person; "0.8" unless
 #                                    # given, if exact_aggregates and minimum_group are
+# zeros = "withheld"                 # cells of tables in which this side has nobody are withheld like small
+#                                    # ones; "shown" for tables by few labels that everybody knows
 # minimum_set = 100                  # the least number of rows that each side brings to a matching
 # maximum_ratio = "10"               # how many times as many rows one side of a matching may have; "10"
 #                                    # unless given, 0 for none

@@ -12,16 +12,13 @@ from typing import Any, Final
 from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
 from parties.toml import StrictTable, read
-from smc.analyses.disclosure.limits import MAX_LIMIT, Limits
+from smc.analyses.disclosure.limits import MAX_LIMIT, ZEROS, Limits
 from smc.analyses.studies.facts import Facts, Stated
 from smc.analyses.studies.loss import MAX_TERM
 from smc.forms import Form
 
 APPROVALS: Final = ("auto", "person")
 RECIPIENTS: Final = ("self", "peer", "both")
-
-ZEROS: Final = ("withheld", "shown")
-"""What may be said of cells of tables in which this side has nobody."""
 
 MAXIMUM_RATIO: Final = "10"
 """How many times as many rows one side of a matching may have, unless a rule says otherwise."""
@@ -252,7 +249,7 @@ def _limits(table: StrictTable, *, exact: bool) -> Limits:
         minimum_set=_count(table, "minimum_set"),
         maximum_ratio=_short(table, "maximum_ratio", MAXIMUM_RATIO),
         minimum_intersection=_count(table, "minimum_intersection", group if grouped else 0),
-        shows_zeros=table.choice("zeros", ZEROS, ZEROS[0]) == "shown",
+        zeros=table.choice("zeros", ZEROS, ZEROS[0]),
     )
     if not 0 < limits.dominance <= 1:
         raise table.fail("dominance", "is not above 0 and at most 1", 'Write it as "0.8".')

@@ -75,6 +75,10 @@ def limits(found: Mapping[str, Any]) -> list[str]:
         said
         for limits_something, said in (
             (group > 0, f"No figure is about fewer than {group} persons."),
+            (
+                group > 1 and found.get("zeros") == "shown",
+                "Cells of tables in which this side has nobody are shown.",
+            ),
             (dominance < 1, f"No single person makes up more than {float(100 * dominance):.3g} % of a sum."),
             (rows > 0, f"Each side brings at least {rows} rows to a matching."),
             (

@@ -12,6 +12,11 @@ from smc.errors import DisclosureRefused
 MAX_LIMIT: Final = 1_000_000
 """The largest number in limits, and the largest numerator and denominator."""
 
+WITHHELD: Final = "withheld"
+SHOWN: Final = "shown"
+ZEROS: Final = (WITHHELD, SHOWN)
+"""What becomes of cells of tables in which a side has nobody."""
+
 ASKED: Final = "by this bit, whoever brings chosen rows can ask in each run whether a person is there"
 """What whether limits on matches hold tells of single persons; it holds for the limits of either party."""
 
@@ -29,8 +34,8 @@ class Limits:
         minimum_set: the least number of rows that each side brings to a matching.
         maximum_ratio: the most by which one side's rows may exceed the other's in a matching; 0 for none.
         minimum_intersection: the least number of matches for anything about an intersection to be released.
-        shows_zeros: whether cells of tables in which a side has nobody are shown, as `zeros = "shown"`; else
-            they are withheld like those of a few.
+        zeros: one of `ZEROS`: what becomes of cells of tables in which a side has nobody; beside a withheld
+            cell they tell who is in it.
     """
 
     minimum_group: int = 0
@@ -38,7 +43,7 @@ class Limits:
     minimum_set: int = 0
     maximum_ratio: Fraction = Fraction(0)
     minimum_intersection: int = 0
-    shows_zeros: bool = False
+    zeros: str = WITHHELD
 
     def stricter(self, other: Limits) -> Limits:
         """The limits that satisfy both."""
@@ -49,7 +54,7 @@ class Limits:
             max(self.minimum_set, other.minimum_set),
             min(ratios, default=Fraction(0)),
             max(self.minimum_intersection, other.minimum_intersection),
-            self.shows_zeros and other.shows_zeros,
+            SHOWN if self.zeros == other.zeros == SHOWN else WITHHELD,
         )
 
     @property
@@ -70,7 +75,7 @@ class Limits:
     @property
     def hides_zeros(self) -> bool:
         """Whether cells of tables in which a side has nobody are withheld."""
-        return self.minimum_group > 1 and not self.shows_zeros
+        return self.minimum_group > 1 and self.zeros != SHOWN
 
     @property
     def weighs(self) -> bool:

@@ -208,7 +208,7 @@ def refusal(
             "withheld of this party's part: they have too few persons, or one of them dominates a sum.",
             "Use fewer and larger groups, or add noise to the job (epsilon).",
         )
-    if limits.value.minimum_group > 1 and limits.value.shows_zeros:
+    if limits.value.minimum_group > 1 and not limits.value.hides_zeros:
         there = [part.crowds.everybody > 0 for part in parts]
         lines = [line for each in there for line in (*each, *each.T) if len(line) > 1]
         if any(line.sum() == 1 for line in lines):

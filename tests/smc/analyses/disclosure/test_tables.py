@@ -33,7 +33,7 @@ from tests.smc.analyses.transcripts import watched
 BOTH = frozenset(Role)
 BOB = frozenset({Role.BOB})
 REACH = 1 << 20
-ZEROS = Limits(minimum_group=3, shows_zeros=True)
+ZEROS = Limits(minimum_group=3, zeros="shown")
 """Three, with zeros shown."""
 THREE = Limits(minimum_group=3)
 

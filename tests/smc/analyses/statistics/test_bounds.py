@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tomllib
 from fractions import Fraction
 
 import numpy as np
@@ -13,12 +12,14 @@ from hypothesis import strategies as st
 
 from smc.analyses.disclosure.crowds import Crowds, told_apart
 from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.owned import Owned
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.analyses.studies.runner import run_study
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.pair import run_pair
+from smc.secret.bounds import Bounds
 from tests.support.grids import crossed
 
 ALICE = frozenset({Role.ALICE})
@@ -52,38 +53,34 @@ def shown(study, alice, bob, limits=POLICY):
     return list(outcome.tables[0].columns["value"])
 
 
-@pytest.mark.parametrize(("lower", "upper"), [(50_000, 50_001), (50_000, 100_000), (0, 1), (1, 100_000)])
+@pytest.mark.parametrize("bounds", [{"lower": 50_000}, {"upper": 200_000}, {"lower": -1_000_000_000}])
 @pytest.mark.parametrize("kind", ["sum", "mean"])
-def test_a_job_must_not_narrow_the_declared_bounds(kind, lower, upper):
-    """The sum between 50000 and 50001 would count the patients above 50000."""
-    study = job(kind, lower=lower, upper=upper)
-    schemas = {"cost": COST}
-    with pytest.raises(UsageError, match="narrower"):
-        study.check(schemas, schemas)
-
-    def side(session):
-        with pytest.raises(UsageError, match="narrower"):
-            run_study(study, session, costs([0] * 20), ALICE, POLICY.of_both)
-        assert session.channel.traffic.messages == 0
-
-    run_pair(side, side)
+def test_a_job_without_noise_has_no_bounds_of_its_own(kind, bounds):
+    """Narrow ones count the few beyond them, wide ones let nobody dominate."""
+    with pytest.raises(UsageError, match="need noise"):
+        job(kind, **bounds)
+    noisy = {"epsilon": "1", "queries": [{"kind": kind, "column": "cost", "lower": -5, "upper": 9}]}
+    STATISTICS.parse(noisy).check({"cost": COST}, {"cost": COST})
 
 
-def test_the_bounds_of_both_sides_hold():
-    """One side declares narrower bounds than the other: a job between them is refused by the other."""
-    wide, narrow = {"cost": COST}, {"cost": Schema("integer", lower=50_000, upper=50_001, unit="euro")}
-    study = job(lower=50_000, upper=50_001)
-    for alice, bob in ((wide, narrow), (narrow, wide)):
-        with pytest.raises(UsageError, match="narrower"):
-            study.check(alice, bob)
+def test_both_sides_declare_the_same_bounds():
+    narrow = {"cost": Schema("integer", lower=-1_000_000, upper=100_000, unit="euro")}
+    for alice, bob in (({"cost": COST}, narrow), (narrow, {"cost": COST})):
+        with pytest.raises(UsageError, match="differently"):
+            job().check(alice, bob)
 
 
-def test_wider_bounds_and_noise_are_free():
-    job(lower=-5, upper=200_000).check({"cost": COST}, {"cost": COST})
-    noisy = STATISTICS.parse(
-        tomllib.loads('epsilon = "1"\n[[queries]]\nkind = "sum"\ncolumn = "cost"\nlower = 5\nupper = 9')
-    )
-    noisy.check({"cost": COST}, {"cost": COST})
+DAYS = Schema("integer", lower=-1_000_000_000, upper=100_000, unit="euro")
+"""Declared carelessly: a bound far below all values."""
+
+
+def test_a_bound_far_below_all_values_hides_no_one_who_dominates():
+    """24 of 10 to 300 and one of 98,765: without the rest the one would be known to within 4 %."""
+    values = [*np.linspace(10, 300, 24).astype(int), 98_765]
+    for schema in (COST, DAYS):
+        assert shown(job(), costs([0] * 40, schema), costs(values, schema)) == [None]
+        assert shown(job("mean"), costs([0] * 40, schema), costs(values, schema)) == [None]
+    assert shown(job(), costs([0] * 40), costs(range(100, 140))) != [None]
 
 
 BADLY_DECLARED = {
@@ -129,7 +126,7 @@ def test_a_total_does_not_give_back_what_a_cell_withholds():
     values = [98_765, *[0] * 99, *[0] * 100, *range(1, 101)]
     free, query = Limits(minimum_group=10), job(by="group")
     closed = shown(query, costs([0] * 300, group=group), costs(values, group=group), free)
-    assert closed == [None, 0, sum(range(1, 101))]
+    assert closed == [None, 0, None, 98_765 + sum(range(1, 101))]
     covered = shown(query, costs(range(1, 301), group=group), costs(values, group=group), free)
     assert covered[0] is None
     assert covered[1] == sum(range(101, 201))
@@ -170,7 +167,7 @@ def slow_told_apart(cells, persons, values, bounds, size):
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 4)), max_size=12))
 def test_those_whom_a_sum_tells_apart_are_counted(rows):
     cells, persons, values = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    found = told_apart(cells, persons, values, (0, 4), 3)
+    found = told_apart(cells, persons, values, Owned(Bounds(0, 4)), 3)
     assert [part.tolist() for part in found] == slow_told_apart(cells, persons, values, (0, 4), 3)
 
 
