@@ -16,11 +16,11 @@ EXACT = 'exact_aggregates = true\nminimum_group = 3\napproval = "auto"'
 def exact(pair, north=EXACT, south=EXACT):
     """Both analyses are exact, under these lines of both policies."""
     for name, lines in (("north", north), ("south", south)):
-        lines += "" if "runs_total" in lines else "\nruns_total = 1000"
+        bounded = lines if "runs_total" in lines else lines + "\nruns_total = 1000"
         pair.analysis[name].is_exact = True
         pair.allow(name)
         path = pair.folder / name / "policy.toml"
-        path.write_text(path.read_text().replace('approval = "auto"', lines))
+        path.write_text(path.read_text().replace('approval = "auto"', bounded))
         catalog = pair.folder / name / "catalog.toml"
         named = catalog.read_text().replace('person = "value"\n', "")
         catalog.write_text(named.replace('.csv"\n', '.csv"\nperson = "value"\n'))
