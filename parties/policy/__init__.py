@@ -17,8 +17,15 @@ EXAMPLE = """\
 # parameters = { method = ["exact"], output = ["size"] }   # optional: values that a job may give
 # minimum_rows = 50                  # persons, or rows where the data set declares none; 0 unless given
 # runs_per_day = 10                  # optional
-# runs_total = 5                     # runs on the same people with a peer, ever; needed for jobs that match
-#                                    # rows, else optional
+# runs_total = 5                     # runs on the same people with a peer, ever, those that fail included;
+#                                    # needed for jobs that match rows and for exact ones; 100 unless given
+#                                    # where epsilon_total is
+# keys = ["card"]                    # optional: columns by which rows may be matched; for exact figures key
+#                                    # and person of the data set unless given
+# values = ["age"]                   # optional: columns that may be used for anything else
+# queries = ["count", "mean"]        # optional: kinds of statistics
+# may_state = ["where", "derived"]   # optional: what a job may state of its own: where, derived, bounds,
+#                                    # centres; anything unless given, for exact figures where and derived
 # maximum_seconds = 3600             # 3600 unless given
 # approval = "person"                # a person decides (`duetto job approve`); "auto" needs none
 # approval_days = 30                 # the job has to begin within so many days after that; 30 unless given
@@ -45,7 +52,7 @@ EXAMPLE = """\
 #                                    # ones; "shown" for tables by few labels that everybody knows
 # minimum_set = 100                  # the least number of rows that each side brings to a matching
 # maximum_ratio = "10"               # how many times as many rows one side of a matching may have; "10"
-#                                    # unless given, 0 for none
+#                                    # unless given, "2" for pairs of rows that are alike; 0 for none
 # minimum_intersection = 10          # the least number of matches for anything about them to be released
 #
 # # Results about single rows: outcomes of comparisons that somebody sees, matched keys and pairs, labels.

@@ -31,6 +31,7 @@ from scripts.processes import paired, started
 CHUNK = 1_000_000
 CATALOG = """[datasets.people]
 source = "people.parquet"
+maximum_rows = 100_000_000
 [datasets.people.columns.age]
 type = "integer"
 lower = 0

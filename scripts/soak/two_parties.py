@@ -154,7 +154,11 @@ class TwoParties:
             rows = "".join(f"{(number + 37 * row) % 101}\n" for row in range(30))
             (home / "people.csv").write_text(f"age\n{rows}")
             column = {"type": "integer", "lower": 0, "upper": 100}
-            catalog = {"datasets": {"people": {"source": "people.csv", "columns": {"age": column}}}}
+            catalog = {
+                "datasets": {
+                    "people": {"source": "people.csv", "maximum_rows": 100, "columns": {"age": column}}
+                }
+            }
             (home / "catalog.toml").write_text(tomli_w.dumps(catalog))
             rule = {**RULE, "approval": approval[number]}
             (home / "policy.toml").write_text(tomli_w.dumps({"rules": [rule]}))

@@ -14,6 +14,7 @@ from parties.disclosure.history import History
 from parties.disclosure.participants import ParticipantSet, persons_of
 from parties.ledger.accounting import Account
 from smc.analyses.statistics.horizontal.study import NoisyStudy
+from smc.analyses.studies.facts import ExactFigures, Whom
 from tests.parties.served import total
 
 CONFIG = """
@@ -113,7 +114,7 @@ def test_show_tells_what_holds_where_nothing_is_written(policy):
     assert "2^-30" in text
     shown = dict(line.strip("│ ").split("│") for line in text.splitlines() if line.startswith("│"))
     cells = {key.strip(): value.strip() for key, value in shown.items()}
-    assert (cells["runs_total"], cells["minimum_rows"]) == ("no limit", "no limit")
+    assert (cells["runs_total"], cells["minimum_rows"]) == ("100", "no limit")
     assert (cells["minimum_group"], cells["dominance"]) == ("5", "4/5")
     assert "strict" not in text
     assert "no rule 'other'" in policy("show", "other")
@@ -139,7 +140,8 @@ def test_every_rule_and_condition_is_explained(policy):
 
 def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
     facts = NoisyStudy.facts
-    monkeypatch.setattr(NoisyStudy, "facts", lambda self, *given: replace(facts(self, *given), exact=True))
+    exact = ExactFigures(1, Whom.MATCHES)
+    monkeypatch.setattr(NoisyStudy, "facts", lambda self, *given: replace(facts(self, *given), exact=exact))
     (policy.folder / "keys").mkdir(mode=0o700)
     history = History(policy.folder)
     hashes = identities(["a", "b", "c", "d"], history.secret())
@@ -147,7 +149,9 @@ def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
     with history.recorded(job, bool):
         pass
     (policy.folder / "policy.toml").write_text(
-        POLICY.replace('columns = ["value"]', 'columns = ["value"]\nexact_aggregates = true', 1)
+        POLICY.replace(
+            'columns = ["value"]', 'columns = ["value"]\nexact_aggregates = true\nruns_total = 9', 1
+        )
     )
     report = policy("test", str(policy.folder / "job.toml"), "--json", code=77)
     assert report["exact"]

@@ -95,7 +95,9 @@ def institutions(tmp_path) -> Institutions:
         write_table(home / "people.csv", CELLS[name])
         columns = {"age": {"type": "integer", "lower": 0, "upper": 100}}
         (home / "catalog.toml").write_text(
-            tomli_w.dumps({"datasets": {"people": {"source": "people.csv", "columns": columns}}})
+            tomli_w.dumps(
+                {"datasets": {"people": {"source": "people.csv", "maximum_rows": 100, "columns": columns}}}
+            )
         )
         (home / "policy.toml").write_text(tomli_w.dumps({"rules": [dict(ALLOWED)]}))
     for name, peer in (NAMES, NAMES[::-1]):

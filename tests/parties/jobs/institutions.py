@@ -166,14 +166,15 @@ class Institutions(Pair):
             declared: what the catalog says of columns.
             dataset: its name.
             settings: further entries of the catalog, such as `person`; unless they say whom rows are about,
-                rows have a number, which is their key.
+                rows have a number, which is their key. A hundred rows are declared, or as many as there are.
         """
+        count = len(next(iter(cells.values())))
         if not {"person", "key"} & settings.keys():
-            count = len(next(iter(cells.values())))
             cells, settings = {**cells, "row number": range(count)}, {**settings, "key": "row number"}
         write_table(self.folder / name / f"{dataset}.csv", cells)
         self._catalogs[name][dataset] = {
             "source": f"{dataset}.csv",
+            "maximum_rows": max(100, count),
             **settings,
             "columns": {column: dict(entries) for column, entries in declared.items()},
         }
@@ -181,7 +182,11 @@ class Institutions(Pair):
 
     def hold_source(self, name: str, source: Path, declared: Mapping[str, Mapping[str, Any]]) -> None:
         """Give a party a data set `people` in a file that lies elsewhere."""
-        self._catalogs[name]["people"] = {"source": str(source), "columns": dict(declared)}
+        self._catalogs[name]["people"] = {
+            "source": str(source),
+            "maximum_rows": 100_000,
+            "columns": dict(declared),
+        }
         self.declare(name)
 
     def file(self, document: Mapping[str, Any]) -> Path:
@@ -232,7 +237,7 @@ class Institutions(Pair):
             is_recipient = ROLES[name] in task.spec.recipients
             assert bool(results[name]["outcome"]["tables"]) is is_recipient
             recorded = [entry.job for entry in manager._admission.history.records()]
-            assert (job_id in recorded) is task.facts.exact
+            assert (job_id in recorded) is (task.facts.exact is not None)
         return Run(job_id, results, self._plain(document))
 
     def task(self, name: str, document: Mapping[str, Any]) -> Task:

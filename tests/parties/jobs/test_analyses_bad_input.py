@@ -294,9 +294,8 @@ def test_fewer_rows_than_the_policy_asks_for(peopled):
     nothing_moved(peopled)
 
 
-def test_more_rows_than_the_job_allows(peopled):
-    peopled.hold("south", {name: column[:7] for name, column in CELLS.items()}, DECLARED)
-    with pytest.raises(DomainError, match="maximum_rows"):
+def test_more_rows_than_the_job_allows_are_declared(peopled):
+    with pytest.raises(JobError, match="up to 100"):
         peopled.submit(statistics({"kind": "sum", "column": "age"}, ["age"], maximum_rows=10))
     nothing_moved(peopled)
 

@@ -106,7 +106,7 @@ def homes(tmp_path_factory) -> Iterator[dict[str, Path]]:
     homes = paired(tmp_path_factory.mktemp("d"))
     for name, home in homes.items():
         write_table(home / "people.csv", CELLS[name])
-        declared = {"datasets": {"people": {"source": "people.csv", "columns": COLUMNS}}}
+        declared = {"datasets": {"people": {"source": "people.csv", "maximum_rows": 100, "columns": COLUMNS}}}
         (home / "catalog.toml").write_text(tomli_w.dumps(declared))
         approval = {"north": "auto", "south": "person"}[name]
         (home / "policy.toml").write_text(tomli_w.dumps({"rules": [{**ALLOWED, "approval": approval}]}))

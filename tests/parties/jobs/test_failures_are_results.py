@@ -1,4 +1,4 @@
-"""What a peer learns by runs that fail: nothing before a run has counted, nothing by thresholds of its own."""
+"""What a peer learns by runs that fail: nothing before a run has counted, nothing by its own thresholds."""
 
 from __future__ import annotations
 

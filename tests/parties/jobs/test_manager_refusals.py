@@ -75,12 +75,6 @@ def test_an_unpaired_peer(pair):
     [
         (lambda pair: pair.forbid("south"), "policy", State.DENIED),
         (lambda pair: pair.allow("south", total="1/4"), "budget", State.DENIED),
-        (
-            lambda pair: (pair.folder / "south" / "numbers.csv").write_text("value\n\n7\n"),
-            "data",
-            State.FAILED,
-        ),
-        (lambda pair: (pair.folder / "south" / "numbers.csv").unlink(), "data", State.FAILED),
         (lambda pair: (pair.folder / "south" / "policy.toml").write_text("x = 1"), "config", State.FAILED),
         (
             lambda pair: (pair.folder / "south" / "ledger.jsonl").write_text("broken\n"),
@@ -98,6 +92,20 @@ def test_the_peer_refuses_with_a_code_only(pair, spoil, code, state):
     assert pair.south.store.all() == []
     assert pair.network.said[-1] == ("propose", code.encode())
     assert {entry.event for entry in pair.north.ledger.entries()} == {"approved"}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda pair: (pair.folder / "south" / "numbers.csv").write_text("value\n\n7\n"),
+        lambda pair: (pair.folder / "south" / "numbers.csv").unlink(),
+    ],
+)
+def test_what_rows_say_is_told_by_a_run_that_counts(pair, spoil):
+    spoil(pair)
+    job_id = pair.north.submit(job_file("1/2")).job_id
+    assert wait_final(pair.south, job_id).error_code == "data"
+    assert "run" in {entry.event for entry in pair.south.ledger.entries()}
 
 
 def test_more_lanes_than_either_daemon_grants(pair):

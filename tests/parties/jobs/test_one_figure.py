@@ -30,7 +30,7 @@ def matched(institutions):
             "cost": [500 + 100 * row for row in rows],
             "same": [500 + 100 * row + 73 * (row == 7) for row in rows],
         }
-        institutions.hold(name, cells, DECLARED, person="id")
+        institutions.hold(name, cells, DECLARED, person="id", maximum_rows_per_person=1)
         institutions.allow(name, minimum_group=5, dominance="0.8", keys=None, row_results=False, types=None)
     return institutions
 
@@ -44,8 +44,9 @@ def sums(values, derived=None, columns=None):
 
 
 def code(institutions, document):
+    """How a job ends for south, whose data they are; the refusal where it does not begin."""
     try:
-        record = institutions.ended(institutions.submit(document))["north"]
+        record = institutions.ended(institutions.submit(document))["south"]
     except DuettoError as refusal:
         return refusal.stable_code
     return record.error_code or record.state.value

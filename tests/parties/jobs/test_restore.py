@@ -149,7 +149,7 @@ def test_runs_from_before_the_ledger_knew_any_are_counted_for_every_rule(pair):
     for file in ("ledger.jsonl", "exact-jobs.log"):
         (home / file).unlink()
     path = home / "policy.toml"
-    path.write_text(path.read_text().replace("minimum_group", "runs_total = 1\nminimum_group"))
+    path.write_text(path.read_text().replace("runs_total = 1000", "runs_total = 1"))
     for _ in range(2):
         manager = pair.start("north")
         with pytest.raises(PolicyError, match="runs_total"):

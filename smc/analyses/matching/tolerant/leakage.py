@@ -16,16 +16,21 @@ _PARTNER: Final = "and for each a number that stands for the other side's row in
 _PASSES: Final = (
     "of each pair in which passes its rows met: that their blocking keys agree, or their hashes happen to"
 )
+_NEAREST: Final = (
+    "by bringing many variants of a record: which of them is nearest, and so fields of the other side's"
+)
 _LEARNS: Final[Mapping[str, tuple[str, ...]]] = {
     GREEDY: (
         f"which of its own rows were paired, {_PARTNER}; not by which pass, "
         "and nothing of other similar pairs",
+        _NEAREST,
     ),
-    NONE: (f"which of its own rows are alike to rows of the other side, {_PARTNER}", _PASSES),
+    NONE: (f"which of its own rows are alike to rows of the other side, {_PARTNER}", _PASSES, _NEAREST),
     LARGEST: (
         f"which of its own rows are alike to rows of the other side, {_PARTNER}; also the pairs that "
         "the assignment leaves out",
         _PASSES,
+        _NEAREST,
     ),
 }
 

@@ -88,6 +88,7 @@ class VectorStudy:
         gets = (
             f"{what}: of each pair its own row and a number that stands for the other side's row in this run "
             "alone; not how alike they are",
+            "by rows of its choice: every value of the other side's columns, in one run",
         )
         public = (
             "how many rows each side has",
