@@ -13,7 +13,7 @@ from parties.ledger.book import open_ledger
 from parties.ledger.heads import ledger_doubts
 from parties.pki import moving
 from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing
-from parties.places import CONFIG_NAME, user_folder
+from parties.places import CONFIG_NAME, require_text, user_folder
 
 
 @click.command()
@@ -50,7 +50,7 @@ def unpack(archive: Path, home: Path | None, as_json: bool) -> None:
 
     Files are checked by their digests, then the keys, the peers and the ledger.
     """
-    folder = (home or user_folder()).absolute()
+    folder = require_text((home or user_folder()).absolute())
     with moving.unpacked(archive, folder) as arriving:
         config = load(arriving / CONFIG_NAME)
         entries = _check(config)

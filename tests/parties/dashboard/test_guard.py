@@ -24,7 +24,7 @@ def browser(party):
 
 
 def filled(path):
-    return path.replace("{job_id}", "ab" * 8).replace("{table:int}", "0").replace("{name}", "x")
+    return path.replace("{job_id}", "ab" * 8).replace("{table}", "0").replace("{name}", "x")
 
 
 @pytest.mark.parametrize(
