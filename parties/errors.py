@@ -167,6 +167,8 @@ RETRY: Final = 75
 REFUSED: Final = 77
 CONFIG: Final = 78
 INTERRUPTED: Final = 130
+UNREAD: Final = 141
+"""As a shell reports of programs that write to a pipe which nobody reads."""
 
 _BY_CLASS: Final[dict[type[BaseException], int]] = {
     DuettoError: INTERNAL,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from parties.errors import ConfigError
 
@@ -24,14 +24,32 @@ def find(path: Path | None, environment: Mapping[str, str] = os.environ) -> Path
     for place in places:
         file = place / CONFIG_NAME if place.is_dir() else place
         if file.is_file():
-            return file.resolve()
+            return require_text(file.resolve())
     raise ConfigError(
         f"No configuration at {' or '.join(str(place) for place in places)}.",
         f"Make a party with `duetto init`, or name its file with --config or {CONFIG_VARIABLE}.",
     )
 
 
+P = TypeVar("P", str, Path)
+
+
+def require_text(path: P) -> P:
+    """The path, if its name is text: databases, sockets and the other files of a party take no other.
+
+    Raises:
+        ConfigError: it is not UTF-8.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise ConfigError(
+            f"The name {str(path)!r} is not UTF-8.", "Rename the file, or the folder in which it lies."
+        ) from None
+    return path
+
+
 def user_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """The folder of the user's own party: `~/.config/duetto`, or below `XDG_CONFIG_HOME`."""
     base = environment.get("XDG_CONFIG_HOME")
-    return (Path(base) if base else Path("~/.config").expanduser()) / "duetto"
+    return require_text((Path(base) if base else Path("~/.config").expanduser()) / "duetto")

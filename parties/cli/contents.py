@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -15,12 +17,19 @@ from parties.ledger.accounting import DELTA_TOTAL, described, shown
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import COUNTERSIGNED, DECISIONS, EXACT, RUN, SPENT, Entry
 
+_NEWEST: Final = 40
+"""Losses that are listed, and entries without the peer's signature, unless all are asked for."""
+
 
 @click.command()
+@click.option("--all", "every_one", is_flag=True, help=f"List every loss, not only the newest {_NEWEST}.")
 @config_option
 @json_option
-def show(config_path: Path | None, as_json: bool) -> None:
-    """Show what has been spent, by account and peer, and what that guarantees; releases and runs."""
+def show(*, every_one: bool, config_path: Path | None, as_json: bool) -> None:
+    """Show what has been spent, by account and peer, and what that guarantees; releases and runs.
+
+    For people the newest losses are listed; totals are always of all, and --json has every loss.
+    """
     config = load(config_path)
     book = open_ledger(config.home)
     every = book.entries()
@@ -31,8 +40,14 @@ def show(config_path: Path | None, as_json: bool) -> None:
     every_total = list(totals(config, book))
     unsigned = book.unsigned()
 
+    def newest(out: Screen, found: Sequence[Entry], what: str) -> Sequence[Entry]:
+        if every_one or len(found) <= _NEWEST:
+            return found
+        out.print(f"The newest {_NEWEST} of {len(found)} {what}; --all lists every one.")
+        return found[-_NEWEST:]
+
     def human(out: Screen) -> None:
-        for entry in unsigned:
+        for entry in newest(out, unsigned, "entries without the signature of the peer"):
             name = names.get(entry.job, entry.job[:16])
             out.print(
                 f"Entry {entry.sequence} ({entry.event}, {entry.time}, job {name}) lacks the signature of "
@@ -48,7 +63,8 @@ def show(config_path: Path | None, as_json: bool) -> None:
         if not entries:
             out.print("Nothing has been spent.")
             return
-        rows = [(e.time, names.get(e.job), e.dataset, e.account, e.peer, described(e.loss)) for e in entries]
+        listed = newest(out, entries, "losses")
+        rows = [(e.time, names.get(e.job), e.dataset, e.account, e.peer, described(e.loss)) for e in listed]
         out.print(table("spent", ("time", "job", "data set", "account", "peer", "loss"), rows))
         out.print(
             table(

@@ -11,7 +11,9 @@ from typing import Final, NamedTuple, NoReturn
 
 import click
 
-from parties.errors import OK, USAGE
+from parties.cli import entry
+from parties.errors import OK, UNREAD, USAGE
+from parties.places import require_text
 from parties.rpc import process
 
 
@@ -111,6 +113,7 @@ class _Commands(click.Group):
         if cmd_name not in ENTRIES:
             return None
         module = importlib.import_module(ENTRIES[cmd_name].module)
+        entry.listen()
         commands: tuple[click.Command, ...] = module.COMMANDS
         return next(command for command in commands if command.name == cmd_name)
 
@@ -165,12 +168,25 @@ def main(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else arguments
     try:
         process.set_up("ERROR" if words[:2] == ["party", "start"] else "NONE")
+        for word in words:
+            require_text(word)
         duetto.main(words, prog_name="duetto", standalone_mode=False, obj=_workers)
+        sys.stdout.flush()
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
+    except SystemExit as leave:
+        if leave.code == 1 and _is_unread():  # so click ends where nobody reads
+            sys.exit(UNREAD)
+        raise
     except (Exception, KeyboardInterrupt) as error:
         _fail(error, as_json="--json" in words)
     sys.exit(OK)
+
+
+def _is_unread() -> bool:
+    from parties.cli import output
+
+    return output.is_unread()
 
 
 def _fail(error: BaseException, *, as_json: bool) -> NoReturn:

@@ -15,7 +15,7 @@ from parties.ledger.book import open_ledger
 from parties.ledger.heads import ledger_doubts
 from parties.pki import moving
 from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing
-from parties.places import CONFIG_NAME, user_folder
+from parties.places import CONFIG_NAME, require_text, user_folder
 
 
 @click.command()
@@ -115,7 +115,7 @@ def restore(archive: Path, home: Path | None, as_json: bool) -> None:
 
 def _arrived(archive: Path, home: Path | None, *, backup: bool) -> dict[str, Any]:
     """Make a home of an archive; what is found of it."""
-    folder = (home or user_folder()).absolute()
+    folder = require_text((home or user_folder()).absolute())
     with moving.unpacked(archive, folder, backup=backup) as (arriving, taken):
         config = load(arriving / CONFIG_NAME)
         entries = _check(config)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import select
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +26,7 @@ from rich.text import Text
 
 from parties.cli.grid import Grid, laid_out
 from parties.cli.hints import with_config
-from parties.errors import INTERNAL, exit_code, of_the_machine
+from parties.errors import INTERNAL, UNREAD, exit_code, of_the_machine
 from parties.results.figures import ASCII_PLUS_MINUS, PLUS_MINUS, number_text
 from parties.texts import json_visible, visible
 from smc.errors import DuettoError
@@ -58,6 +59,13 @@ def json_option(function: Callable[P, None]) -> Callable[P, None]:
     return flag(guarded)
 
 
+class _Pipe(Console):
+    """A console that leaves it to `fail` what to do when nobody reads any more."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 class Screen:
     """What people see on stdout. Texts are taken as they are, without markup, and shown as `visible`.
 
@@ -71,7 +79,7 @@ class Screen:
         width = None if self._wraps or "COLUMNS" in os.environ else _FILE_WIDTH
         if not self._speaks_utf8:
             cast(Any, sys.stdout).reconfigure(errors="backslashreplace")
-        self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
+        self._console = _Pipe(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
 
     @property
     def plus_minus(self) -> str:
@@ -149,11 +157,15 @@ def fail(error: BaseException, *, as_json: bool) -> NoReturn:
 
     A `DuettoError` is shown with its hint. An interrupt ends with 130. Anything else is a defect of the
     program: only its type is shown, and the traceback where the variable `DUETTO_DEBUG` is 1. What the
-    machine refuses (a full disk, missing rights) is no defect, and has a hint of its own.
+    machine refuses (a full disk, missing rights) is no defect, and has a hint of its own. Where nobody reads
+    the output any more, as in `... | head`, nothing is said.
 
     Raises:
         SystemExit: always, with the exit status of the error.
     """
+    if isinstance(error, BrokenPipeError) and is_unread():
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is written at the end
+        sys.exit(UNREAD)
     if isinstance(error, OSError):
         error = of_the_machine(error) or error
     status = exit_code(error)
@@ -169,6 +181,16 @@ def fail(error: BaseException, *, as_json: bool) -> NoReturn:
         traceback.print_exception(error, file=sys.stderr)
     report_error(code, what, hint, as_json=as_json)
     sys.exit(status)
+
+
+def is_unread() -> bool:
+    """Whether the output is a pipe whose other end is closed."""
+    try:
+        watched = select.poll()
+        watched.register(sys.stdout.fileno(), 0)
+        return bool(watched.poll(0))
+    except (OSError, ValueError):
+        return False
 
 
 def report_error(code: str, what: str, hint: str, *, as_json: bool) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import signal
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +26,7 @@ from parties.contracts.state import State
 from parties.daemon import foreign, logs
 from parties.daemon.service import say_ready
 from parties.doctor import Status, examine_cluster, examine_peer, examine_self
-from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
+from parties.errors import CONFIG, INTERNAL, OK, REFUSED, UNAVAILABLE, DaemonUnavailable, PairingError
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.entries import LedgerError
@@ -39,14 +41,17 @@ from parties.pki.home import (
     socket_path,
 )
 from parties.pki.lock import only_one, running_pid
-from parties.places import user_folder
+from parties.places import require_text, user_folder
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
-from smc.errors import DuettoError, UsageError
+from smc.errors import DuettoError, OutOfMemory, UsageError
 
 if TYPE_CHECKING:
     from parties.daemon.daemon import Daemon
 
 _STOP_SECONDS: Final = 30.0
+_END_SECONDS: Final = 25.0
+"""How long a daemon takes at most to end in order; running sessions have ten seconds of it."""
+
 _LEAVE_SECONDS: Final = 2.0
 _DEFAULT_PORT = "7443"
 
@@ -61,7 +66,7 @@ _DEFAULT_PORT = "7443"
 def init(name: str, *, address: str, listen: str | None, home: Path | None, key: str, as_json: bool) -> None:
     """Make a party: keys, certificate, configuration, and the pairing file for its peer."""
     where = address_of(address)
-    folder = (home or user_folder()).absolute()
+    folder = require_text((home or user_folder()).absolute())
     bound = Address.parse(listen) if listen else Address(_usual_listening_host(where.host), where.port)
     own = make(name, folder, where, bound, parse_size(key), policy=policy.EXAMPLE, catalog=catalog.EXAMPLE)
     file = folder / f"{name}.pair"
@@ -140,10 +145,15 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
 
     config = load(config_path)
     stopping, reloading = threading.Event(), threading.Event()
+
+    def stop(*_: object) -> None:
+        stopping.set()
+        _leave_within(_END_SECONDS)
+
     signal.signal(signal.SIGHUP, lambda *_: reloading.set())
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
-    with only_one(config):
+        signal.signal(number, stop)
+    with only_one(config), _without_room_refused():
         foreign.capture()
         logs.start(log_level or config.log_level)
         daemon = Daemon(config)
@@ -159,19 +169,41 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
                     _reload(daemon)
         finally:
             talk("stopping")
+            status = OK if stopping.is_set() else INTERNAL
+            _leave_within(_END_SECONDS, status)
             daemon.stop()
-            _leave_soon()
+            _leave_within(_LEAVE_SECONDS, status)
 
 
-def _leave_soon() -> None:
+def _leave_within(seconds: float, status: int = OK) -> None:
     """End the process after a moment, also if a call is still at a source that does not end.
 
     The interpreter would wait for the call's thread. What the call is about stands in the database as it was,
-    as after a crash.
+    as after a crash. The system's alarm does it, and no thread: where memory is short none can be started,
+    and gRPC waits for ever for those that it did not get.
+
+    When all threads have ended the alarm is off: Python gives signals back to the system then, for which an
+    alarm is a failure.
     """
-    leaving = threading.Timer(_LEAVE_SECONDS, os._exit, [0])
-    leaving.daemon = True
-    leaving.start()
+    atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(status))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+@contextmanager
+def _without_room_refused() -> Iterator[None]:
+    """What Python raises where a process may have no more memory or threads, as an error with a hint."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as problem:
+        if isinstance(problem, RuntimeError) and "thread" not in str(problem):
+            raise
+        _leave_within(_LEAVE_SECONDS, REFUSED)
+        raise OutOfMemory(
+            "The daemon has too little room: it gets no more memory or threads from the system.",
+            "Raise the limits of this process (`ulimit -v` and `-u`; MemoryMax and TasksMax in a unit of "
+            "systemd), or end other programs.",
+        ) from None
 
 
 @party.command()

@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 GRACE_SECONDS: Final = 10.0
 """How long running sessions may take to end when the daemon is stopped."""
 
+LEAST_FILES: Final = 64
+"""Open files without which a daemon cannot serve: it has about 20 without a job."""
+
 _READY_SECONDS = 10.0
 
 log = logging.getLogger(__name__)
@@ -335,8 +338,16 @@ def raise_file_limit() -> None:
 
     Each connection of a stranger is one until its handshake times out; the usual limit of 1,024 would let
     a few of them close the port for peers and the control socket.
+
+    Raises:
+        ConfigError: it allows too few for anything.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < LEAST_FILES:
+        raise ConfigError(
+            f"This process may have {hard} open files, and a daemon needs {LEAST_FILES} at least.",
+            "Raise the limit: `ulimit -n` in a shell, LimitNOFILE in a unit of systemd.",
+        )
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 

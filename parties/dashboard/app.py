@@ -47,7 +47,7 @@ SHOWS: Final[tuple[tuple[str, Page], ...]] = (
     ("/jobs/{job_id}", job.page),
     ("/jobs/{job_id}/certificate", certificate.page),
     ("/jobs/{job_id}/certificate.json", job.certificate),
-    ("/jobs/{job_id}/{table:int}.csv", job.table),
+    ("/jobs/{job_id}/{table}.csv", job.table),
     (f"{LIVE}jobs/{{job_id}}", job.part),
     ("/new", new.page),
     ("/budget", budget.page),

@@ -69,10 +69,11 @@ def table(desk: Desk, request: Request) -> Response:
     """A table of the result with all rows, as CSV."""
     job = _job(desk, request)
     result = job.result()
+    names = {str(number): name for number, name in enumerate(result.tables)}
     number = request.path_params["table"]
-    if number >= len(result.tables):
+    if number not in names:
         raise HTTPException(404)
-    found = result.table([*result.tables][number])
+    found = result.table(names[number])
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(map(harmless, found.columns))

@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import ssl
+import subprocess
 import threading
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from parties.config import load
 from parties.errors import CONFIG, UNAVAILABLE
 from parties.pki import certificate
 from parties.pki.files import PRIVATE
-from scripts.processes import free_port
+from scripts.processes import COMMAND, free_port
 from scripts.soak.two_parties import JOB, TwoParties
 
 WELL, ILL = 0, 1
@@ -458,3 +459,25 @@ def test_nothing_of_a_check_stays_in_a_home(parties, called):
     called("doctor", "--config", home)
     assert listed() == before
     assert os.path.lexists(home / "run" / "control.sock")
+
+
+@pytest.mark.parametrize(
+    "words", [("ledger", "show"), ("ledger", "log"), ("log", "show"), ("ledger", "verify")]
+)
+def test_what_was_spent_is_shown_where_nothing_may_be_written(parties, words):
+    """As on a view of the home for auditors; with the names of the jobs."""
+    home = parties.homes["north"]
+    steps = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
+    done = subprocess.run(
+        ["unshare", "--mount", "--map-root-user", "sh", "-c", steps, "sh", home, *COMMAND, *words]
+        + ["--config", home, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip(f"no mounts of one's own here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    if words[0] == "ledger" and words[1] != "verify":
+        with parties.party("north") as north:
+            assert json.loads(done.stdout)["entries"][-1]["job_id"] == north.jobs()[0].id

@@ -24,7 +24,7 @@ def browser(party):
 
 
 def filled(path):
-    return path.replace("{job_id}", "ab" * 8).replace("{table:int}", "0").replace("{name}", "x")
+    return path.replace("{job_id}", "ab" * 8).replace("{table}", "0").replace("{name}", "x")
 
 
 @pytest.mark.parametrize(
@@ -219,6 +219,18 @@ def test_the_only_script_is_the_one_that_was_read():
     assert [one.name for one in static.iterdir() if one.name.endswith(".js")] == ["htmx.min.js"]
     digest = hashlib.sha256((static / "htmx.min.js").read_bytes()).hexdigest()
     assert digest == "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"
+
+
+@pytest.mark.parametrize("number", ["9" * 5_000, "1", "00", "-1", "x"])
+def test_a_table_that_is_not_there_is_not_found(served, number):
+    """Also one with a number that Python refuses to read."""
+    from parties.client import Party
+
+    with Party(served.folder / "north") as north:
+        job = north.submit(job_file("1/2")).wait(progress=False, timeout=60)
+        browser = Browser(north)
+        assert browser.get(f"/jobs/{job.id}/0.csv").status_code == 200
+        assert browser.get(f"/jobs/{job.id}/{number}.csv").status_code == 404
 
 
 def test_leaving_ends_the_session(browser):

@@ -189,6 +189,16 @@ def call(*words, code=0):
     return done.stdout
 
 
+def test_of_many_losses_the_newest_are_listed(home, monkeypatch):
+    monkeypatch.setattr("parties.cli.contents._NEWEST", 3)
+    fill(home, jobs=5)
+    shown, every = call("show", "--config", home), call("show", "--config", home, "--all")
+    assert "The newest 3 of 5 losses; --all lists every one." in shown
+    assert "newest" not in every
+    assert len(every.splitlines()) == len(shown.splitlines()) - 1 + 2
+    assert len(json.loads(call("show", "--config", home, "--json"))["entries"]) == 5
+
+
 def test_show_and_verify_at_home(home):
     assert "Nothing" in call("show", "--config", home)
     fill(home)
