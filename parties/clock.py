@@ -1,6 +1,6 @@
 """The clock of the machine, which may be wrong: steps of the network's time, a dead battery, a snapshot.
 
-What is written bears the time of the wall clock. What deletes or ends something by its age needs a `Trusted`
+What is written bears the time of the wall clock. What deletes or ends something by its age needs a `TrustedTime`
 time, which only `Clock.trusted` gives: the wall clock has to agree with seconds that only grow, and nothing
 that was written last may lie ahead of it. What counts the last hours takes `Clock.earliest`, so that a step
 ahead opens nothing.
@@ -51,7 +51,7 @@ def moment(written: str) -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Trusted:
+class TrustedTime:
     """A time by which something may be deleted or ended. Only `Clock.trusted` makes one.
 
     Attributes:
@@ -94,7 +94,7 @@ class Clock:
         """The earlier of what the wall clock says and what it said before it stepped, run on."""
         return self._look()[0]
 
-    def trusted(self, *written: str) -> Trusted:
+    def trusted(self, *written: str) -> TrustedTime:
         """The time, if all that is known speaks for it.
 
         Args:
@@ -118,7 +118,7 @@ class Clock:
                 "Set the clock if it is behind. If it is right, the entry was written while it was ahead; "
                 "the next entry lets all go on.",
             )
-        return Trusted(earliest)
+        return TrustedTime(earliest)
 
     def _look(self) -> tuple[datetime, datetime, timedelta]:
         """The earliest time that it can be, the wall clock's, and how far that has stepped."""

@@ -2,8 +2,9 @@
 
 What changes is copied in such an order that the copy is never better than the home was at some moment: jobs
 before their results, so that a result that came meanwhile lies aside and none is missing; both before the
-ledger, which so has all that the jobs have spent; and the record of exact jobs and the ledger under their
-locks. What was prepared for later comparisons is left out, since it must not exist twice.
+ledger, which so has all that the jobs have spent; and the ledger, the record of exact jobs and the audit log
+together, under the locks of the first two. What was prepared for later comparisons is left out, since it must
+not exist twice.
 
 A home that was restored is refused by every peer that has seen more of its ledger (`parties.ledger.heads`).
 """
@@ -87,8 +88,9 @@ def _copy(home: Path, copy: Path) -> None:
         for name in (heads.FILE, doubts.FILE, _LEDGER, _EXACT):
             if (home / name).exists():
                 shutil.copyfile(home / name, copy / name)
-    if (home / AUDIT).is_dir():
-        shutil.copytree(home / AUDIT, copy / AUDIT, copy_function=_whole_lines)
+        # Its lines say how many entries the ledger had, and it has each decision before the ledger does.
+        if (home / AUDIT).is_dir():
+            shutil.copytree(home / AUDIT, copy / AUDIT, copy_function=_whole_lines)
     for path in home.iterdir():
         if path.name in _LATER or path.name in _unfinished(str(home), [path.name]):
             continue

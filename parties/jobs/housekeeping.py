@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
-from parties.clock import Clock, Trusted
+from parties.clock import Clock, TrustedTime
 from parties.config import Config
 from parties.contracts.state import WAITING
 from parties.errors import ClockError, JobError
@@ -41,7 +41,7 @@ class Housekeeper:
         store: JobStore,
         config: Config,
         clock: Clock,
-        trusted: Callable[[], Trusted],
+        trusted: Callable[[], TrustedTime],
         *,
         pause_seconds: float,
         watch_seconds: float,
@@ -104,7 +104,7 @@ class Housekeeper:
             _LOG.info("deleted %d proposals that were never approved", dropped)
         self._expire(now)
 
-    def _expire(self, now: Trusted) -> None:
+    def _expire(self, now: TrustedTime) -> None:
         """End jobs that have waited too long, so that nothing waits for ever on either side."""
         late = JobError(
             f"The job waited for more than {self.wait_days} days.",

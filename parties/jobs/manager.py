@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from parties.audit.lines import BEGUN
-from parties.clock import Trusted
+from parties.clock import TrustedTime
 from parties.config import Config
 from parties.contracts.contract import parse_contract
 from parties.contracts.records import Record, Summary
@@ -358,7 +358,7 @@ class JobManager:
                 self.store.fail(job_id, error)
             self._couriers[record.peer].wake(job_id)
 
-    def _trusted(self) -> Trusted:
+    def _trusted(self) -> TrustedTime:
         """The time by which something may be deleted; see `parties.clock.Clock.trusted`."""
         head = self.ledger.head()
         return self.ledger.clock.trusted(head.time if head else "", self.store.audit.last_time)

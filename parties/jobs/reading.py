@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from parties.clock import CLOCK, Clock, Trusted, moment, text
+from parties.clock import CLOCK, Clock, TrustedTime, moment, text
 from parties.contracts.contract import digest_of, parse_contract
 from parties.contracts.records import Papers, Record, Summary
 from parties.contracts.state import State
@@ -171,7 +171,7 @@ class JobReader:
         query = f"select {_LISTED} from jobs {where} order by number desc limit ?"  # noqa: S608
         return [_summary(row) for row in self._rows(query, (*values, -1 if limit is None else limit))]
 
-    def stale(self, now: Trusted, age: timedelta, *states: State) -> list[Summary]:
+    def stale(self, now: TrustedTime, age: timedelta, *states: State) -> list[Summary]:
         """The jobs in some states whose state changed longer ago than `age`."""
         before = text(now.moment - age)
         return [job for job in self.all(*states) if job.updated < before]

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from parties.audit.lines import FORGOTTEN, PROPOSED, STATE
 from parties.audit.writer import Audit, Event
-from parties.clock import CLOCK, TOLERANCE, Clock, Trusted, text
+from parties.clock import CLOCK, TOLERANCE, Clock, TrustedTime, text
 from parties.contracts.contract import FORMAT, Contract
 from parties.contracts.records import Progress, Record, Summary
 from parties.contracts.state import State, check_way
@@ -256,7 +256,7 @@ class JobStore(JobReader):
 
     # Deleting results
 
-    def prune(self, now: Trusted, older: timedelta) -> int:
+    def prune(self, now: TrustedTime, older: timedelta) -> int:
         """Delete the results of jobs that finished longer ago; all else of the jobs stays.
 
         They lie in the trash for a day, see `empty_trash`. So do those that were put aside.
@@ -281,7 +281,7 @@ class JobStore(JobReader):
             self._results.discard(job_id, now.moment)
         return len(names) + len(old)
 
-    def empty_trash(self, now: Trusted) -> None:
+    def empty_trash(self, now: TrustedTime) -> None:
         """Delete for good what is in the trash for a day; what came there ahead of the time comes back.
 
         Raises:
@@ -339,7 +339,7 @@ class JobStore(JobReader):
         with self._changed:
             self._database.checkpoint()
 
-    def drop_unapproved(self, now: Trusted, older: timedelta) -> int:
+    def drop_unapproved(self, now: TrustedTime, older: timedelta) -> int:
         """Delete the jobs of peers that ended longer ago and that nobody here has ever approved.
 
         What was decided about them stays in the audit log and in the ledger.

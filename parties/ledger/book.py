@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from parties.errors import BudgetError, PolicyError
 from parties.ledger.accounting import LOSS_BITS, Account, Budget, RunLimits, Runs, Spent
 from parties.ledger.chain import ChainFile
 from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, Entry, LedgerError, require
+from parties.ledger.signed import NOT_ANNOUNCED, Signed
 from smc.analyses.studies.loss import Loss
 
 UNSIGNED_PER_DAY: Final = 3
@@ -26,29 +26,6 @@ IDLE_PER_DAY: Final = 2000
 def open_ledger(home: Path) -> Ledger:
     """The ledger in the folder of a party."""
     return Ledger(home / "ledger.jsonl")
-
-
-@dataclass(frozen=True, slots=True)
-class Signed:
-    """A peer's signature, checked, with what it takes to check it again.
-
-    Attributes:
-        role: the peer's role in the job.
-        seen: number and hash of the local entry that the peer had seen last, 40 bytes in hexadecimal.
-        signature: the signature, hexadecimal.
-    """
-
-    role: str = ""
-    seen: str = ""
-    signature: str = ""
-
-    def fields(self) -> dict[str, str]:
-        """The same by the names that an entry has for them."""
-        return {"peer_role": self.role, "peer_seen": self.seen, "signature": self.signature}
-
-
-NOT_ANNOUNCED: Final = Signed()
-"""Nothing is signed."""
 
 
 class Ledger:

@@ -28,8 +28,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from parties.ledger.accounting import Account, Budget
-from parties.ledger.book import Ledger, Signed
+from parties.ledger.book import Ledger
 from parties.ledger.entries import EXACT, HEAD_BYTES, NOTHING, RELEASES, RUN, Entry, LedgerError, pack, unpack
+from parties.ledger.signed import Signed
 from smc.analyses.disclosure.opener import Gate
 from smc.analyses.studies.loss import Loss
 from smc.channel.channel import Channel

@@ -11,6 +11,8 @@ import threading
 
 import pytest
 
+from parties.audit.files import read_log
+from parties.audit.verification import missing_decisions, missing_entries
 from parties.contracts.state import State
 from parties.errors import ConfigError
 from parties.jobs import backup
@@ -174,6 +176,8 @@ def test_backups_during_a_hundred_changes_are_whole(pair):
         (pair.folder / "north.new").rename(pair.folder / "north")
         north = pair.start("north", resume=False)
         released = {entry.job for entry in north.ledger.entries() if entry.event == COUNTERSIGNED}
+        log, entries = read_log(pair.folder / "north"), north.ledger.entries()
+        assert missing_entries(log, entries) == missing_decisions(log, entries) == []
         for job in north.store.all(State.FINISHED):
             assert north.store.outcome(job.job_id)
             assert job.digest in released

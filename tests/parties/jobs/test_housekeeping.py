@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from parties.clock import Clock, Trusted
+from parties.clock import Clock, TrustedTime
 from parties.contracts.state import State
 from parties.errors import ClockError
 from parties.jobs.housekeeping import Housekeeper
@@ -100,7 +100,7 @@ def test_what_is_old_goes_after_a_day_in_the_trash(tmp_path, store, time):
 def test_a_result_in_the_trash_can_be_deleted_at_once(tmp_path, store, time):
     done = finish(store, 1)
     time.passes(91 * DAY)
-    store.prune(Trusted(time.now), 90 * DAY)
+    store.prune(TrustedTime(time.now), 90 * DAY)
     store.forget(done)
     assert not [*(tmp_path / "results").rglob("*.sealed")]
 

@@ -12,10 +12,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.ledger.accounting import Account, Budget
-from parties.ledger.book import Ledger, Signed, open_ledger
+from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.entries import NOTHING, LedgerError, pack
 from parties.ledger.heads import Heads, Statement, ledger_doubts, open_heads
+from parties.ledger.signed import Signed
 from smc.analyses.studies.loss import Loss
 from smc.errors import ProtocolViolation
 

@@ -18,8 +18,9 @@ import pytest
 from parties.errors import BudgetError, PolicyError
 from parties.ledger import book, chain
 from parties.ledger.accounting import Account, Budget, RunLimits, Runs
-from parties.ledger.book import Ledger, Signed
+from parties.ledger.book import Ledger
 from parties.ledger.entries import APPROVED, LedgerError
+from parties.ledger.signed import Signed
 from smc.analyses.studies.loss import Loss
 from tests.support.clocks import standing
 
