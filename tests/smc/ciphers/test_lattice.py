@@ -107,10 +107,10 @@ def test_the_noise_is_no_larger_than_the_flood_covers(filled):
     factors = BOUND * (2 * RANDOM.bits(DEGREE).astype(np.int64) - 1).reshape(1, 1, DEGREE)
     factors[..., int(filled * DEGREE) :] = 0
     noise = noise_of(chosen, own, peer, plain, factors)
-    claimed = lattice._SIGMA * sqrt(BOUND**2 * DEGREE * filled + 4 * DEGREE / 3)
+    claimed = lattice._SIGMA * sqrt(BOUND**2 * DEGREE * filled + 4 * DEGREE / 3) * 2.0**chosen.idle_bits
     measured = sqrt((noise**2).mean())
     assert 0.9 * claimed < measured < 1.1 * claimed
-    distance = 0.5 * measured * sqrt(3.1 * SIZES["coefficients"]) / 2.0**chosen.flood_bits
+    distance = 0.5 * measured * sqrt(3.1158 * SIZES["coefficients"]) / 2.0**chosen.flood_bits
     assert log2(distance) < -39.8
 
 
