@@ -17,27 +17,30 @@ only the highest bits: w + 3 of c0, w + 10 or w + 11 of c1.
 
 What the key holder sees beside its masked result is the noise sum_d x_d e_dj + e'_j u + e'' s_j, drowned by a
 flood that is the sum of four uniform draws from [0, 2**f). The density of the flood has Fisher information
-3.1 / 4**f, so all M coefficients of a run are within 1/2 delta sqrt(3.1 M) / 2**f of a flood alone, for a
+3.116 / 4**f, so all M coefficients of a run are within 1/2 delta sqrt(3.116 M) / 2**f of a flood alone, for a
 noise of root mean square delta. `LatticeParameters.of` takes the f that makes this 2**-40 for the whole run,
 whatever the data, and the q that leaves room for it: the flood takes up to half of D / 2, the rounding of c0
 and c1 the other half, the latter at more than 12 standard deviations of sums of uniform errors.
 
 Security: without c0 the evaluator's a' u + e'' is one sample of the ring's learning-with-errors problem per
 c1, and the key holder's b are D + 1 samples for each of K secrets under common a's (a hybrid argument loses a
-factor K). Secrets are ternary, errors centred binomial with standard deviation 3.24, and N and q are at or
-below the 128-bit row of the homomorphic encryption standard (log2 q <= 109 for N = 4096, 218 for N = 8192).
+factor K: log2 K bits of 128 or less). Secrets are ternary, errors centred binomial with standard deviation
+3.24, and N and q are at or below the 128-bit row of the guidelines of 2024 (log2 q <= 106 for N = 4096, 214
+for N = 8192), where q is longer with as many idle bits. Own estimates of the primal attack at these sizes
+give 131 and 132 bits by the costs of BDGL16, 126 and 127 by those of MATZOV; most runs have 198 bits or
+fewer at N = 8192, which is 137 and more.
 Semi-honest only: a key holder that encrypts with large noise reads through the flood.
 
 Reference: Lyubashevsky, Peikert and Regev, EUROCRYPT 2010; Brakerski, CRYPTO 2012, and Fan and Vercauteren,
 ePrint 2012/144, for the scale; Peikert, Vaikuntanathan and Waters, CRYPTO 2008, for the shared randomness;
-Albrecht et al., Homomorphic Encryption Standard, 2018, table 1.
+Bossuat et al., Security Guidelines for Implementing Homomorphic Encryption, ePrint 2024/463, table 5.2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from math import ceil, log2, sqrt
+from dataclasses import dataclass, replace
+from math import ceil, log2, prod, sqrt
 from typing import Final
 
 import numpy as np
@@ -64,8 +67,8 @@ SEED_BYTES: Final = 32
 FLOOD_SECURITY: Final = 40
 """Minus the binary logarithm of how far all that a run floods may be from its simulation."""
 
-DEGREES: Final = {4096: 109, 8192: 218}
-"""Degrees of the ring, and the most bits that q may have for 128 bits of security."""
+DEGREES: Final = {4096: 106, 8192: 214}
+"""Degrees of the ring, and the most bits that its modulus may have for 128 bits of security."""
 
 MAX_WIDTH: Final = 43
 """Most bits of a plaintext coefficient: of c1 at most 54 bits are read at once."""
@@ -74,13 +77,15 @@ ROOM_BITS: Final = 3
 """By how many bits q is longer than plaintext and flood together."""
 
 LATTICE_SECURITY: Final = (
-    "Semi-honest; ring learning with errors with ternary secrets, 128 bits by the homomorphic encryption "
-    "standard; statistical flooding of 40 bits."
+    "Semi-honest; ring learning with errors with ternary secrets, 128 bits by the guidelines of 2024, less "
+    "the binary logarithm of the number of secrets; statistical flooding of 40 bits."
 )
 """What protocols on top of it assume."""
 
 _DRAWS: Final = 4
-_FISHER: Final = 3.1
+_FISHER: Final = 3.1158
+"""Of the sum of four uniform draws from [0, 1), rounded up."""
+
 _BINOMIAL: Final = 21
 _SIGMA: Final = sqrt(_BINOMIAL / 2)
 MAX_ERROR: Final = 0.125
@@ -120,13 +125,31 @@ class LatticeParameters:
             coefficients: how many of c0 are sent in the whole run, M.
         """
         flood_bits = needed_flood(degree, bound, entries, coefficients)
-        limbs = ceil((width + flood_bits + ROOM_BITS) / LIMB_BITS)
+        found = cls.flooded(degree, width, flood_bits)
         limb = float(1 << (LIMB_BITS - 1))
         error = transform_error(
             degree, sqrt(bound * bound * entries + degree), limb * sqrt((factors + 1) * degree)
         )
-        fits = width <= MAX_WIDTH and limbs * LIMB_BITS <= DEGREES[degree] and error <= MAX_ERROR
-        return cls(degree, limbs, width, flood_bits) if fits else None
+        return found if width <= MAX_WIDTH and error <= MAX_ERROR else None
+
+    @classmethod
+    def flooded(cls, degree: int, width: int, flood_bits: int) -> LatticeParameters | None:
+        """The smallest q for so many bits of flood on errors of one unit, or None where no secure one is."""
+        needed = width + flood_bits + ROOM_BITS
+        if needed > DEGREES[degree]:
+            return None
+        found = cls(degree, ceil(needed / LIMB_BITS), width, flood_bits)
+        # Errors are in units of 2**idle_bits, and so is what has to drown them.
+        return replace(found, flood_bits=flood_bits + found.idle_bits)
+
+    @property
+    def idle_bits(self) -> int:
+        """Lowest bits that are 0 in public polynomials, errors and plaintexts, and so in ciphertexts.
+
+        Limbs are whole, and q can be longer than is secure: all is a multiple of 2**idle_bits then, which is
+        the ring modulo q / 2**idle_bits, with errors of one unit there.
+        """
+        return max(0, self.modulus_bits - DEGREES[self.degree])
 
     @property
     def modulus_bits(self) -> int:
@@ -168,8 +191,14 @@ def _public(parameters: LatticeParameters, seed: bytes, factors: int) -> Spectru
     """a_0, ..., a_(D-1), a' in the frequency domain, shape (D + 1, L, N / 2)."""
     shape = (factors + 1, parameters.limbs, parameters.degree)
     drawn = uniform_limbs(Randomness.from_seed(seed, _PURPOSE), int(np.prod(shape)))
-    limbs = np.moveaxis(drawn.reshape(shape), 1, 0)
+    limbs = without_idle(parameters, np.moveaxis(drawn.reshape(shape), 1, 0))
     return forward(np.moveaxis(balanced(np.ascontiguousarray(limbs)), 0, 1))
+
+
+def without_idle(parameters: LatticeParameters, limbs: Whole) -> Whole:
+    """Limbs, shape (L, ...), with 0 in the idle bits, which are of the lowest."""
+    limbs[0] &= -1 << parameters.idle_bits
+    return limbs
 
 
 def uniform_limbs(random: Randomness, count: int) -> Whole:
@@ -189,13 +218,13 @@ def ternary(random: Randomness, count: int) -> Whole:
     return drawn[:count]
 
 
-def errors(random: Randomness, count: int) -> Whole:
-    """Centred binomial draws."""
-    words = random.words(count)
+def errors(parameters: LatticeParameters, random: Randomness, *shape: int) -> Whole:
+    """Centred binomial draws, in units of the lowest bit that is not idle."""
+    words = random.words(prod(shape)).reshape(shape)
     mask = np.uint64((1 << _BINOMIAL) - 1)
     ones: Whole = np.bitwise_count(words & mask).astype(np.int64)
     ones -= np.bitwise_count((words >> np.uint64(_BINOMIAL)) & mask)
-    return ones
+    return ones << np.int64(parameters.idle_bits)
 
 
 def flooded(parameters: LatticeParameters, random: Randomness, first: Whole, masks: Word) -> None:
@@ -267,7 +296,7 @@ class OwnLattice:
         parameters = self._parameters
         products = backward(self._public * self._secrets[number])
         limbs = np.ascontiguousarray(np.moveaxis(np.negative(products), 1, 0))
-        limbs[0] += errors(self._random, limbs[0].size).reshape(limbs[0].shape)
+        limbs[0] += errors(parameters, self._random, *limbs[0].shape)
         limbs[:, : self._factors] += placed(plain, parameters.scale, parameters.limbs)
         return carried(limbs).astype(np.uint64)
 
@@ -356,7 +385,7 @@ class PeerLattice:
         left = np.concatenate([forward(factors), forward(fresh)], axis=1)
         second = np.moveaxis(backward(folded(left, self._public, 1)), 1, 0)
         second = np.ascontiguousarray(second)
-        second[0] += errors(self._random, second[0].size).reshape(second[0].shape)
+        second[0] += errors(parameters, self._random, *second[0].shape)
         secrets = self._first.shape[1]
         right = self._first.reshape(self._factors + 1, secrets * parameters.limbs, -1)
         first = backward(folded(left, right, every)).reshape(count, secrets, parameters.limbs, -1)

@@ -47,6 +47,7 @@ from smc.ciphers.lattice import (
     needed_flood,
     ternary,
     uniform_limbs,
+    without_idle,
 )
 from smc.ciphers.lattice_ring import (
     LIMB_BITS,
@@ -108,12 +109,12 @@ class ColumnParameters:
         if not (length and columns and calls) or width > MAX_BITS:
             return None
         found = []
-        for degree, room in DEGREES.items():
+        for degree in DEGREES:
             flood = needed_flood(degree, bound, length, columns * calls)
-            limbs = ceil((width + flood + ROOM_BITS) / LIMB_BITS)
-            each = cls(LatticeParameters(degree, limbs, width, flood), length, columns, bound, calls)
-            if limbs * LIMB_BITS <= room and each.error <= MAX_ERROR:
-                found.append(each)
+            lattice = LatticeParameters.flooded(degree, width, flood)
+            if lattice is not None:
+                each = cls(lattice, length, columns, bound, calls)
+                found += [each] if each.error <= MAX_ERROR else []
         return min(found, key=attrgetter("sent_words"), default=None)
 
     @property
@@ -164,7 +165,7 @@ def _public(parameters: LatticeParameters, seed: bytes, part: str) -> Spectrum:
     """A polynomial a_d or a' in the frequency domain, shape (L, N / 2)."""
     shape = (parameters.limbs, parameters.degree)
     drawn = uniform_limbs(Randomness.from_seed(seed, f"{_PURPOSE} {part}"), parameters.limbs * shape[1])
-    return forward(balanced(drawn.reshape(shape)))
+    return forward(balanced(without_idle(parameters, drawn.reshape(shape))))
 
 
 class OwnColumns:
@@ -233,7 +234,7 @@ class OwnColumns:
     def _errors(self, public: Spectrum) -> Whole:
         """e_j - a s_j, shape (L, K, N)."""
         limbs = np.negative(backward(public[:, None] * self._spectra))
-        limbs[0] += errors(self._random, limbs[0].size).reshape(limbs[0].shape)
+        limbs[0] += errors(self._parameters.lattice, self._random, *limbs[0].shape)
         return limbs
 
 
@@ -287,7 +288,7 @@ class PeerColumns:
             chunk = range(start, min(given.factors, start + CHUNK_FACTORS))
             digits = (balanced_digits(integers[:, given.entries(factor)], given.digits) for factor in chunk)
             self._add(second, first, digits, map(str, chunk), self._columns[start : chunk.stop])
-        second[0] += errors(self._random, second[0].size).reshape(second[0].shape)
+        second[0] += errors(lattice, self._random, *second[0].shape)
         masks = self._random.words(rows * given.columns) & np.uint64((1 << lattice.width) - 1)
         flat = first.reshape(lattice.limbs, -1)
         flooded(lattice, self._random, flat, masks)

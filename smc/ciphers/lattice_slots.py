@@ -4,15 +4,17 @@
       secret s, ternary
       a_k, a' from a seed                 -- seed -->
       b_k = -a_k s + e_k + D Y_k          -- b -->
-                                                        u ternary, r uniform in [0, 2**190)
+                                                        u ternary, r uniform in [0, 2**191)
                                                           c1 = sum_k X_k a_k + a' u + e''
                                           <-- c1 --       c0 = sum_k X_k b_k + b' u + D R + flood
                                           <-- c0 --
       round((c0 + c1 s) / D) = sum_k X_k Y_k + R          slots: sum_k x_k y_k + r, exact
 
 X, Y and R are polynomials modulo t whose slots are x, y and r modulo the two primes of t
-(`smc.ciphers.slot_transform`), once for each of three groups of primes. The integers sum_k x_k y_k + r stay
-below 2**191 and so are known from their residues; r hides the sum within T / 2**62 each.
+(`smc.ciphers.slot_transform`), once for each of three groups of primes. Words are taken for integers in
+[-2**63, 2**63), so that the sums are at most T 2**126 in size. With T 2**126 added to r, the integers
+sum_k x_k y_k + r lie between 0 and the product of all primes and so are known from their residues; r hides
+the sum within T / 2**65 each. A run has `RUN_PRODUCTS` products in all, which keeps it within 2**-40.
 
 D is q / t for t that does not divide q: the multiple of t's inverse modulo q that stands for Y is
 (q Y + m) / t with |m| <= t / 2, so exact but for half a unit, which is counted with the noise. X has
@@ -30,15 +32,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import ceil, sqrt
+from math import sqrt
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.ciphers.lattice import (
-    DEGREES,
-    ROOM_BITS,
     SEED_BYTES,
     LatticeParameters,
     drowned,
@@ -69,7 +69,15 @@ FIRST_LIMBS: Final = 4
 
 _WIDTH: Final = 64
 _MASK_WORDS: Final = 6
-_MASK_TOP: Final = (1 << 30) - 1
+_MASK_TOP: Final = (1 << 31) - 1
+_CENTRE_WORD: Final = 2
+_CENTRE: Final = 1 << 30
+"""What 2**126 is in that word of a mask."""
+
+RUN_PRODUCTS: Final = 1 << 25
+"""Products of two words that all calls of a run may have, T of each slot of all blocks counted: masks and
+floods of as many are within 2**-40 of what hides everything."""
+
 _DIGITS: Final = 8
 _PARTS: Final = 4
 _PURPOSE: Final = "lattice slots"
@@ -91,21 +99,27 @@ class SlotParameters:
 
     @classmethod
     def of(cls, count: int, terms: int) -> SlotParameters | None:
-        """Of a run, or None where no secure parameters are exact.
+        """Of a call, or None where a run has no room for so many.
 
         Args:
             count: products in all.
             terms: T, 1 or 2.
         """
         blocks = -(-count // DEGREE)
-        bound, entries = 1 << (_WIDTH - 1), terms * DEGREE
-        flood = needed_flood(DEGREE, bound, entries, max(1, blocks) * GROUPS * DEGREE, bound * entries / 2)
-        limbs = ceil((_WIDTH + flood + ROOM_BITS) / LIMB_BITS)
-        if limbs * LIMB_BITS > DEGREES[DEGREE]:
+        if terms * blocks * DEGREE > RUN_PRODUCTS:
             return None
-        # All that q leaves: a run may have many calls, which add up.
-        spare = limbs * LIMB_BITS - ROOM_BITS - _WIDTH
-        return cls(LatticeParameters(DEGREE, limbs, _WIDTH, spare), blocks, terms)
+        bound, entries = 1 << (_WIDTH - 1), terms * DEGREE
+        # Of all calls of a run together, which have as many coefficients at most.
+        sent = RUN_PRODUCTS // terms * GROUPS
+        flood = needed_flood(DEGREE, bound, entries, sent, bound * entries / 2)
+        lattice = LatticeParameters.flooded(DEGREE, _WIDTH, flood)
+        # D is no multiple of a power of two: nothing may be idle.
+        return None if lattice is None or lattice.idle_bits else cls(lattice, blocks, terms)
+
+    @property
+    def products(self) -> int:
+        """Of two words, those that fill the last block counted too."""
+        return self.terms * self.blocks * DEGREE
 
     @property
     def error(self) -> float:
@@ -215,7 +229,7 @@ class OwnSlots:
         result = np.empty((GROUPS, len(words), limbs, DEGREE), dtype=np.uint64)
         for place, group in enumerate(groups()):
             for term, own in enumerate(words):
-                plain = _scaled(limbs, group, (group.low.reduced(own), group.high.reduced(own)))
+                plain = _scaled(limbs, group, (group.low.centred(own), group.high.centred(own)))
                 result[place, term] = carried(plain + self._errors(f"{block} {place} {term}"))
         return result
 
@@ -239,7 +253,7 @@ class OwnSlots:
     def _errors(self, part: str) -> Whole:
         """Errors less a s, with carries left, shape (L, N)."""
         limbs = np.negative(backward(_public(self._parameters, self.seed, part) * self._secret))
-        limbs[0] += errors(self._random, DEGREE)
+        limbs[0] += errors(self._parameters.lattice, self._random, DEGREE)
         return limbs
 
 
@@ -282,6 +296,8 @@ class PeerSlots:
         drawn = np.frombuffer(self._random.bytes(4 * _MASK_WORDS * DEGREE), dtype="<u4")
         masks = drawn.astype(np.uint64).reshape(_MASK_WORDS, DEGREE)
         masks[0] &= np.uint64(_MASK_TOP)
+        # Multiples of 2**64, so that shares are not concerned.
+        masks[_CENTRE_WORD] += np.uint64(given.terms * _CENTRE)
         second = np.empty((GROUPS, SECOND_LIMBS, DEGREE), dtype=np.int64)
         first = np.empty((GROUPS, FIRST_LIMBS, DEGREE), dtype=np.int64)
         for place, group in enumerate(groups()):
@@ -301,7 +317,7 @@ class PeerSlots:
         totals = np.zeros((2, 2, count, DEGREE // 2), dtype=np.complex128)
         totals[0, 0], totals[1, 0] = self._zero_public * fresh, self._zeros * fresh
         for term, own in enumerate(words):
-            slots = (group.low.reduced(own)[:, None], group.high.reduced(own)[:, None])
+            slots = (group.low.centred(own)[:, None], group.high.centred(own)[:, None])
             whole = _centred(group.polynomials(slots)[:, 0], group)
             digits = forward(balanced_digits(whole, _DIGITS))
             public = _public(self._parameters, self._seed, f"{self._next} {place} {term}")
@@ -312,5 +328,5 @@ class PeerSlots:
                     totals[side, odd, away:] += digit * factor[: count - away]
         found = backward(totals)
         second, first = found[:, 0] + (found[:, 1] << DIGIT_BITS)
-        second[0] += errors(self._random, DEGREE)
+        second[0] += errors(self._parameters.lattice, self._random, DEGREE)
         return second, first

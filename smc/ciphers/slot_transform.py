@@ -67,6 +67,11 @@ class Slots:
         result: Word = words - words // np.uint64(self.prime) * np.uint64(self.prime)
         return result
 
+    def centred(self, words: Word) -> Word:
+        """Words, taken for integers from -2**63 on, modulo p."""
+        wrapped = np.uint64((1 << 64) % self.prime) * (words >> np.uint64(63))
+        return _lowered(self.reduced(words) + (np.uint64(self.prime) - wrapped), np.uint64(self.prime))
+
     def times(self, words: Word, factor: int) -> Word:
         """Residues times an integer."""
         return self.reduced(words * np.uint64(factor % self.prime))

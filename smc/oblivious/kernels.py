@@ -22,7 +22,7 @@ from smc.oblivious.workspace import Workspace
 VARIABLE: Final = "DUETTO_KERNELS"
 _CHOICES: Final = (Reference.name, Native.name)
 _WIDTHS: Final = (9, 130, 300)
-"""Of the trial: both sides of the pieces into which the compiled loops cut lines, and past a key of hashes."""
+"""Of the trial: both sides of the pieces into which compiled loops cut lines, and past a key of hashes."""
 
 _OFFSETS: Final = (1, 2, 16)
 _SPANS: Final = (64, 256)

@@ -51,6 +51,8 @@ class Session:
         lanes: into how many parts large batches of oblivious transfer are cut, as both parties have agreed;
             1 for no cutting.
         open_lane: where the parts are worked on; in threads of this process unless said.
+        lattice_products: how many products this run has made by lattice encryption, which hides so many and
+            no more, see `smc.secret.lattice_multiply`.
     """
 
     role: Role
@@ -67,6 +69,7 @@ class Session:
     cluster: Executor | None = None
     lanes: int = 1
     open_lane: LaneOpener = LaneEngine
+    lattice_products: int = field(default=0, init=False)
     _own: OwnPaillier | None = field(default=None, init=False, repr=False)
     _peer: Paillier | None = field(default=None, init=False, repr=False)
     _oblivious: ObliviousEngine | None = field(default=None, init=False, repr=False)

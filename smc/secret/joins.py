@@ -114,7 +114,8 @@ def join(
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
-        UsageError: the keys are not distinct.
+        UsageError: the keys are not distinct, which the side sees that does not own the slots. The owner's
+            caller makes its keys distinct: equal ones would count as several items, or have no place.
     """
     seed = toss(session)
     mine = session.role is owner

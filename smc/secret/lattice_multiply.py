@@ -13,9 +13,9 @@ work at the same time.
 
 Inputs: T words for each product at either party.
 Outputs: shares modulo 2**64 of the sums of the T products.
-Learns: neither party anything. What Bob decrypts is within T 2**-62 of uniform for each product, and its
-noise is flooded so that a call of a million products is within 2**-43 of what he could have made himself, and
-smaller ones are within less: all calls of a run stay within 2**-40.
+Learns: neither party anything. What Bob decrypts hides each sum within T 2**-65, and its noise is flooded;
+both stay within 2**-40 for all calls of a run together, whose products the session counts: beyond
+`smc.ciphers.lattice_slots.RUN_PRODUCTS` of them it makes no more.
 Assumes: semi-honest parties and `smc.ciphers.lattice_slots`.
 Cost: `cost`; 209 bytes a product for T = 2, 135 for T = 1, where blocks are full.
 Reference: `smc.ciphers.lattice_slots`.
@@ -35,7 +35,14 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.ciphers.lattice import LATTICE_SECURITY, SEED_BYTES
 from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
-from smc.ciphers.lattice_slots import FIRST_LIMBS, SECOND_LIMBS, OwnSlots, PeerSlots, SlotParameters
+from smc.ciphers.lattice_slots import (
+    FIRST_LIMBS,
+    RUN_PRODUCTS,
+    SECOND_LIMBS,
+    OwnSlots,
+    PeerSlots,
+    SlotParameters,
+)
 from smc.ciphers.slot_transform import DEGREE, GROUPS
 from smc.errors import UsageError
 from smc.forms import Role
@@ -78,7 +85,8 @@ def _parameters(count: int, terms: int) -> SlotParameters:
     found = SlotParameters.of(count, terms)
     if found is None:
         raise UsageError(
-            f"No lattice is exact and secure for {count} products.", "Multiply fewer numbers at once."
+            f"{count} products are more than a run hides.",
+            "Multiply by transfers, as smc.secret.products does.",
         )
     return found
 
@@ -111,10 +119,22 @@ def multiply(session: Session, factors: Sequence[Word]) -> Word:
     """
     count = len(factors[0])
     parameters = _parameters(count, len(factors))
+    if not has_room(session, count, len(factors)):
+        raise UsageError(
+            f"This run has made {session.lattice_products} products by lattice encryption and hides "
+            f"{RUN_PRODUCTS} at most.",
+            "Multiply by transfers, as smc.secret.products does.",
+        )
+    session.lattice_products += parameters.products
     padded = np.zeros((len(factors), parameters.blocks, DEGREE), dtype=np.uint64)
     padded.reshape(len(factors), -1)[:, :count] = factors
     side = _evaluate if session.role is Role.ALICE else _hold
     return side(session, parameters, padded).reshape(-1)[:count]
+
+
+def has_room(session: Session, count: int, terms: int) -> bool:
+    """Whether so many more products of a run are hidden well enough; the same at both parties."""
+    return session.lattice_products + terms * slots(count) <= RUN_PRODUCTS
 
 
 def slots(count: int) -> int:

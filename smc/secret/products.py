@@ -29,6 +29,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.ciphers.lattice_slots import RUN_PRODUCTS
 from smc.forms import Role
 from smc.oblivious.cost import from_prepared
 from smc.pieces import cut
@@ -73,7 +74,8 @@ def multiply(session: Session, left: Word, right: Word, left_kind: Operand, righ
     """
     result = left * right
     holders = tuple(_crossing(left_kind, right_kind))
-    if _encrypts(len(left), left_kind, right_kind):
+    room = lattice_multiply.has_room(session, len(left), len(holders))
+    if room and _encrypts(len(left), left_kind, right_kind):
         factors = [left if session.role is holder else right for holder in holders]
         return result + lattice_multiply.multiply(session, factors)
     if left_kind.owner is None and right_kind.owner is None:
@@ -102,7 +104,8 @@ def square(session: Session, words: Word) -> Word:
     Returns:
         Local shares, shape (n,).
     """
-    if _cheaper(lambda: _cost_square_transfers(len(words)), len(words), 1):
+    room = lattice_multiply.has_room(session, len(words), 1)
+    if room and _cheaper(lambda: _cost_square_transfers(len(words)), len(words), 1):
         mixed = lattice_multiply.multiply(session, [words])
     elif session.role is Role.ALICE:
         mixed = gilboa.send(session, words[:, None], WORD_BITS)[:, 0]
@@ -152,7 +155,7 @@ def _encrypts(count: int, left: Operand, right: Operand) -> bool:
 
 
 def _cheaper(transfers_cost: Callable[[], Cost], count: int, terms: int) -> bool:
-    if count < _FEWEST_ENCRYPTED:
+    if count < _FEWEST_ENCRYPTED or terms * lattice_multiply.slots(count) > RUN_PRODUCTS:
         return False
     # It is the same wherever it is asked for, whatever has been prepared there.
     with from_prepared(taken=False):

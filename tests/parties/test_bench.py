@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -178,6 +179,18 @@ def test_both_processes_must_measure_the_same(monkeypatch: pytest.MonkeyPatch, s
     with pytest.raises(DuettoError) as caught:
         measurement.measure(SMALL, silent)
     assert caught.value.stable_code == "job-differs"
+
+
+def test_the_program_that_runs_is_measured_and_not_what_lies_around(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Sources in the current folder, such as a clone without compiled kernels, are not what was asked for."""
+    for name in ("parties", "smc"):
+        package = tmp_path / name
+        package.mkdir()
+        (package / "__init__.py").write_text("raise SystemExit('the wrong program')\n")
+    monkeypatch.chdir(tmp_path)
+    assert measurement.measure(SMALL, silent)["wrong"] == 0
 
 
 def test_a_party_leaves_when_its_parent_is_gone() -> None:

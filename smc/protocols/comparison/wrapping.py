@@ -16,7 +16,11 @@ Learns: nobody anything; the inner comparison's inputs are functions of the loca
 Assumes: what the inner comparison assumes.
 Cost: that of the inner comparison for the bits of M - 1, in one batch: three times if both are shared, else
     twice. A modulus of one bit more takes one comparison only (`shared`): with none to spare, the function
-    has twice as many input bits, since shares modulo M of x - y do not tell its sign.
+    has twice as many input bits, since shares modulo M of x - y do not tell its sign. A choice for every
+    four of these bits would be twice the choices of one comparison, before anything is combined; here they
+    are three times as many, since the digits of x - y choose again. To choose by digits of x and y together
+    was counted and is dearer: two bits of each make a choice of 32 with the borrow, whose answers of six bits
+    take 46 bytes for two places, where three choices of 16 take 72 for four.
 Reference: this house; the carry of an addition is a cocycle: Isaksen, A cohomological viewpoint on elementary
     school arithmetic, American Mathematical Monthly 109, 2002.
 """

@@ -10,7 +10,7 @@ import pytest
 from smc.ciphers import lattice, lattice_slots
 from smc.ciphers.lattice import DEGREES, MAX_ERROR
 from smc.ciphers.lattice_ring import LIMB_BITS, backward, balanced, carried, forward
-from smc.ciphers.lattice_slots import OwnSlots, PeerSlots, SlotParameters
+from smc.ciphers.lattice_slots import RUN_PRODUCTS, OwnSlots, PeerSlots, SlotParameters
 from smc.ciphers.slot_transform import (
     DEGREE,
     MODULUS_BITS,
@@ -31,6 +31,8 @@ def words(kind):
     found = RANDOM.words(DEGREE)
     if kind == "largest":
         found[:] = TOP
+    elif kind == "lowest":
+        found[:] = 1 << 63
     elif kind == "zero":
         found[:] = 0
     elif kind == "halves":
@@ -46,7 +48,14 @@ def pair(blocks=2, terms=2):
 
 @pytest.mark.parametrize("terms", [1, 2])
 @pytest.mark.parametrize(
-    "kinds", [("random", "random"), ("largest", "largest"), ("zero", "largest"), ("halves", "zero")]
+    "kinds",
+    [
+        ("random", "random"),
+        ("largest", "largest"),
+        ("zero", "lowest"),
+        ("lowest", "lowest"),
+        ("halves", "zero"),
+    ],
 )
 def test_products_are_exact_at_the_worst_words(terms, kinds):
     _, own, peer = pair(1, terms)
@@ -74,12 +83,13 @@ def test_what_the_key_holder_decrypts_is_the_sum_and_the_whole_mask(monkeypatch)
             return np.zeros(count, dtype=np.uint64)
 
     monkeypatch.setattr(lattice_slots, "ternary", lambda random, count: lattice.ternary(RANDOM, count))
-    query = own.encrypt(0, [words("largest")] * 2)
+    query = own.encrypt(0, [words("lowest")] * 2)
     monkeypatch.setattr(peer, "_random", Largest())
-    second, first, _ = peer.respond(query, [words("largest")] * 2)
+    second, first, _ = peer.respond(query, [words("lowest")] * 2)
     own.decrypt(second, first)
-    value = 2 * TOP * TOP + (1 << 190) - 1
-    assert value < 1 << MODULUS_BITS < modulus()
+    # The sum of two products of -2**63, what is added so that no sum is negative, and the mask.
+    value = 2 * (1 << 126) + 2 * (1 << 126) + (1 << 191) - 1
+    assert 1 << MODULUS_BITS < value < modulus()
     for group, (low, high) in zip(groups(), kept["found"], strict=True):
         assert (low == value % group.low.prime).all()
         assert (high == value % group.high.prime).all()
@@ -133,9 +143,39 @@ def test_the_noise_is_no_larger_than_the_flood_covers():
     assert sqrt((noise**2).mean()) > claimed / 2.5
     most = claimed + 2.0**63 * 2 * DEGREE / 2
     million = SlotParameters.of(1_000_000, 2)
-    for run, distance in ((given, -46), (million, -43)):
-        coefficients = 3 * DEGREE * run.blocks
-        assert log2(0.5 * most * sqrt(3.1 * coefficients)) - run.lattice.flood_bits < distance
+    # All calls of a run together, of as many blocks as it has.
+    assert given.lattice == million.lattice
+    coefficients = 3 * RUN_PRODUCTS // 2
+    assert log2(0.5 * most * sqrt(3.1158 * coefficients)) - given.lattice.flood_bits < -40
+
+
+def test_what_hides_the_products_of_a_run_is_within_what_is_stated():
+    """The sums are T 2**126 in size at most, and a mask moves them within 2**191: T 2**-65 each."""
+    given, own, peer = pair(1, 2)
+    x, y = [words("largest"), words("lowest")], [words("largest")] * 2
+    assert lattice_slots._MASK_TOP == (1 << 31) - 1
+    assert RUN_PRODUCTS * 2.0**-65 == 2.0**-40
+    for run in (given, SlotParameters.of(RUN_PRODUCTS // 2, 2), SlotParameters.of(RUN_PRODUCTS, 1)):
+        assert run.products <= RUN_PRODUCTS
+        assert run.lattice.idle_bits == 0
+    assert SlotParameters.of(RUN_PRODUCTS // 2 + 1, 2) is None
+    # With masks of zeros no sum falls below 0; the largest masks have a test of their own.
+    peer._random = Octets(b"\x00", peer._random)
+    second, first, masks = peer.respond(own.encrypt(0, y), x)
+    assert (own.decrypt(second, first) - masks == x[0] * y[0] + x[1] * y[1]).all()
+
+
+class Octets:
+    """Constant bytes, and all else from an honest source."""
+
+    def __init__(self, octet, honest):
+        self._octet, self._honest = octet, honest
+
+    def bytes(self, count):
+        return self._octet * count
+
+    def __getattr__(self, name):
+        return getattr(self._honest, name)
 
 
 @pytest.mark.parametrize("octet", [b"\x00", b"\xff"])
@@ -155,7 +195,7 @@ def test_the_largest_flood_is_still_decrypted(octet, monkeypatch):
 
 def test_parameters_keep_to_the_standard():
     for terms in (1, 2):
-        for count in (1, 8193, 1 << 20, 1 << 27):
+        for count in (1, 8193, 1 << 20, 1 << 24):
             given = SlotParameters.of(count, terms)
             assert given.lattice.modulus_bits <= DEGREES[DEGREE]
             assert given.lattice.modulus_bits >= 64 + given.lattice.flood_bits + 3

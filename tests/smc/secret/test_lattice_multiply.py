@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smc.errors import ProtocolViolation
+from smc.ciphers.slot_transform import DEGREE
+from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.secret import gilboa, lattice_multiply, products
@@ -106,3 +107,25 @@ def test_a_message_of_another_size_is_a_violation(monkeypatch, kind):
     both = (watched, run) if kind is SlotResponse else (run, watched)
     with pytest.raises(ProtocolViolation):
         run_pair(*both)
+
+
+def test_a_run_hides_so_many_products_and_makes_the_rest_by_transfers(monkeypatch):
+    """The counter of the session: the cipher refuses more, and products go on without it."""
+    monkeypatch.setattr(lattice_multiply, "RUN_PRODUCTS", 2 * DEGREE)
+    own = RANDOM.words(1500)
+
+    def side(session):
+        lattice_multiply.multiply(session, [own])
+        assert session.lattice_products == DEGREE
+        with pytest.raises(UsageError, match="hides 16384 at most"):
+            lattice_multiply.multiply(session, [own, own])
+        before = session.lattice_products
+        shares = own if session.role is Role.ALICE else np.zeros_like(own)
+        found = products.multiply(session, shares, shares, SHARED, SHARED)
+        assert session.lattice_products == before
+        lattice_multiply.multiply(session, [own])
+        assert session.lattice_products == 2 * DEGREE
+        return found
+
+    alice, bob = run_pair(side)
+    assert (alice + bob == own * own).all()
