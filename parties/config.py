@@ -24,6 +24,9 @@ LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LANE_INBOX_BYTES: Final = 16 << 20
 """Room for what comes for a lane before its worker reads; with less, both sides could wait forever."""
 
+LEAST_SOURCE_MIB: Final = 256
+"""A process that reads sources takes about so much with its libraries."""
+
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
 _KEEPALIVE_SECONDS = (2, 300)
@@ -322,11 +325,20 @@ def _limits(table: StrictTable) -> Limits:
         wait_days=_between(table, "wait_days", usual.wait_days, 1, 3650),
         memory_mib=_between(table, "memory_mib", usual.memory_mib, 0, 1 << 24),
         reconnect_seconds=_between(table, "reconnect_seconds", usual.reconnect_seconds, 0, 3600),
-        source_mib=_between(table, "source_mib", usual.source_mib, 0, 1 << 24),
+        source_mib=_source_mib(table, usual.source_mib),
         source_seconds=_between(table, "source_seconds", usual.source_seconds, 1, 86400),
     )
     table.close()
     return limits
+
+
+def _source_mib(table: StrictTable, usual: int) -> int:
+    value = _between(table, "source_mib", usual, 0, 1 << 24)
+    if 0 < value < LEAST_SOURCE_MIB:
+        raise table.fail(
+            "source_mib", f"is below {LEAST_SOURCE_MIB}", f"Write {LEAST_SOURCE_MIB} or more, or 0."
+        )
+    return value
 
 
 def _compute(table: StrictTable, folder: Path) -> Compute:

@@ -21,7 +21,7 @@ CELLS: Final = 50_000_000
 
 _BLOCK: Final = 1 << 20
 _OVERLAP: Final = 64
-_REFERENCE: Final = rb"""\br\s*=\s*["']"""
+_REFERENCE: Final = rb"""r\s*=\s*["']"""
 
 
 def read(path: Path, sheet: str, columns: Sequence[str], entry: str) -> Iterator[Batch]:

@@ -250,9 +250,10 @@ class _Reading:
         if not self._dataset.key:
             return True
         there = ~np.any([named[column] for column in self._dataset.key], axis=0)
-        numbers = range(self._rows, self._rows + rows)
-        found = dict(compress(zip(labels, numbers, strict=True), there))
-        return self._keys.add(found, int(np.count_nonzero(there)))
+        numbers: Sequence[int] = range(self._rows, self._rows + rows)
+        if not there.all():
+            labels, numbers = list(compress(labels, there)), list(compress(numbers, there))
+        return self._keys.add(labels, numbers)
 
     def _keep(
         self,

@@ -35,6 +35,8 @@ Kind = Literal["number", "date", "text"]
 _KINDS: Final[Mapping[str, Kind]] = {"integer": "number", "decimal": "number", "date": "date"}
 _LABEL: Final = b"duetto identity"
 _NUMBER: Final = re.compile(r"([+-]?)([0-9]{1,2500})(?:\.([0-9]{1,2500}))?")
+_STARTS: Final = frozenset("+-0123456789")
+"""How numbers begin."""
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _PLAIN: Final = Writing()
 
@@ -58,6 +60,8 @@ def texts(cells: Sequence[Any], kind: Kind, writing: Writing = _PLAIN) -> Sequen
             return plain
         if kind == "number" and "".join(plain).isdigit() and all(plain):
             return [text.lstrip("0") or "0" for text in plain]
+        if kind == "number":
+            return [_number(text, writing) if text[:1] in _STARTS else None for text in plain]
     if kind == "text":
         return list(map(plain_text, cells))
     if kind == "date":
@@ -106,21 +110,29 @@ class Distinct:
     """Watches that no label comes twice."""
 
     def __init__(self) -> None:
+        self._seen: set[Hashable] = set()
+        self._noted: list[tuple[Sequence[int], Sequence[Hashable]]] = []
         self._rows: dict[Hashable, int] = {}
 
-    def add(self, rows: Mapping[Hashable, int], count: int) -> bool:
+    def add(self, labels: Sequence[Hashable], rows: Sequence[int]) -> bool:
         """Note many labels at once, each with the number of its row.
 
         Returns:
-            Whether all `count` of them are new and different; if not, nothing was noted.
+            Whether all of them are new and different; if not, `first` says which is not.
         """
-        if len(rows) != count or not self._rows.keys().isdisjoint(rows):
+        before = len(self._seen)
+        self._seen.update(labels)
+        if len(self._seen) != before + len(labels):
             return False
-        self._rows.update(rows)
+        self._noted.append((rows, labels))
         return True
 
     def first(self, label: Hashable, row: int) -> int:
         """The row in which a label came first; it is noted if that is now."""
+        for rows, labels in self._noted:
+            self._rows.update(zip(labels, rows, strict=True))
+        self._noted.clear()
+        self._seen.add(label)
         return self._rows.setdefault(label, row)
 
 
@@ -142,7 +154,8 @@ def identities(people: Iterable[Hashable], secret: bytes) -> NDArray[np.void]:
     Returns:
         Shape (labels,), each of 16 bytes, in the order of the labels.
     """
-    came: Counter[Hashable] = Counter()
+    people = list(people)
+    came: Counter[Hashable] | None = Counter() if len({*people}) < len(people) else None
     keyed = blake2b(key=secret, digest_size=IDENTITY_BYTES, person=_LABEL)
     digests = []
     for label in each(people):
@@ -150,9 +163,10 @@ def identities(people: Iterable[Hashable], secret: bytes) -> NDArray[np.void]:
         for text in label if isinstance(label, tuple) else (label,):
             encoded = str(text).encode("utf-8", "surrogatepass")
             own.update(len(encoded).to_bytes(4, "little") + encoded)
-        if before := came[label]:
-            own.update(before.to_bytes(8, "little"))
-        came[label] = before + 1
+        if came is not None:
+            if before := came[label]:
+                own.update(before.to_bytes(8, "little"))
+            came[label] = before + 1
         digests.append(own.digest())
     return np.frombuffer(b"".join(digests), dtype=f"V{IDENTITY_BYTES}")
 

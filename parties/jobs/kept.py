@@ -1,7 +1,7 @@
 """Data of jobs that were read a moment ago, so that a job is not read anew at each of its steps.
 
 A job is checked when it is submitted, proposed and run, by catalog and policy as they are then. Of a file
-that is the same (`parties.catalog.stamps`), declared as before, what was read for the same job is taken again.
+that is the same (`parties.catalog.stamps`) and declared as before, what was read for the job is taken again.
 """
 
 from __future__ import annotations
@@ -81,6 +81,6 @@ class KeptData:
 
 
 def _size(data: LocalData) -> int:
-    held = [column.values for column in data.columns.values()]
+    held: list[Any] = [column.values for column in data.columns.values()]
     held += [one for one in (data.identities, data.numbers, data.aliases) if one is not None]
     return sum(getattr(one, "nbytes", len(one) * _ENTRY_BYTES) for one in held)

@@ -189,6 +189,13 @@ PUBLIC = (
 writes a job file for a person."""
 
 
+OPENING = (
+    *(f"parties.catalog.{name}" for name in ("loading", "sources", "csvs", "excel", "parquets", "databases")),
+    *("parties.catalog.adding.drafted", "parties.catalog.checking.checked", "parties.catalog.survey.survey"),
+)
+"""What opens sources of data sets. Only the worker does; all others ask `parties.catalog.reading`."""
+
+
 def room_of(name: str) -> str | None:
     """The room in which the module `name` lies, the most particular one."""
     return max((room for room in ROOMS if within(name, room)), key=len, default=None)
@@ -271,6 +278,18 @@ def test_the_daemon_imports_no_single_analysis() -> None:
         for m in modules("parties")
         for line, target in (*imports(m.tree), *named(m.tree))
         if any(within(target, one) for one in SINGLE) and not any(within(target, one) for one in PUBLIC)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_the_worker_opens_sources() -> None:
+    """A file can end or hang whoever opens it."""
+    wrong = [
+        f"{m.name}:{line} imports {target}"
+        for m in modules("parties")
+        if not within(m.name, "parties.catalog") or m.name == "parties.catalog.recipes"
+        for line, target in (*imports(m.tree), *named(m.tree))
+        if any(within(target, one) for one in OPENING)
     ]
     assert not wrong, "\n".join(wrong)
 
