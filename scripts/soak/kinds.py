@@ -34,6 +34,8 @@ RULE: Mapping[str, Any] = {
     "peers": ["*"],
     "datasets": ["people"],
     "columns": ["*"],
+    "keys": ["*"],
+    "may_state": ["where", "derived", "bounds", "centres"],
     "recipients": ["both"],
     "epsilon_per_job": "10",
     "epsilon_total": "1000000",
@@ -82,7 +84,9 @@ def furnish(home: Path, number: int, rows: int, **entries: Any) -> None:
             )
     people = {"source": "people.csv", "key": "card", "columns": {**COLUMNS}}
     (home / "catalog.toml").write_text(tomli_w.dumps({"datasets": {"people": people}}))
-    (home / "policy.toml").write_text(tomli_w.dumps({"rules": [{**RULE, **entries}]}))
+    rule = {**RULE, **entries}
+    named = rule | {"name": "vectors", "parameters": {"method": ["vectors"]}}
+    (home / "policy.toml").write_text(tomli_w.dumps({"rules": [rule, named]}))
 
 
 def kinds(names: tuple[str, str], seconds: int = 600) -> dict[str, dict[str, Any]]:
