@@ -361,7 +361,7 @@ def test_a_gate_that_raises_keeps_everything_closed(name):
 
 @pytest.mark.parametrize("limits", [Limits(minimum_group=2), Limits(dominance=Fraction(1, 2))])
 def test_a_job_without_noise_holds_one_figure(limits):
-    """Whatever the analysis: several are refused before it runs, and more than were stated before they open."""
+    """Several are refused before the analysis runs, and more than were stated before they open."""
     several = replace(GROUPS, exact=ExactFigures(2, Whom.MATCHES))
     ran = []
 
