@@ -35,6 +35,7 @@ RULE: Mapping[str, Any] = {
     "datasets": ["people"],
     "columns": ["*"],
     "keys": ["*"],
+    "may_state": ["where", "derived", "bounds", "centres"],
     "recipients": ["both"],
     "epsilon_per_job": "10",
     "epsilon_total": "1000000",

@@ -167,6 +167,7 @@ datasets = ["patients"]
 columns = ["age"]
 recipients = ["both"]
 exact_aggregates = true
+runs_total = 9
 minimum_group = {group}
 approval = "auto"
 """

@@ -10,7 +10,9 @@ from collections import Counter
 import pytest
 
 from parties.disclosure.history import History
-from parties.disclosure.log import HistoryError
+from parties.disclosure.log import HistoryError, OverlapError
+from parties.ledger.accounting import Account
+from smc.analyses.studies.facts import Whom
 from tests.parties.disclosure.history_runs import job, record
 
 
@@ -86,3 +88,31 @@ def test_a_job_between_both_files_is_not_taken_for_one_that_the_ledger_lacks(his
         known[digest] += 1
     other.join(10)
     assert found == [()]
+
+
+def shown(history, whom, **changes):
+    """Keep a job whose figures are about these; the code of the refusal, if it is refused."""
+    try:
+        record(history, job(history, range(9), whom=whom, **changes))
+    except OverlapError as refusal:
+        return refusal.stable_code
+    return None
+
+
+def test_a_clustering_stands_alone_towards_a_peer(history):
+    assert shown(history, Whom.MATCHES) is None
+    assert shown(history, Whom.CLUSTERS) is None
+    assert shown(history, Whom.MATCHES) is None
+    for whom in (Whom.CLUSTERS, Whom.CELLS):
+        assert shown(history, whom) == "overlap"
+    # another peer, other people, no limits; and what the peer does not get
+    assert shown(history, Whom.CLUSTERS, peer="west") is None
+    assert shown(history, Whom.CLUSTERS, account=Account.of("others"), dataset="others") is None
+    assert shown(history, Whom.CLUSTERS, minimum=1) is None
+    assert shown(history, None) is None
+
+
+def test_no_clustering_follows_tables_or_what_is_not_known(history):
+    assert shown(history, Whom.CELLS) is None
+    assert shown(history, Whom.CELLS) is None
+    assert shown(history, Whom.CLUSTERS) == "overlap"

@@ -33,6 +33,7 @@ def test_the_rule_holds_and_the_file_stays(path):
         *("noisy", True, "1/2", "3"),
     )
     assert rule.columns == {"age", "smoker"}
+    assert (rule.runs_total, rule.has_runs) == (100, True)
     assert rule.recipients == {"self", "peer"}
     assert not rule.exact_aggregates
     assert not rule.row_results

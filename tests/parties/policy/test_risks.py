@@ -208,3 +208,28 @@ def test_each_rule_keeps_its_place() -> None:
     rules = [first, EXACT | {"minimum_group": 1}, MATCHING | {"name": "last", "runs_total": 30}]
     found = risks(parse_policy({"rules": rules}, "policy.toml"), DECLARED)
     assert [risk.rule for risk in found] == ["matching", "exact", "last"]
+
+
+CHOOSING = BY_ROW | {
+    "name": "choosing",
+    "analyses": ["matching"],
+    "types": None,
+    "columns": ["age", "weight"],
+}
+
+
+def test_rows_of_the_peers_choice_find_every_value_of_vectors() -> None:
+    assert of(CHOOSING) == []
+    (risk,) = of(CHOOSING, parameters={"method": ["exact", "vectors"]})
+    assert "find every value of a column in one job" in risk.what
+    assert "age by 121 rows, weight by 4096 rows" in risk.what
+    assert of(CHOOSING, parameters={"method": ["vectors"]}, recipients=["self"]) == []
+    assert of(CHOOSING, parameters={"method": ["vectors"]}, columns=["card"]) == []
+
+
+def test_many_variants_of_a_record_find_its_fields() -> None:
+    (risk,) = of(CHOOSING, maximum_ratio=10)
+    assert (risk.key, "many variants" in risk.what) == ("maximum_ratio", True)
+    assert of(CHOOSING, maximum_ratio=2) == []
+    assert of(CHOOSING, maximum_ratio=10, parameters={"method": ["exact"]}) == []
+    assert of(CHOOSING, maximum_ratio=10, parameters={"output": ["size"]}) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -356,6 +357,31 @@ def test_a_gate_that_raises_keeps_everything_closed(name):
     with pytest.raises(UsageError, match="written"):
         attempt(program, declared, Limits(minimum_group=2), gate=gate)
     assert all(not channel.opened for channel in channels)
+
+
+@pytest.mark.parametrize("limits", [Limits(minimum_group=2), Limits(dominance=Fraction(1, 2))])
+def test_a_job_without_noise_holds_one_figure(limits):
+    """Several are refused before the analysis runs, and more than were stated before they open."""
+    several = replace(GROUPS, exact=ExactFigures(2, Whom.MATCHES))
+    ran = []
+
+    def silent(release, x, y, recipients):
+        ran.append(release)
+
+    found = refused(silent, several, limits)
+    assert "holds one figure" in found.what
+    assert not ran
+
+    def twice(release, x, y, recipients):
+        one = release.open(total(x, y), recipients, Groups((ROWS,)))
+        return one, release.open(x + y, recipients, Groups((ROWS,)))
+
+    for outcome, _ in attempt(twice, GROUPS, limits):
+        assert isinstance(outcome, DisclosureRefused)
+        assert outcome.stable_code == "release"
+    for program in (silent, twice):  # nobody minds where nothing is limited
+        for outcome, _ in attempt(program, several, NO_LIMITS):
+            assert "figure" not in str(outcome)
 
 
 def test_a_release_cannot_be_made_without_limits():
