@@ -468,13 +468,9 @@ def test_what_was_spent_is_shown_where_nothing_may_be_written(parties, words):
     """As on a view of the home for auditors; with the names of the jobs."""
     home = parties.homes["north"]
     steps = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
-    done = subprocess.run(
-        ["unshare", "--mount", "--map-root-user", "sh", "-c", steps, "sh", home, *COMMAND, *words]
-        + ["--config", home, "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    inside = ["sh", "-c", steps, "sh", home, *COMMAND, *words, "--config", home, "--json"]
+    mounted = [str(word) for word in ("unshare", "--mount", "--map-root-user", *inside)]
+    done = subprocess.run(mounted, capture_output=True, text=True, check=False)
     if "unshare" in done.stderr or "mount" in done.stderr:
         pytest.skip(f"no mounts of one's own here: {done.stderr.strip()}")
     assert done.returncode == 0, done.stdout + done.stderr
