@@ -16,6 +16,7 @@ from anonymizer.tables import files
 from anonymizer.utility.learning import holdout, learning_utility
 from tests.anonymizer.data import shared
 
+pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parents[3] / "scripts" / "reproduce"
 SEEDS = range(2)
 

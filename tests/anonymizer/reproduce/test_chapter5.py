@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parents[3] / "scripts" / "reproduce"
 DATA = Path(os.environ.get("DUETTO_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
@@ -115,7 +116,6 @@ def test_statements_are_denied_where_figures_deny_them(scripts, found):
     assert not held["a longer observation links more users"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("log", ["shop", "hospital"])
 def test_real_logs_keep_the_row_of_1_by_k_and_the_trends(scripts, log):
     """Erratum 17: the row of 1 / k holds on any data, and so do the curves' shapes here."""

@@ -23,6 +23,9 @@ from smc.errors import DuettoError
 from tests.parties.jobs.joined import approve
 from tests.parties.served import waiting
 
+LONG = 120
+"""Seconds that a call waits: whoever is locked out is refused at once, or never answered."""
+
 
 def watching(party, job_id, number):
     """So many open watches of a job: those that the daemon holds, and those that it refused."""
@@ -43,12 +46,12 @@ def test_forty_who_wait_lock_nobody_out(served, file):
     with Party(served.folder / "south") as south:
         held, refused = watching(south, job_id, 40)
         assert (len(held), refused) == (40, [])
-        assert len(list(south._stub.List(pb.ListRequest(), timeout=5))) == 2
-        assert south.status(5)["jobs"] == {"waiting-own-approval": 2}
+        assert len(list(south._stub.List(pb.ListRequest(), timeout=LONG))) == 2
+        assert south.status(LONG)["jobs"] == {"waiting-own-approval": 2}
         given_up = pb.Decision(job_id=other, actor="Ann", uid=1000)
-        assert south.call("Cancel", given_up, 5).state == "cancelled"
+        assert south.call("Cancel", given_up, LONG).state == "cancelled"
         approved = pb.Decision(job_id=job_id, actor="Ann", uid=1000, shown=south.job(job_id).shown)
-        assert south.call("Approve", approved, 5).state == "approved"
+        assert south.call("Approve", approved, LONG).state == "approved"
         for call in held:
             *_, last = call
             assert last.state == "finished"

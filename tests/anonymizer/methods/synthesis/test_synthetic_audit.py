@@ -80,6 +80,7 @@ class Careless(METHODS["synth-independent"]):
         return learned
 
 
+@pytest.mark.slow
 def test_the_audit_finds_a_method_that_spends_more_than_it_says(tmp_path):
     assert audited(lambda: Careless(epsilon=EPSILON), tmp_path, RUNS, 1e-6) > EPSILON
 

@@ -105,6 +105,16 @@ def until(holds: Callable[[], object], seconds: float = 20) -> None:
         time.sleep(0.01)
 
 
+def idle_after(seconds: float, *sides: Side) -> None:
+    """From now on these parties are idle after so many seconds without a job, be it `NEVER`."""
+    for side in sides:
+        side.runner._shares._quiet_seconds = seconds
+
+
+NEVER = 600.0
+"""Seconds that no test waits, however slow the machine is."""
+
+
 def insist(side: Side, work: Callable[..., None]) -> None:
     """Run it as soon as the peer is done with the session before."""
     while True:

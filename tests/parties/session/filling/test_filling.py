@@ -20,7 +20,17 @@ from smc.forms import Role
 from smc.oblivious.pool import Pool, PoolInfo
 from smc.protocols.pools import take_pool
 from tests.parties.rpc.harness import JOB, Ending, task
-from tests.parties.session.filling.sides import OWN, QUICK, Make, count_calls, kept, other, until
+from tests.parties.session.filling.sides import (
+    NEVER,
+    OWN,
+    QUICK,
+    Make,
+    count_calls,
+    idle_after,
+    kept,
+    other,
+    until,
+)
 
 
 def test_one_look_fills_what_is_missing_on_both_sides(make: Make) -> None:
@@ -143,8 +153,7 @@ def test_pauses_grow_and_end_when_a_filling_succeeds(make: Make, monkeypatch: py
 
 
 def test_nothing_is_filled_while_a_job_runs_or_has_just_come(make: Make) -> None:
-    north, south = make(quiet=0.3)
-    until(lambda: north.runner.is_quiet and south.runner.is_quiet)
+    north, south = make(quiet=0.0)
     inside, release = threading.Event(), threading.Event()
 
     def wait(session: Any) -> None:
@@ -157,22 +166,23 @@ def test_nothing_is_filled_while_a_job_runs_or_has_just_come(make: Make) -> None
     )
     thread.start()
     assert inside.wait(10)
-    time.sleep(0.4)
     with pytest.raises(PeerBusy):
         north.run(lambda session: None)
     north.filler.look()
     assert not north.names
+    idle_after(NEVER, north, south)
     release.set()
     thread.join(10)
     assert ended.wait() is None
     north.filler.look()
     assert not north.names
+    idle_after(0.0, north, south)
     until(lambda: (north.filler.look(), len(north.names) == 3)[1])
 
 
 def test_only_the_other_side_is_busy(make: Make) -> None:
-    north, south = make(quiet=0.2)
-    until(lambda: north.runner.is_quiet)
+    north, south = make(quiet=0.0)
+    idle_after(NEVER, south)
     south.runner.give_way()
     with pytest.raises(PeerBusy, match="south runs as many"):
         north.run(lambda session: None)

@@ -99,14 +99,15 @@ def test_a_peer_that_claims_pools_that_are_not_there_gains_nothing(make: Make) -
 def test_a_peer_that_says_nothing_more_is_given_up_in_time(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filling, "DEADLINE_SECONDS", 0.5)
     north, south = make()
 
     def silent(session: Any) -> None:
         time.sleep(1.5)
 
-    with pytest.raises(PeerAborted):
-        north.run(silent, deadline_seconds=30.0)
+    with monkeypatch.context() as brief:
+        brief.setattr(filling, "DEADLINE_SECONDS", 0.5)
+        with pytest.raises(PeerAborted):
+            north.run(silent, deadline_seconds=30.0)
     until(lambda: south.runner.is_quiet)
     north.filler.look()
     assert len(north.names) == 3
