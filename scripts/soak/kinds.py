@@ -34,6 +34,7 @@ RULE: Mapping[str, Any] = {
     "peers": ["*"],
     "datasets": ["people"],
     "columns": ["*"],
+    "keys": ["*"],
     "recipients": ["both"],
     "epsilon_per_job": "10",
     "epsilon_total": "1000000",
@@ -45,6 +46,8 @@ RULE: Mapping[str, Any] = {
     "types": ["*-*-*"],
     "approval": "auto",
 }
+VECTORS: Mapping[str, Any] = {"name": "vectors", "parameters": {"method": ["vectors"]}}
+"""What a rule for matching by likeness has besides, since that tells more than other jobs."""
 
 
 def furnish(home: Path, number: int, rows: int, **entries: Any) -> None:
@@ -82,7 +85,7 @@ def furnish(home: Path, number: int, rows: int, **entries: Any) -> None:
             )
     people = {"source": "people.csv", "key": "card", "columns": {**COLUMNS}}
     (home / "catalog.toml").write_text(tomli_w.dumps({"datasets": {"people": people}}))
-    (home / "policy.toml").write_text(tomli_w.dumps({"rules": [{**RULE, **entries}]}))
+    (home / "policy.toml").write_text(tomli_w.dumps({"rules": [{**RULE, **entries}, {**RULE, **VECTORS, **entries}]}))
 
 
 def kinds(names: tuple[str, str], seconds: int = 600) -> dict[str, dict[str, Any]]:
