@@ -85,7 +85,8 @@ def furnish(home: Path, number: int, rows: int, **entries: Any) -> None:
             )
     people = {"source": "people.csv", "key": "card", "columns": {**COLUMNS}}
     (home / "catalog.toml").write_text(tomli_w.dumps({"datasets": {"people": people}}))
-    (home / "policy.toml").write_text(tomli_w.dumps({"rules": [{**RULE, **entries}, {**RULE, **VECTORS, **entries}]}))
+    rules = [{**RULE, **entries}, {**RULE, **VECTORS, **entries}]
+    (home / "policy.toml").write_text(tomli_w.dumps({"rules": rules}))
 
 
 def kinds(names: tuple[str, str], seconds: int = 600) -> dict[str, dict[str, Any]]:
