@@ -34,7 +34,7 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.network import network_priced
 from smc.pieces import cut
-from smc.protocols.flights import Flight
+from smc.protocols.flights import Flight, Flights
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
@@ -102,7 +102,7 @@ def cost(blocks: int, height: int, bits: int, chooser: Role = Role.ALICE) -> Cos
     else:
         flights = (Flight.ALICE, *(Flight.BOTH,) * (len(sizes) - 1), Flight.BOB)
     each = [cost_blocks(size, silent=silent).mirror for size in sizes]
-    total = replace(sum(each, Cost()) + Cost((), 0, height * sum(sizes)), flights=flights)
+    total = replace(sum(each, Cost()) + Cost((), 0, height * sum(sizes)), flights=Flights.of(flights))
     return total if chooser is Role.ALICE else total.mirror
 
 
