@@ -1,9 +1,9 @@
 """The clock of the machine, which may be wrong: steps of the network's time, a dead battery, a snapshot.
 
-What is written bears the time of the wall clock. What deletes or ends something by its age needs a `TrustedTime`
-time, which only `Clock.trusted` gives: the wall clock has to agree with seconds that only grow, and nothing
-that was written last may lie ahead of it. What counts the last hours takes `Clock.earliest`, so that a step
-ahead opens nothing.
+What is written bears the time of the wall clock. What deletes or ends something by its age needs a
+`TrustedTime`, which only `Clock.trusted` gives: the wall clock has to agree with seconds that only grow, and
+nothing that was written last may lie ahead of it. What counts the last hours takes `Clock.earliest`, so that
+a step ahead opens nothing.
 """
 
 from __future__ import annotations
