@@ -60,3 +60,26 @@ def test_the_lowest_level_has_no_data_results_or_keys(pair, caplog):
         for number in map(int, (key.p, key.q)):
             assert not {str(number), f"{number:x}"} & {*caplog.text.split()}
     assert north.own_signature.hex() not in caplog.text
+
+
+def test_a_place_in_the_code_writes_so_many_records_a_minute(caplog):
+    """A peer that greets with another version a thousand times a second made a thousand lines."""
+    now = [0.0]
+    bounded = logs.Bounded(lambda: now[0])
+    log = logging.getLogger("duetto.place")
+
+    def said():
+        caplog.clear()
+        log.warning("greeting of %s", "north")
+        return bounded.filter(caplog.records[-1])
+
+    caplog.set_level(logging.INFO)
+    assert sum(said() for _ in range(5 * logs.RECORDS)) == logs.RECORDS
+    log.warning("another place")
+    assert bounded.filter(caplog.records[-1])
+    now[0] = 60.0
+    assert said()
+    left_out = 4 * logs.RECORDS
+    assert caplog.records[-1].getMessage() == (
+        f"greeting of north ({left_out} records like this one were left out before)"
+    )
