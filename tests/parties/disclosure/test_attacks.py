@@ -1,0 +1,203 @@
+"""A peer that keeps to the protocol, chooses rows, jobs and its own policy, and keeps what it receives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from parties.catalog.persons import identities
+from parties.disclosure.auditor import JobAuditor
+from parties.disclosure.history import History
+from parties.disclosure.participants import ParticipantSet, persons_of
+from parties.ledger.accounting import Account
+from smc.analyses.disclosure.limits import Agreed, Limits
+from smc.analyses.disclosure.owned import Owned
+from smc.analyses.matching.analysis import MATCHING
+from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.studies.columns import DAYS, PERSONS, Column, Schema
+from smc.analyses.studies.runner import run_study
+from smc.errors import DisclosureRefused, PeerAborted
+from smc.forms import Role
+from smc.pair import run_pair
+from smc.protocols.agreement import Agreement
+from tests.smc.analyses.transcripts import watched
+
+VICTIM, PEER = Role.BOB, Role.ALICE
+POLICY = Limits(minimum_group=10, dominance=Fraction(4, 5))
+COST = Schema("integer", lower=0, upper=100_000, unit="euro")
+AGE = Schema("integer", lower=0, upper=120, unit="years")
+DIAGNOSES = Schema("category", categories=("appendicitis", "asthma", "diabetes", "fracture", "HIV"))
+
+
+def patients(**columns):
+    """The victim's rows, each of a person of its own."""
+    schemas = {"cost": COST, "age": AGE, "diagnosis": DIAGNOSES}
+    found = {
+        name: Column(np.array(values, dtype=np.int64), schemas[name]) for name, values in columns.items()
+    }
+    rows = len(next(iter(found.values())))
+    return found | {PERSONS: Column(np.arange(rows), Schema("integer"))}
+
+
+class Victim:
+    """A party with a history, towards which one peer runs job after job."""
+
+    def __init__(self, folder, data, policy=POLICY, overlap=20):
+        self._history, self._data, self._policy, self._overlap = History(folder), data, policy, overlap
+
+    def auditor(self):
+        names = [str(row) for row in range(len(next(iter(self._data.values()))))]
+        persons = identities(names, self._history.secret())
+        job = ParticipantSet(
+            "00ff",
+            Account.of("patients"),
+            "patients",
+            "peer",
+            persons_of(persons),
+            self._overlap,
+            group=self._policy.minimum_group,
+            dominance=self._policy.dominance,
+        )
+        return JobAuditor(self._history, job, persons)
+
+    def asked(self, study, rows=0, policy=POLICY, recipients=frozenset({PEER})):
+        """What the peer, who brings rows of its own and a policy, receives in a job; and its outcome."""
+        theirs = {name: replace(c, values=np.zeros(rows, np.int64)) for name, c in self._data.items()}
+        theirs[PERSONS] = Column(np.arange(rows), Schema("integer"))
+        seen = {role: [] for role in Role}
+
+        def side(session):
+            own, data = (policy, theirs) if session.role is PEER else (self._policy, self._data)
+            limits = Agreed(Owned(own), self._policy.stricter(policy))
+            auditor = [self.auditor()] if session.role is VICTIM else []
+            gate = [lambda channel: None]
+            return run_study(study, watched(session, seen), data, recipients, limits, *gate, *auditor)
+
+        try:
+            outcome = run_pair(side, side)[0]
+        except (DisclosureRefused, PeerAborted):
+            outcome = None
+        return seen[PEER], outcome
+
+
+def statistics(**query):
+    return STATISTICS.parse({"noise": "none", "maximum_rows": 10_000, "queries": [query]})
+
+
+def answers(received):
+    """What the peer got beside what it asked for: nothing but whether the victim goes on."""
+    assert {type(message) for message in received} <= {Agreement}
+    return [message.answer.encode() for message in received]
+
+
+LOOSE = Limits()
+"""Of a peer that wants to see everything: its own part, which is empty, is let out."""
+
+
+def test_fine_bins_show_nobody_who_is_there(tmp_path):
+    """9,090 bins of 11 euro: the cells of a few would be the 400 costs, to within 10 euro."""
+    drawn = np.random.default_rng(7)
+    histogram = statistics(kind="histogram", column="cost", edges=list(range(0, 100_000, 11)))
+    for costs in (drawn.integers(0, 99_990, 400), drawn.integers(0, 50, 400)):
+        victim = Victim(tmp_path, patients(cost=costs))
+        received, outcome = victim.asked(histogram, policy=LOOSE, recipients=frozenset({VICTIM}))
+        assert answers(received) == [b"\x01"]
+        assert outcome.tables == ()
+        received, outcome = victim.asked(histogram, policy=LOOSE)
+        assert answers(received) == [b"\x00"]
+        assert outcome is None
+
+
+@pytest.mark.parametrize("recipients", [frozenset({VICTIM}), frozenset({PEER})])
+def test_the_peers_own_policy_measures_nothing(tmp_path, recipients):
+    """By its smallest group it would bisect counts, by its dominance the largest part of a sum."""
+    data = patients(cost=[35_735, *range(100, 499)])
+    bins = statistics(kind="histogram", column="cost", edges=[0, 200, 300, 100_000])
+    total = statistics(kind="sum", column="cost")
+    for study, policies in (
+        (bins, [Limits(minimum_group=m) for m in (2, 10, 99, 101, 250)]),
+        (total, [Limits(10, Fraction(part, 100)) for part in (1, 20, 40, 80)]),
+    ):
+        heard = []
+        for place, policy in enumerate(policies):
+            (folder := tmp_path / f"{study.parameters.queries[0].kind}{place}").mkdir()
+            received, _ = Victim(folder, data).asked(study, rows=9000, policy=policy, recipients=recipients)
+            heard.append([(type(message), message.encode()) for message in received])
+        if recipients == {VICTIM}:
+            assert all(kind is Agreement for each in heard for kind, _ in each)
+        assert heard == [heard[0]] * len(heard)
+
+
+def test_a_number_that_is_one_persons_does_not_follow_from_two_sums(tmp_path):
+    """All patients, and all but the eleven of an age, one of whom has nearly all of their cost."""
+    costs = [98_765, *range(150, 160), *(9_000 + 7 * np.arange(389))]
+    ages = [95] * 11 + [50] * 389
+    victim = Victim(tmp_path, patients(cost=costs, age=ages))
+    _, everybody = victim.asked(statistics(kind="sum", column="cost"))
+    assert everybody.tables[0].columns["value"] == (sum(costs),)
+    group = {"column": "age", "equals": 95}
+    _, eleven = victim.asked(statistics(kind="sum", column="cost", where=[group]))
+    assert eleven.tables[0].columns["value"] == (None,)
+    others = {"column": "age", "not_equals": 95}
+    received, outcome = victim.asked(statistics(kind="sum", column="cost", where=[others]))
+    assert outcome is None
+    assert answers(received) == [b"\x00"]
+
+
+def test_the_only_patient_of_an_age_keeps_the_diagnosis(tmp_path):
+    """Zeros beside the one withheld cell of a row would tell that the oldest patient has HIV."""
+    drawn = np.random.default_rng(3)
+    data = patients(
+        age=[97, *drawn.integers(90, 96, 500), *drawn.integers(98, 121, 500)],
+        diagnosis=[4, *drawn.integers(0, 5, 1000)],
+    )
+    edges = {"age": [90, 96, 98, 121]}
+    study = statistics(kind="crosstab", columns=["age", "diagnosis"], edges=edges)
+    for policy in (POLICY, replace(POLICY, zeros="shown")):
+        received, outcome = Victim(tmp_path, data, policy).asked(study)
+        assert outcome is None
+        assert answers(received) == [b"\x00"]
+
+
+def test_a_cell_below_the_overlap_stands_beside_a_smallest_group_that_it_reaches(tmp_path):
+    """As in the example of docs/policy.md: 12 persons, minimum_group = 10, overlap = 20."""
+    ages = np.repeat([20, 50, 80], [12, 200, 188])
+    victim = Victim(tmp_path, patients(age=ages))
+    study = statistics(kind="histogram", column="age", edges=[0, 30, 60, 100])
+    for _ in range(2):
+        _, outcome = victim.asked(study)
+        assert list(outcome.tables[1].columns["count"])[:3] == [12, 200, 188]
+
+
+ID = Schema("integer", lower=0, upper=10**6)
+CAME = Schema("integer", lower=18_262, upper=22_000, unit=DAYS)
+
+
+@pytest.mark.parametrize("origin", ["2020-01-01", "1000-01-01"])
+def test_a_constant_date_hides_nobody_who_dominates_a_sum_over_matches(origin):
+    """Twelve matches with 1,866 days since 2020, 1,800 of them one person's: whatever the first day is."""
+    study = MATCHING.parse(
+        {
+            "method": "exact",
+            "keys": ["id"],
+            "output": "statistics",
+            "values": [{"side": "bob", "column": "days"}],
+            "derived": {"days": {"from": origin, "to": "came", "unit": "days"}},
+        }
+    )
+    numbers = Column(np.arange(12), ID)
+
+    def run(came):
+        theirs = {"id": numbers, "came": Column(CAME.lower + np.array(came), CAME)}
+        return run_pair(
+            lambda s: run_study(study, s, {"id": numbers}, frozenset({PEER}), POLICY.of_both),
+            lambda s: run_study(study, s, theirs, frozenset({PEER}), POLICY.of_both),
+        )[0]
+
+    with pytest.raises(DisclosureRefused):
+        run([1800, *[6] * 11])
+    even = run(range(140, 152))
+    assert even.tables
