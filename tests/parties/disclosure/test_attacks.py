@@ -27,6 +27,8 @@ from tests.smc.analyses.transcripts import watched
 
 VICTIM, PEER = Role.BOB, Role.ALICE
 POLICY = Limits(minimum_group=10, dominance=Fraction(4, 5))
+LOOSE = Limits()
+"""Of a peer that wants to see everything: its own part, which is empty, is let out."""
 COST = Schema("integer", lower=0, upper=100_000, unit="euro")
 AGE = Schema("integer", lower=0, upper=120, unit="years")
 DIAGNOSES = Schema("category", categories=("appendicitis", "asthma", "diabetes", "fracture", "HIV"))
@@ -63,7 +65,7 @@ class Victim:
         )
         return JobAuditor(self._history, job, persons)
 
-    def asked(self, study, rows=0, policy=POLICY, recipients=frozenset({PEER})):
+    def asked(self, study, rows=0, policy=LOOSE, recipients=frozenset({PEER})):
         """What the peer, who brings rows of its own and a policy, receives in a job; and its outcome."""
         theirs = {name: replace(c, values=np.zeros(rows, np.int64)) for name, c in self._data.items()}
         theirs[PERSONS] = Column(np.arange(rows), Schema("integer"))
@@ -93,20 +95,16 @@ def answers(received):
     return [message.answer.encode() for message in received]
 
 
-LOOSE = Limits()
-"""Of a peer that wants to see everything: its own part, which is empty, is let out."""
-
-
 def test_fine_bins_show_nobody_who_is_there(tmp_path):
     """9,090 bins of 11 euro: the cells of a few would be the 400 costs, to within 10 euro."""
     drawn = np.random.default_rng(7)
     histogram = statistics(kind="histogram", column="cost", edges=list(range(0, 100_000, 11)))
     for costs in (drawn.integers(0, 99_990, 400), drawn.integers(0, 50, 400)):
         victim = Victim(tmp_path, patients(cost=costs))
-        received, outcome = victim.asked(histogram, policy=LOOSE, recipients=frozenset({VICTIM}))
+        received, outcome = victim.asked(histogram, recipients=frozenset({VICTIM}))
         assert answers(received) == [b"\x01"]
         assert outcome.tables == ()
-        received, outcome = victim.asked(histogram, policy=LOOSE)
+        received, outcome = victim.asked(histogram)
         assert answers(received) == [b"\x00"]
         assert outcome is None
 
@@ -137,10 +135,10 @@ def test_a_number_that_is_one_persons_does_not_follow_from_two_sums(tmp_path):
     ages = [95] * 11 + [50] * 389
     victim = Victim(tmp_path, patients(cost=costs, age=ages))
     _, everybody = victim.asked(statistics(kind="sum", column="cost"))
-    assert everybody.tables[0].columns["value"] == (sum(costs),)
+    assert everybody.tables[0].columns["value"] == [sum(costs)]
     group = {"column": "age", "equals": 95}
     _, eleven = victim.asked(statistics(kind="sum", column="cost", where=[group]))
-    assert eleven.tables[0].columns["value"] == (None,)
+    assert eleven.tables[0].columns["value"] == [None]
     others = {"column": "age", "not_equals": 95}
     received, outcome = victim.asked(statistics(kind="sum", column="cost", where=[others]))
     assert outcome is None
