@@ -13,9 +13,9 @@ OWNERS = frozenset(
         "parties.contracts.contract",
         "smc.analyses.clustering.census",
         "smc.analyses.disclosure.limits",
-        "smc.analyses.disclosure.owned",
         "smc.analyses.matching.aggregates.columns",
         "smc.analyses.statistics.horizontal.exact",
+        "smc.analyses.studies.declared",
     }
 )
 """Who says of a value that the holder's own catalog or policy says it: the own limits of a contract, declared

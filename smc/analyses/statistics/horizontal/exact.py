@@ -20,7 +20,7 @@ from smc.analyses.disclosure.costs import cost_tables
 from smc.analyses.disclosure.crowds import Crowds, persons_of, told_apart
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
-from smc.analyses.disclosure.owned import Owned, declared_bounds
+from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import TablePart, Weighed, joined, suppressed
 from smc.analyses.records.conditions import Where
@@ -35,6 +35,7 @@ from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.declared import declared_bounds
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.spec import Cost
