@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
-from typing import Final, NoReturn
 
-_INTERRUPTED: Final = 130
-"""As `parties.errors.INTERRUPTED`, which is not imported yet."""
+from parties.cli.interrupts import leave
 
 
 def main() -> None:
@@ -16,14 +13,3 @@ def main() -> None:
     from parties.cli.main import main as run
 
     run()
-
-
-def leave(*_: object) -> NoReturn:
-    """End the process: nothing has been done yet, and there is nobody to tell."""
-    os._exit(_INTERRUPTED)
-
-
-def listen() -> None:
-    """From now on an interrupt is an exception, which commands clean up after; other handlers stay."""
-    if signal.getsignal(signal.SIGINT) is leave:
-        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, NoReturn
 
 import click
 
-from parties.cli import entry
+from parties.cli import interrupts
 from parties.errors import OK, UNREAD, USAGE
 from parties.places import require_text
 from parties.rpc import process
@@ -113,7 +113,7 @@ class _Commands(click.Group):
         if cmd_name not in ENTRIES:
             return None
         module = importlib.import_module(ENTRIES[cmd_name].module)
-        entry.listen()
+        interrupts.listen()
         commands: tuple[click.Command, ...] = module.COMMANDS
         return next(command for command in commands if command.name == cmd_name)
 

@@ -36,6 +36,7 @@ FLOORS = (
     ("smc.oblivious.engine", "smc.oblivious.lanes"),
     ("smc.oblivious.lane_engine", "smc.oblivious.laned_engine", "smc.oblivious"),
     ("smc.protocols.engines", "smc.protocols.cipher_context"),
+    ("smc.protocols.flights",),
     ("smc.protocols.session", "smc.protocols.spec"),
     (
         *("smc.protocols.transfer_costs", "smc.protocols.coins", "smc.protocols.agreement"),
@@ -49,6 +50,7 @@ FLOORS = (
     ("smc.planning",),
     (
         *("smc.secret.benes", "smc.secret.bounds", "smc.secret.distribution", "smc.secret.shapes"),
+        "smc.secret.truth",
         *("smc.secret.masks", "smc.secret.gilboa", "smc.secret.common_ones", "smc.secret.mux"),
         *("smc.secret.opening", "smc.secret.lattice_multiply"),
     ),

@@ -53,8 +53,8 @@ sys.meta_path.insert(0, Hanging())
 def test_a_command_that_runs_cleans_up_after_an_interrupt():
     """Once the command's module is there an interrupt is an exception again."""
     code = (
-        "import signal, click; from parties.cli import entry, main\n"
-        "signal.signal(signal.SIGINT, entry.leave)\n"
+        "import signal, click; from parties.cli import interrupts, main\n"
+        "signal.signal(signal.SIGINT, interrupts.leave)\n"
         "main.duetto.get_command(click.Context(main.duetto), 'types')\n"
         "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
     )
