@@ -149,7 +149,7 @@ def test_facts_of_a_wrong_kind_are_found(products, wrong):
         check_analysis(stating(products, **wrong), CASE)
 
 
-@pytest.mark.parametrize("facts", [{"exact": False}, {"matches": True}], ids="-".join)
+@pytest.mark.parametrize("facts", [{"exact": None}, {"matches": True}], ids="-".join)
 def test_facts_that_are_not_those_of_the_run_are_found(products, facts):
     with pytest.raises(DuettoError, match=r"The analysis (opens figures|matches rows)"):
         check_analysis(stating(products, **facts), CASE)
@@ -176,7 +176,7 @@ def test_a_loss_without_noise_is_found(products, monkeypatch):
             self, session, data, recipients, AsNoisy(release)
         ),
         preview=lambda *given: Preview(),
-        facts=lambda *given: replace(right(*given), exact=False, loss=Loss(Fraction(1))),
+        facts=lambda *given: replace(right(*given), exact=None, loss=Loss(Fraction(1))),
     )
     with pytest.raises(ConformanceError, match="they have no noise"):
         check_analysis(wrong, CASE)
