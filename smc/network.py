@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -27,7 +28,11 @@ class Network:
 
 
 LAN: Final = Network()
-"""What routes are planned for where nobody says more."""
+"""An ordinary local network, which tables of routes are for."""
+
+LOOPBACK: Final = Network(0.8, math.inf)
+"""What routes of comparisons are planned for where nobody names a link: it takes nothing but what a message
+costs the two processes; what its bytes cost them is in the prices of operations."""
 
 _PRICED: ContextVar[tuple[Network | None, int]] = ContextVar("priced", default=(None, 1))
 

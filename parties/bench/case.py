@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smc.forms import ComparisonType, Role
-from smc.network import LAN, Network
+from smc.network import LOOPBACK, Network
 from smc.planning.plan import Plan
 from smc.planning.registry import DEFAULT_ENGINE
 from smc.planning.route import plan_comparison
@@ -83,8 +83,8 @@ class Case:
 
     @property
     def network(self) -> Network:
-        """The link that the planner plans for; loopback counts as a local network."""
-        return Network(self.rtt_ms or LAN.rtt_ms, self.mbit or LAN.mbit)
+        """The link that the planner plans for."""
+        return Network(self.rtt_ms or LOOPBACK.rtt_ms, self.mbit or LOOPBACK.mbit)
 
     def plan(self) -> Plan:
         """The route.

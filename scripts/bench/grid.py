@@ -16,7 +16,7 @@ from parties.bench.case import Case, usual_modulus
 from smc.ciphers.keys import parse_size
 from smc.errors import NoRouteError, UsageError
 from smc.forms import ComparisonType
-from smc.network import LAN, Network
+from smc.network import LOOPBACK, Network
 from smc.planning.cost import estimate_seconds
 from smc.planning.registry import BASELINES, ENGINES
 from smc.planning.route import plan_comparison
@@ -53,7 +53,7 @@ class Link:
     @property
     def network(self) -> Network:
         """As the planner is told of it."""
-        return Network(self.rtt_ms or LAN.rtt_ms, self.mbit or LAN.mbit)
+        return Network(self.rtt_ms or LOOPBACK.rtt_ms, self.mbit or LOOPBACK.mbit)
 
     def __str__(self) -> str:
         name = f"{self.rtt_ms:g} ms" if self.rtt_ms else "loopback"
@@ -268,7 +268,7 @@ def print_switches(found: Sequence[Mapping[str, Any]]) -> None:
     for row in found:
         text = ", then ".join(f"{place['engine']} from {place['batch']:,}" for place in row["from"])
         rows.append([f"{row['type']}, {row['bits']} bits", row["rtt_ms"], row["mbit"], text])
-    title = f"The planner's choice by batch, 1 to {MAX_BATCH:,} (loopback counts as {LAN.rtt_ms:g} ms)"
+    title = f"The planner's choice by batch, 1 to {MAX_BATCH:,} (loopback counts as {LOOPBACK.rtt_ms:g} ms)"
     print_table(title, ["", "ms", "Mbit/s", "engine"], rows)
 
 

@@ -171,6 +171,15 @@ def _native(loaded: CDLL, workspace: Workspace) -> Native:
     return NativeCiphers(workspace, loaded, instructions) if instructions else Native(workspace, loaded)
 
 
+def run_compiled() -> bool:
+    """Whether the compiled kernels run.
+
+    Raises:
+        UsageError: as `make_kernels`.
+    """
+    return make_kernels(Workspace()).name != Reference.name
+
+
 def differ() -> bool:
     """Whether there are compiled kernels that are not used since they differ from the reference."""
     return library() is not None and not agrees()

@@ -1,7 +1,9 @@
-"""Seconds from costs: a network and the measured speed of this code's group operations.
+"""Seconds from costs: a network and the measured speed of this code's operations.
 
 The figures steer the choice of a route and the estimates shown to people; nothing is correct or secret by
-them.
+them. Both parties have to choose the same route, so `agreed_seconds` takes the prices of the compiled kernels
+of oblivious transfer whichever run here; `estimate_seconds` takes those of the ones that run. How the prices
+are measured says `docs/benchmarks.md`.
 """
 
 from __future__ import annotations
@@ -12,24 +14,37 @@ from typing import Final
 
 from smc.errors import UsageError
 from smc.network import LAN, Network
+from smc.oblivious.kernels import run_compiled
 from smc.protocols.spec import Cost, Parameters
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What one group operation takes.
+    """What one operation takes.
 
     Attributes:
         seconds: on one core of an ordinary server, with a 2048-bit key where it needs one.
         paillier: whether it grows with the size of the Paillier keys.
+        together: whether the parties do theirs at the same time, and not one after the other.
+        numpy: seconds where the loops of oblivious transfer are numpy's; None for as long.
     """
 
     seconds: float
     paillier: bool = True
+    together: bool = False
+    numpy: float | None = None
+
+    def taken(self, *, compiled: bool) -> float:
+        """Seconds with the compiled kernels of oblivious transfer or with numpy's."""
+        return self.seconds if compiled or self.numpy is None else self.numpy
 
 
 def _fixed(seconds: float) -> Operation:
     return Operation(seconds, paillier=False)
+
+
+def _transfer(seconds: float, numpy: float) -> Operation:
+    return Operation(seconds, paillier=False, together=True, numpy=numpy)
 
 
 OPERATIONS: Final[Mapping[str, Operation]] = {
@@ -40,8 +55,8 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "zero_test": Operation(1.2e-3),
     "inverse": Operation(0.03e-3),
     "square": Operation(4e-6),
-    "ot": _fixed(0.025e-6),
-    "ot_silent": _fixed(0.016e-6),
+    "ot": _transfer(18e-9, numpy=52e-9),
+    "ot_silent": _transfer(10e-9, numpy=38e-9),
     "ot_expand": _fixed(5e-6),
     "ec_mask": _fixed(0.05e-3),
     "ec_power": _fixed(0.08e-3),
@@ -58,21 +73,35 @@ _KEY_EXPONENT = 2.8
 """How the time of a modular power grows with the size of the key."""
 
 
+_SECONDS_PER_COMPARISON: Final = 0.2e-6
+"""For checking and packing a pair of numbers, and what else does not grow with their bits."""
+
+
+def agreed_seconds(cost: Cost, parameters: Parameters, network: Network) -> float:
+    """What a route is chosen by: the same at both parties, whichever kernels run.
+
+    Each direction counts as if it carried half of all bytes, so that steps that send in opposite directions
+    add up to their route.
+    """
+    half = (cost.alice_bytes + cost.bob_bytes) // 2
+    return network.seconds(cost.rounds, half, half) + _computing_seconds(cost, parameters, compiled=True)
+
+
 def estimate_seconds(cost: Cost, parameters: Parameters, network: Network = LAN) -> float:
-    """The wall time of a cost: waiting, sending and computing, the two parties one after the other."""
-    waiting = cost.rounds * network.rtt_ms / 2000
-    sending = 8 * (cost.alice_bytes + cost.bob_bytes) / (network.mbit * 1e6)
-    return waiting + sending + computing_seconds(cost, parameters)
+    """The wall time of so many comparisons of a cost, as it is shown to people, with the kernels that run."""
+    sending = network.seconds(cost.rounds, cost.alice_bytes, cost.bob_bytes)
+    computing = _computing_seconds(cost, parameters, compiled=run_compiled())
+    return sending + computing + _SECONDS_PER_COMPARISON * parameters.count
 
 
-def computing_seconds(cost: Cost, parameters: Parameters) -> float:
-    """What of the wall time is neither waiting nor sending."""
+def _computing_seconds(cost: Cost, parameters: Parameters, *, compiled: bool) -> float:
     growth = (max(parameters.alice_key_bits, parameters.bob_key_bits) / 2048) ** _KEY_EXPONENT
     computing = 0.0
-    for operations in (cost.alice_operations, cost.bob_operations):
-        for name, count in operations.items():
-            each = operation_named(name)
-            computing += count * each.seconds * (growth if each.paillier else 1.0)
+    for name in sorted({*cost.alice_operations, *cost.bob_operations}):
+        each = operation_named(name)
+        counts = cost.alice_operations.get(name, 0), cost.bob_operations.get(name, 0)
+        count = max(counts) if each.together else sum(counts)
+        computing += count * each.taken(compiled=compiled) * (growth if each.paillier else 1.0)
     return computing
 
 

@@ -17,7 +17,7 @@ from itertools import product
 from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role
 from smc.network import LAN, Network
-from smc.planning.cost import estimate_seconds
+from smc.planning.cost import agreed_seconds
 from smc.planning.plan import Plan, State, Step
 from smc.planning.registry import (
     AUTO,
@@ -108,12 +108,13 @@ class _Search:
                 f"2**{self._parameters.bits} to 2**256; engines such as 'oblivious' also take two different "
                 f"ones, each a party's N or at least 2**{self._parameters.bits + 1}.",
             )
-        # Ties go by rounds and then by name, so that both parties find the same plan.
+        # Ties go by rounds, by bytes and then by name, so that both parties find the same plan.
         return min(plans, key=self._price)
 
-    def _price(self, plan: Plan) -> tuple[float, int, str]:
+    def _price(self, plan: Plan) -> tuple[float, int, int, str]:
         cost = plan.cost(self._parameters) + plan.setup
-        return estimate_seconds(cost, self._parameters, self._network), cost.rounds, plan.route
+        seconds = agreed_seconds(cost, self._parameters, self._network)
+        return seconds, cost.rounds, cost.alice_bytes + cost.bob_bytes, plan.route
 
     def _plans(self, x: State, y: State, delta: State) -> Iterator[Plan]:
         bits = self._parameters.bits
@@ -197,7 +198,7 @@ class _Search:
             needs[state].append(needed)
             done.setdefault(state, []).append(steps)
             for step, after in self._edges(state, parameters, moduli, sees):
-                seconds = price + estimate_seconds(step.cost(parameters), parameters, self._network)
+                seconds = price + agreed_seconds(step.cost(parameters), parameters, self._network)
                 entry = (seconds, length + 1, next(order), after, needed | set(step.spec.setups))
                 heapq.heappush(heap, (*entry, (*steps, step)))
         return done

@@ -28,7 +28,6 @@ SILENT = frozenset(
         "smc.ciphers.ciphertexts.valid",
         "smc.oblivious.cost.comparison_transfers",
         "smc.oblivious.cost.preparation",
-        "smc.planning.cost.computing_seconds",
         "smc.planning.cost.estimate_seconds",
         "smc.planning.pools.need_of",
         "smc.planning.pools.takes_pools",

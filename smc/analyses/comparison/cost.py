@@ -12,8 +12,8 @@ from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Cheaper, Estimate
 from smc.forms import Form, Role
-from smc.network import LAN, Network, network_priced, priced_over
-from smc.planning.cost import computing_seconds
+from smc.network import LOOPBACK, Network, network_priced, priced_over
+from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan
 from smc.planning.registry import AUTO
 from smc.planning.route import plan_comparison
@@ -21,8 +21,7 @@ from smc.protocols.exchange.row_counts import counts_cost
 from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
 from smc.protocols.transfer_costs import cost_of_opening, cost_settled
 
-_SETUP_SECONDS: Final = 0.1
-_SECONDS_PER_COMPARISON: Final = 0.15e-6
+_SETUP_SECONDS: Final = 0.06
 _MEMORY: Final = Memory(12 * MEBI, 105)
 
 DEAR: Final = 100
@@ -47,7 +46,7 @@ def planned(
             parameters.type,
             given,
             engine=parameters.engine,
-            network=network or LAN,
+            network=network or LOOPBACK,
             x_modulus=first,
             y_modulus=last,
             delta_modulus=parameters.delta_modulus,
@@ -59,7 +58,7 @@ def estimate(
 ) -> Estimate:
     """The exact bytes and rounds of the route and of exchanging the row counts, and the time without a link.
 
-    The route is that for the network that costs are counted for, or for a LAN where there is none. A job with
+    The route is that for the network that costs are counted for, or for loopback where there is none. A job with
     `pool = true` is priced as if there were no pool in common. Where the planner's own choice of an engine
     would take less than a hundredth of the time, the estimate says so.
     """
@@ -86,8 +85,7 @@ def _whole(parameters: ComparisonParameters, plan: Plan, given: Parameters) -> C
 
 def _seconds(plan: Plan, cost: Cost, given: Parameters) -> float:
     fixed = _SETUP_SECONDS if plan.setup.flights else 0.0
-    computing = computing_seconds(cost, given) + _SECONDS_PER_COMPARISON * given.count
-    return fixed + computing + cost_of_opening(cost)
+    return fixed + estimate_seconds(cost, given, LOOPBACK) + cost_of_opening(cost)
 
 
 def _cheaper(

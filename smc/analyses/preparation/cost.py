@@ -9,6 +9,7 @@ from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
+from smc.network import LOOPBACK
 from smc.oblivious.cost import comparison_transfers, preparation
 from smc.planning.cost import estimate_seconds
 from smc.protocols.spec import Cost, Parameters
@@ -26,6 +27,6 @@ def estimate(parameters: PreparationParameters, key_bits: int) -> Estimate:
     cost += Cost(alice_operations=transfers, bob_operations=transfers)
     cost = SETUP_COST + (cost if parameters.x_at is Role.ALICE else cost.mirror)
     given = Parameters(parameters.count, parameters.bits, key_bits, key_bits)
-    seconds = estimate_seconds(cost, given)
+    seconds = estimate_seconds(cost, given, LOOPBACK)
     memory = _MEMORY.at(parameters.count * parameters.bits)
     return estimated(cost, seconds, ROUTE, memory)
