@@ -24,7 +24,7 @@ from smc.protocols.spec import Cost
 KEYING_COST: Final[Cost] = counts_cost(1) + TOSS_COST
 """What `key_rows` costs."""
 
-KEYING_SECONDS: Final = 0.05
+KEYING_SECONDS: Final = 0.02
 """Estimated time of a run whatever its rows."""
 
 ALIGNED_MEMORY: Final = Memory(25 * MEBI, 690)

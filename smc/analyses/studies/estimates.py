@@ -5,15 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Final
 
 from smc.analyses.studies.study import Estimate
 from smc.network import network_priced
+from smc.oblivious.kernels import run_compiled
+from smc.planning.cost import operation_named
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import AHEAD_ROWS, SILENT_ROWS, cost_of_opening, cost_settled
 
-_SECONDS_PER_ROW: Final = 3e-8
 _SIZES: ContextVar[tuple[int, int] | None] = ContextVar("sizes", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast runs of an analysis are on loopback, measured; `docs/benchmarks.md` says how.
+
+    Attributes:
+        fixed: seconds of a run of any size.
+        byte: seconds of each byte that either party sends, with the compiled kernels.
+        round: seconds of each round.
+        numpy: how many times as long a byte takes with numpy's kernels.
+    """
+
+    fixed: float
+    byte: float
+    round: float = 0.0
+    numpy: float = 1.5
+
+    def seconds(self, cost: Cost) -> float:
+        """What a run takes with the kernels that run here."""
+        byte = self.byte if run_compiled() else self.numpy * self.byte
+        return self.fixed + self.round * cost.rounds + byte * (cost.alice_bytes + cost.bob_bytes)
 
 
 @contextmanager
@@ -42,11 +66,12 @@ def estimated(cost: Cost, seconds: float, route: str, memory: int | None) -> Est
         memory: bytes, see `Estimate`.
     """
     whole = cost_settled(cost)
-    seconds += _SECONDS_PER_ROW * whole.alice_operations.get(SILENT_ROWS, 0) + cost_of_opening(whole)
+    row = operation_named(SILENT_ROWS).taken(compiled=run_compiled())
+    seconds += row * whole.alice_operations.get(SILENT_ROWS, 0) + cost_of_opening(whole)
     network = network_priced()
     if network is not None:
         # What is made ahead takes time only as far as it is more than the waiting.
         waiting = network.seconds(whole.rounds, whole.alice_bytes, whole.bob_bytes)
-        ahead = _SECONDS_PER_ROW * whole.alice_operations.get(AHEAD_ROWS, 0)
+        ahead = row * whole.alice_operations.get(AHEAD_ROWS, 0)
         seconds += max(0.0, ahead - waiting)
     return Estimate(whole.rounds, whole.alice_bytes, whole.bob_bytes, seconds, route, memory)

@@ -19,7 +19,7 @@ from smc.analyses.matching.aggregates.parameters import (
 )
 from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_COST, KEYING_SECONDS
 from smc.analyses.studies.columns import Schema
-from smc.analyses.studies.estimates import estimated, sides
+from smc.analyses.studies.estimates import Pace, estimated, sides
 from smc.analyses.studies.memory import Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -30,8 +30,8 @@ from smc.secret import circuit_psi, majority, mux, noise, opening
 from smc.secret.bounds import Bounds
 
 _ROUTE: Final = "rows aligned in secret by their keys; sums over the intersection"
-_SECONDS_PER_BYTE: Final = 7.5e-9
-_SECONDS_PER_KEY: Final = 1e-6
+_PACE: Final = Pace(KEYING_SECONDS, byte=4.5e-9)
+_SECONDS_PER_KEY: Final = 0.6e-6
 _DIGIT_MEMORY: Final = 72
 _UNKNOWN: Final = Bounds(-(1 << 31), 1 << 31)
 
@@ -57,9 +57,7 @@ def estimate(
     more = _DIGIT_MEMORY * digits(parameters, schemas, limits)
     return estimated(
         total,
-        KEYING_SECONDS
-        + _SECONDS_PER_KEY * max(counts)
-        + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
+        _PACE.seconds(total) + _SECONDS_PER_KEY * max(counts),
         _ROUTE,
         Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + more).at(max(counts)),
     )

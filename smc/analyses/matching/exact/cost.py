@@ -17,7 +17,7 @@ from smc.protocols.spec import Cost
 from smc.secret import circuit_psi, mux
 from smc.secret.bounds import Bounds
 
-_SECONDS_PER_KEY: Final = 2.1e-6
+_SECONDS_PER_KEY: Final = 1.3e-6
 _MEMORY: Final = Memory(10 * MEBI, 400)
 
 

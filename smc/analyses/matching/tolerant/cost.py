@@ -11,7 +11,7 @@ from smc.analyses.matching.tolerant.outcome import route
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.places import cost_newly, stretches
 from smc.analyses.matching.tolerant.rank_cost import RankCosts
-from smc.analyses.studies.estimates import estimated, sides
+from smc.analyses.studies.estimates import Pace, estimated, sides
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -22,10 +22,8 @@ from smc.protocols.transfer_costs import SETUP_COST, cost_of
 from smc.secret import common_ones, msb, mux, opening, pairing, row_state
 from smc.secret.bounds import Bounds
 
-_SECONDS_PER_BYTE: Final = 9e-9
-_SETUP_SECONDS: Final = 0.1
-_JOIN_SECONDS: Final = 0.9
-_SECONDS_PER_JOINED: Final = 2e-8
+_PACE: Final = Pace(0.06, byte=5e-9)
+_JOIN_PACE: Final = Pace(0.35, byte=1.05e-8, numpy=1.3)
 _FIXED: Final = 90 * MEBI
 _JOIN_FIXED: Final = 70 * MEBI
 _BUCKETS_ROW: Final = 14_500
@@ -52,10 +50,7 @@ def memory(parameters: TolerantParameters) -> Memory:
 
 def seconds(parameters: TolerantParameters, cost: Cost) -> float:
     """About how long a run takes over a fast network, by what it sends."""
-    setup, each = (
-        (_JOIN_SECONDS, _SECONDS_PER_JOINED) if parameters.ranks else (_SETUP_SECONDS, _SECONDS_PER_BYTE)
-    )
-    return setup + each * (cost.alice_bytes + cost.bob_bytes)
+    return (_JOIN_PACE if parameters.ranks else _PACE).seconds(cost)
 
 
 def run_cost(

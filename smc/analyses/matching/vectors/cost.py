@@ -10,7 +10,7 @@ from smc.analyses.matching.vectors import pairs as vector_pairs
 from smc.analyses.matching.vectors.checks import check_counts
 from smc.analyses.matching.vectors.outcome import ROUTE
 from smc.analyses.matching.vectors.scores import VectorMeasure
-from smc.analyses.studies.estimates import estimated, sides
+from smc.analyses.studies.estimates import Pace, estimated, sides
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -19,8 +19,7 @@ from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import opening
 from smc.secret.bounds import Bounds
 
-_SECONDS: Final = 0.1
-_SECONDS_PER_BYTE: Final = 1e-8
+_PACE: Final = Pace(0.06, byte=5.5e-9)
 _MEMORY: Final = Memory(55 * MEBI, 105_000)
 
 
@@ -46,5 +45,4 @@ def estimate(
         cost += vector_pairs.cost_matched(measure, alice, bob)
         cost += cost_test([(Bounds(0, count), limits.minimum_intersection) for count in (alice, bob)])
     cost += opening.cost_bits(alice * bob * max(1, nearest), recipients)
-    seconds = _SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
-    return estimated(cost, seconds, ROUTE, _MEMORY.at(max(alice, bob)))
+    return estimated(cost, _PACE.seconds(cost), ROUTE, _MEMORY.at(max(alice, bob)))

@@ -11,16 +11,14 @@ from smc.analyses.statistics.plans import noisy
 from smc.analyses.statistics.plans.plan import Planned, plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.studies.columns import Schema
-from smc.analyses.studies.estimates import estimated
+from smc.analyses.studies.estimates import Pace, estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST
 
-_SECONDS_PER_BYTE: Final = 4.5e-9
-_SECONDS_PER_ROUND: Final = 1e-3
-_SETUP_SECONDS: Final = 0.03
+_PACE: Final = Pace(0.015, byte=3e-9, round=0.4e-3, numpy=2.2)
 _MEMORY: Final = Memory(30 * MEBI, 50)
 _BIT_MEMORY: Final = 95
 _BATCH_BIT_MEMORY: Final = 300
@@ -40,9 +38,7 @@ def estimate(
     exact = "local sums; each side's part opened to recipients as far as its limits allow"
     return estimated(
         total,
-        _SETUP_SECONDS
-        + _SECONDS_PER_ROUND * total.rounds
-        + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
+        _PACE.seconds(total),
         exact
         if parameters.is_exact
         else f"local sums; joint discrete {parameters.noise.capitalize()} noise by oblivious transfer; "

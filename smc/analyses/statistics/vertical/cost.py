@@ -19,7 +19,7 @@ from smc.analyses.statistics.vertical.run import planned
 from smc.analyses.statistics.vertical.schemas import written
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import DAYS, Schema
-from smc.analyses.studies.estimates import estimated, sides
+from smc.analyses.studies.estimates import Pace, estimated, sides
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.errors import UsageError
@@ -34,8 +34,7 @@ from smc.secret.bits import BOTH
 from smc.secret.bounds import LIMIT, Bounds
 
 _ROUTE: Final = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
-_SECONDS_PER_BYTE: Final = 1.1e-8
-_SETUP_SECONDS: Final = 0.1
+_PACE: Final = Pace(0.07, byte=6.2e-9, numpy=1.2)
 _FIXED_MEMORY: Final = 20 * MEBI
 _ROW_MEMORY: Final = 400
 _FEATURE_MEMORY: Final = 64
@@ -89,9 +88,8 @@ def estimate(
     every = {name: schemas.get(name) or _assumed(name, parameters.queries) for name in names}
     counts = sides(rows)
     total = run_cost(parameters, vertical, every, recipients, counts, limits)
-    seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes)
     memory = Memory(_FIXED_MEMORY, _ROW_MEMORY + _feature_memory(parameters, vertical, every))
-    return estimated(total, seconds, _ROUTE, memory.at(max(counts)))
+    return estimated(total, _PACE.seconds(total), _ROUTE, memory.at(max(counts)))
 
 
 def _feature_memory(
