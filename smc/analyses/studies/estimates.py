@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final
 
 from smc.analyses.studies.study import Estimate
 from smc.network import network_priced

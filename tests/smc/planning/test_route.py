@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role, all_types
-from smc.network import LAN, Network
+from smc.network import LAN, LOOPBACK, Network
+from smc.planning import cost
 from smc.planning.plan import Plan, Step
 from smc.planning.registry import COMPARISONS, CONVERSIONS, ENGINES
 from smc.planning.route import plan_comparison
@@ -210,3 +211,25 @@ def test_moduli_without_a_route(x: int, y: int) -> None:
 
 def test_forms_of_all_natives_exist() -> None:
     assert {f for spec in COMPARISONS for f in (*spec.inputs, spec.output)} <= set(Form)
+
+
+@pytest.mark.parametrize("count", [1, 20_000, 1_000_000])
+def test_both_parties_choose_alike_whichever_kernels_run(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, given = ComparisonType.parse("PN-NP-SS"), Parameters(count, 32, 2048, 2048)
+    found = []
+    for compiled in (True, False):
+        monkeypatch.setattr(cost, "run_compiled", lambda compiled=compiled: compiled)
+        plan = plan_comparison(kind, given, engine="auto", network=LAN)
+        found.append((plan.digest, cost.estimate_seconds(plan.cost(given), given)))
+    (one, fast), (other, slow) = found
+    assert one == other
+    assert fast < slow
+
+
+@pytest.mark.parametrize("kind", ["PN-NP-SS", "SS-SS-SS"])
+def test_a_million_comparisons_on_loopback_are_not_silent(kind: str) -> None:
+    """Silent transfers take 1.3 to 1.6 times as long there, and save nothing."""
+    given = Parameters(1_000_000, 62, 2048, 2048)
+    shares = {"x_modulus": 1 << 64, "y_modulus": 1 << 64}
+    plan = plan_comparison(ComparisonType.parse(kind), given, engine="auto", network=LOOPBACK, **shares)
+    assert plan.engine == "oblivious"
