@@ -58,7 +58,7 @@ def estimate(
 ) -> Estimate:
     """The exact bytes and rounds of the route and of exchanging the row counts, and the time without a link.
 
-    The route is that for the network that costs are counted for, or for loopback where there is none. A job with
+    The route is that for the network that costs are counted for, or for loopback without one. A job with
     `pool = true` is priced as if there were no pool in common. Where the planner's own choice of an engine
     would take less than a hundredth of the time, the estimate says so.
     """
