@@ -12,7 +12,7 @@ from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Cheaper, Estimate
 from smc.forms import Form, Role
-from smc.network import LOOPBACK, Network, network_priced, priced_over
+from smc.network import LAN, LOOPBACK, Network, network_priced, priced_over
 from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan
 from smc.planning.registry import AUTO
@@ -46,7 +46,7 @@ def planned(
             parameters.type,
             given,
             engine=parameters.engine,
-            network=network or LOOPBACK,
+            network=network or LAN,
             x_modulus=first,
             y_modulus=last,
             delta_modulus=parameters.delta_modulus,
@@ -58,7 +58,7 @@ def estimate(
 ) -> Estimate:
     """The exact bytes and rounds of the route and of exchanging the row counts, and the time without a link.
 
-    The route is that for the network that costs are counted for, or for loopback without one. A job with
+    The route is that for the network that costs are counted for, or for a LAN without one. A job with
     `pool = true` is priced as if there were no pool in common. Where the planner's own choice of an engine
     would take less than a hundredth of the time, the estimate says so.
     """
