@@ -32,6 +32,7 @@ class OutsideBounds(AssertionError):
 
 TOLERANT = "smc.analyses.matching.tolerant"
 LOW_BITS = {
+    "smc.analyses.matching.vectors.pairs.alike",
     "smc.secret.argmin_one_hot.one_hot",
     "smc.secret.goldschmidt._Division._start",
     "smc.secret.pairing.best.<locals>.<lambda>",

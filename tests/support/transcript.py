@@ -6,6 +6,8 @@ import numpy as np
 
 from smc.channel.channel import Channel
 from smc.channel.message import KINDS
+from smc.ciphers.lattice import LatticeParameters
+from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -44,6 +46,22 @@ def byte_statistic(data: bytes) -> float:
     counts = np.bincount(np.frombuffer(data, dtype=np.uint8), minlength=256)
     expected = len(data) / 256
     return float(((counts - expected) ** 2 / expected).sum())
+
+
+def used_bits(parameters: LatticeParameters, body: bytes) -> bytes:
+    """What a message of ciphertexts has beside idle bits, all of which are zero in every coefficient.
+
+    Args:
+        parameters: of the ciphertexts.
+        body: their limbs as they were packed, from the lowest, without padding.
+    """
+    count = len(body) * 8 // LIMB_BITS
+    assert len(body) == packed_size(count, LIMB_BITS)
+    limbs = unpacked(np.frombuffer(body, dtype=np.uint8), count, LIMB_BITS).reshape(parameters.limbs, -1)
+    idle = parameters.idle_bits
+    assert not (limbs[0] & np.uint64((1 << idle) - 1)).any()
+    lowest = packed(limbs[0] >> np.uint64(idle), LIMB_BITS - idle)
+    return lowest.tobytes() + packed(limbs[1:].reshape(-1), LIMB_BITS).tobytes()
 
 
 def truncated(monkeypatch, kind):

@@ -109,7 +109,9 @@ def homes(tmp_path_factory) -> Iterator[dict[str, Path]]:
         declared = {"datasets": {"people": {"source": "people.csv", "maximum_rows": 100, "columns": COLUMNS}}}
         (home / "catalog.toml").write_text(tomli_w.dumps(declared))
         approval = {"north": "auto", "south": "person"}[name]
-        (home / "policy.toml").write_text(tomli_w.dumps({"rules": [{**ALLOWED, "approval": approval}]}))
+        rule = {**ALLOWED, "approval": approval}
+        named = {**rule, "name": "vectors", "parameters": {"method": ["vectors"]}}
+        (home / "policy.toml").write_text(tomli_w.dumps({"rules": [rule, named]}))
     daemons = [started(home) for home in homes.values()]
     yield homes
     for daemon in daemons:

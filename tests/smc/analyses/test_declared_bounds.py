@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from smc.analyses.registry import ANALYSES
+from tests.smc.analyses.matching.vectors.test_vectors import joint, pair_of_tables, parsed
 from tests.support.held_bounds import LOW_BITS, watched
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
@@ -41,5 +42,6 @@ def test_something_is_looked_at():
     with watched() as watch:
         for run in runs().values():
             run.transcripts()
+        joint(parsed(), *pair_of_tables(5, 5))  # by a threshold, which no job of the wire has
     assert set(watch.seen) > LOW_BITS
     assert sum(watch.seen.values()) > 1000

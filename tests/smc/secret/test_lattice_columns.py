@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from smc.ciphers.lattice import SEED_BYTES
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -22,7 +25,7 @@ from smc.secret.lattice_columns import (
     inner_products,
 )
 from tests.smc.secret.secret_runs import RANDOM, uniform
-from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
+from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated, used_bits
 
 
 def words(shape, width):
@@ -97,15 +100,29 @@ def test_columns_serve_many_calls_both_ways_at_once(monkeypatch):
 
 
 def test_messages_say_nothing(monkeypatch):
-    """Their sizes depend on public sizes alone, and their bytes are uniform at the most uneven data."""
+    """Their sizes depend on public sizes alone, and their bytes are uniform at the most uneven data.
+
+    Of ciphertexts all bytes but the idle bits are: those are zero whatever the data.
+    """
     layout = columns_layout(400, 3, 100, 20, 32)
+    lattice = layout.parameters.lattice
+    assert lattice.idle_bits > 0
+    assert layout.parameters.second_limbs < lattice.limbs  # responses have no idle bits
     full = np.full((20, 400), 100), np.full((400, 3), (1 << 32) - 1, dtype=np.uint64)
     nothing = np.zeros((20, 400), dtype=np.int64), np.zeros((400, 3), dtype=np.uint64)
     results, seen = transcripts(monkeypatch, program(layout, *full))
     assert shapes(seen) == shapes(transcripts(monkeypatch, program(layout, *nothing))[1])
-    kinds = ((Role.ALICE, LatticeColumns), (Role.ALICE, LatticeZeros), (Role.BOB, LatticeInner))
-    for role, kind in kinds:
-        data = b"".join(body for name, body in seen[role] if name == kind.__name__)
+
+    def zeros(body):
+        return body[:SEED_BYTES] + used_bits(lattice, body[SEED_BYTES:])
+
+    kinds = (
+        (Role.ALICE, LatticeColumns, partial(used_bits, lattice)),
+        (Role.ALICE, LatticeZeros, zeros),
+        (Role.BOB, LatticeInner, bytes),
+    )
+    for role, kind, used in kinds:
+        data = b"".join(used(body) for name, body in seen[role] if name == kind.__name__)
         assert len(data) > 5_000
         assert byte_statistic(data) < BYTES_BOUND
     for shares, _ in results:
