@@ -227,7 +227,7 @@ class ExactTablesStudy:
         Raises:
             UsageError: the local columns do not fit; nothing was sent.
             DomainError: the local data do not; nothing was sent.
-            DisclosureRefused: several exact queries under a limit on groups; nothing was sent.
+            DisclosureRefused: a side does not let its part of a table be opened; no cell of it was.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         self.check_recipients(recipients)
