@@ -200,7 +200,11 @@ class ExactTablesStudy:
         limits: Limits,
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
-        """Whether rows fit the queries and the limits."""
+        """Whether rows fit the queries.
+
+        What is withheld of the local part, or whether all of it is, is settled in the run: by this party's
+        own limits alone, and only where the other party receives the table.
+        """
         del role, limits, peer
 
         def look() -> None:
