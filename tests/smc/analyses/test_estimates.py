@@ -74,7 +74,8 @@ OUTPUTS = {name: getattr(aggregates_runs, name) for name in ("SIZE", "STATISTICS
 @pytest.mark.parametrize(("name", "limits"), crossed(OUTPUTS, LIMITED))
 def test_aggregates(name, limits):
     every = aggregates_runs.side(range(70)), aggregates_runs.side(range(20, 90))
-    check(aggregates_runs.parsed(OUTPUTS[name]), *every, limits)
+    one_each = name == "STATISTICS" and limits.allow_one_figure
+    check(aggregates_runs.parsed(aggregates_runs.ONE_EACH if one_each else OUTPUTS[name]), *every, limits)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +87,13 @@ def test_tolerant(mode, recipients):
     check(tolerant_runs.parameters(**mode), alice, bob, ALL_LIMITS, recipients)
 
 
+def linked_job(output, limits, **changes):
+    """Sums of one value of each side where limits ask for that."""
+    one_each = {"values": linked_runs.VALUES[:2]}
+    more = one_each if output == "statistics" and limits.allow_one_figure else {}
+    return linked_runs.job(output, **more, **changes)
+
+
 @pytest.mark.parametrize(
     ("output", "limits", "recipients"),
     crossed(["size", "statistics"], [NO_LIMITS, *LIMITED], [ALICE, BOTH]),
@@ -94,7 +102,7 @@ def test_figures_about_tolerant_matches(output, limits, recipients):
     alice, bob = linked_runs.tables(20, 18)
     cost = np.arange(20) * 1000
     sides = [linked_runs.with_values(data, cost=cost, days=10 + cost // 1000) for data in (alice, bob)]
-    check(linked_runs.job(output), *sides, limits, recipients)
+    check(linked_job(output, limits), *sides, limits, recipients)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +113,7 @@ def test_figures_about_matches_by_ranks(output, limits, recipients):
     alice, bob = linked_runs.tables(20, 18)
     cost = np.arange(20) * 1000
     sides = [linked_runs.with_values(data, cost=cost, days=10 + cost // 1000) for data in (alice, bob)]
-    check(linked_runs.job(output, **tolerant_runs.RANKED), *sides, limits, recipients)
+    check(linked_job(output, limits, **tolerant_runs.RANKED), *sides, limits, recipients)
 
 
 CHOSEN = {"ranks": 1, "blocking": [["born:value"]], "threshold": "0.6", "histogram": {"epsilon": "12"}}
@@ -147,13 +155,17 @@ def test_clusters_of_matched_rows():
     check(test_clustering_matched.job(), alice, bob, ALL_LIMITS)
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_exact_tables(name):
-    """The case of a review: 1 round and 16 bytes were told of a table that took 19 rounds and 41 kB."""
+@pytest.mark.parametrize(
+    ("name", "limits", "recipients"),
+    crossed(QUERIES, [ALL_LIMITS, NO_LIMITS, *LIMITED[1:]], [ALICE, BOB, BOTH]),
+)
+def test_exact_tables(name, limits, recipients):
+    """What limits withhold is settled locally: with and without them the run costs the same."""
     group, spread = np.repeat(np.arange(4), 24), np.tile(np.arange(24), 4)
     data = statistics_runs.columns(age=10 + 5 * spread, weight=100 * spread, group=group)
-    estimate = check(exact_job(name), data, data, ALL_LIMITS)
-    assert estimate.rounds > 10
+    estimate = check(exact_job(name), data, data, limits, recipients)
+    schemas = {name: column.schema for name, column in data.items()}
+    assert estimate == exact_job(name).cost(schemas, recipients, len(group), 2048, NO_LIMITS)
 
 
 @pytest.mark.parametrize("limits", [Limits(minimum_group=3), ALL_LIMITS])
@@ -166,7 +178,7 @@ def test_noisy_statistics(limits):
 @pytest.mark.parametrize("limits", [Limits(minimum_intersection=4), ALL_LIMITS])
 def test_statistics_of_matched_rows(limits, monkeypatch):
     pattern = Opener.pattern  # the noisy size could miss the limit
-    monkeypatch.setattr(Opener, "pattern", lambda self, bits: np.ones_like(pattern(self, bits)))
+    monkeypatch.setattr(Opener, "pattern", lambda self, bits, told: np.ones_like(pattern(self, bits, told)))
     study = vertical_runs.job(*(vertical_runs.KINDS[name] for name in ("correlation", "sum by")))
     check(study, *vertical_runs.tables(50, 50, 30), limits)
 

@@ -200,7 +200,11 @@ class ExactTablesStudy:
         limits: Limits,
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
-        """Whether rows fit the queries and the limits."""
+        """Whether rows fit the queries.
+
+        What is withheld of the local part, or whether all of it is, is settled in the run: by this party's
+        own limits alone, and only where the other party receives the table.
+        """
         del role, limits, peer
 
         def look() -> None:
@@ -227,7 +231,7 @@ class ExactTablesStudy:
         Raises:
             UsageError: the local columns do not fit; nothing was sent.
             DomainError: the local data do not; nothing was sent.
-            DisclosureRefused: several exact queries under a limit on groups; nothing was sent.
+            DisclosureRefused: a side does not let its part of a table be opened; no cell of it was.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         self.check_recipients(recipients)

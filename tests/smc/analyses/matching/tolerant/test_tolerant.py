@@ -307,10 +307,10 @@ def test_impossible_words_are_refused(monkeypatch, mode, cheat):
     alice, bob, _ = tables(12, 8)
     honest = Opener.ints
 
-    def ints(self, values, recipients):
+    def ints(self, values, recipients, told):
         if self.session.role is cheat:
             values = values.from_shares(self.session, values.shares + np.uint64(1 << 40), values.bounds)
-        return honest(self, values, recipients)
+        return honest(self, values, recipients, told)
 
     monkeypatch.setattr(Opener, "ints", ints)
     run = side(parameters(mode), alice, bob, frozenset([cheat.other]))
