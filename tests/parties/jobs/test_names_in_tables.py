@@ -13,7 +13,7 @@ from parties.jobs.run import Run
 from smc.forms import Role
 from tests.parties.jobs.institutions import Institutions, job
 
-CARDS = 40
+CARDS = 200
 THERE = [3, 5, 6, 11, 17, 18, 19, 23, 30, 36]
 NUMBER = {"type": "integer", "lower": 0, "upper": CARDS}
 DECLARED: dict[str, dict[str, Any]] = {
