@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from parties.contracts.state import State
-from parties.errors import PeerRefused
 from tests.parties.jobs.institutions import Institutions, job, write_table
 
 NUMBER = {"type": "integer", "lower": 0, "upper": 100}
@@ -53,9 +52,10 @@ def file_of(seen: Institutions, dataset: str) -> Path:
 
 
 def refused(seen: Institutions, dataset: str) -> None:
-    with pytest.raises(PeerRefused) as caught:
-        seen.submit(asked(dataset))
-    assert caught.value.stable_code == "overlap"
+    """South reads its rows when the job runs, and opens nothing."""
+    ended = seen.failed(asked(dataset))
+    assert ended["south"] == (State.FAILED, "overlap")
+    assert ended["north"][0] is State.FAILED
     assert len(seen.south._admission.history.records()) == 1
 
 
