@@ -50,6 +50,7 @@ DIAGNOSES: Final = ("asthma", "diabetes", "fracture", "hiv")
 FIRST_DAY: Final = date(2020, 1, 1)
 PEER_CHOSEN: Final = frozenset({"domain", "usage", "data", "internal"})
 """Codes of ends that no limit of the victim's policy explains."""
+MAY_STATE: Final = ["bounds", "centres", "derived", "where"]
 MOST_ITEMS: Final = 400
 """Numbers of one sequence of which all pairs are formed."""
 
@@ -152,6 +153,12 @@ def victims_rule(chance: Chance) -> dict[str, Any]:
         "runs_total": chance.pick((4, 8, 20)),
         "row_results": False,
     }
+    if not chance.happens(3):
+        rule["may_state"] = MAY_STATE
+    if not chance.happens(3):
+        rule["keys"] = ["*"]
+    if chance.happens(3):
+        rule["zeros"] = "shown"
     if chance.happens(3):
         rule["dominance"] = chance.pick(("0.5", "0.9", "1"))
     return rule
@@ -159,10 +166,16 @@ def victims_rule(chance: Chance) -> dict[str, Any]:
 
 def peers_rule(chance: Chance, count: int) -> dict[str, Any]:
     """What the peer's policy asks for: nothing, or limits that are to move the victim's."""
-    rule: dict[str, Any] = {"runs_total": 1000, "row_results": True}
-    if chance.happens(3):
+    rule: dict[str, Any] = {
+        "runs_total": 1000,
+        "row_results": True,
+        "may_state": MAY_STATE,
+        "keys": ["*"],
+        "zeros": "shown",
+    }
+    if chance.happens(5):
         rule["minimum_group"] = 1 + chance.below(count)
-    if chance.happens(3):
+    if chance.happens(5):
         rule["dominance"] = f"0.{1 + chance.below(9)}"
     if chance.happens(4):
         rule["minimum_intersection"] = 1 + chance.below(count)
