@@ -1,0 +1,515 @@
+#!/usr/bin/env python3
+"""Looks for exact figures, patterns and failures from which fewer persons follow than a policy allows.
+
+    scripts/soak/adversary.py --minutes 60
+
+Each round draws a victim's persons and policy, a peer's rows and policy, and a sequence of jobs without noise
+that the peer proposes. The sequence runs in two real managers that are joined in this process, with catalog,
+policy, ledger and the history of exact jobs of both: once with all persons of the victim, and, unless all was
+refused by policy, once more without each of them. What the peer sees of a run is all that was opened to it,
+and how each job ended. So each number that it sees has a set of persons whose absence changes it:
+
+- **figure**: a number, or a sum or difference of two, that changes with 1 to m - 1 persons only;
+- **end**: a job that ends otherwise without a person than with all, which is a bit about this person. Limits
+  that are tested on data cannot do without such bits; they are counted by the code of the end, and only those
+  that follow from the peer's own bounds, not from the victim's limits, are printed (`PEER_CHOSEN`).
+
+Every finding is printed with the seed of its round, which `--round` repeats. m is the `minimum_group` of the
+victim's policy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.errors import DuettoError
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.secret.bits import SecretBits
+from smc.secret.ints import SecretInts
+from tests.parties.jobs.institutions import Institutions, job
+
+PEER: Final = "north"
+VICTIM: Final = "south"
+RECORDS: Final = "records"
+DIAGNOSES: Final = ("asthma", "diabetes", "fracture", "hiv")
+FIRST_DAY: Final = date(2020, 1, 1)
+PEER_CHOSEN: Final = frozenset({"domain", "usage", "data", "internal"})
+"""Codes of ends that no limit of the victim's policy explains."""
+MAY_STATE: Final = ["bounds", "centres", "derived", "where"]
+MOST_ITEMS: Final = 400
+"""Numbers of one sequence of which all pairs are formed."""
+
+DECLARED: Final[Mapping[str, Mapping[str, Any]]] = {
+    "id": {"type": "text"},
+    "age": {"type": "integer", "lower": 0, "upper": 110},
+    "cost": {"type": "integer", "lower": 0, "upper": 100_000},
+    "copy": {"type": "integer", "lower": 0, "upper": 100_000},
+    "sex": {"type": "category", "values": ["f", "m"]},
+    "diagnosis": {"type": "category", "values": list(DIAGNOSES)},
+    "born": {"type": "date", "lower": "2020-01-01", "upper": "2022-12-31"},
+}
+
+Rows = dict[str, list[Any]]
+Document = dict[str, Any]
+
+
+class Chance:
+    """Draws from one seed."""
+
+    def __init__(self, *words: str) -> None:
+        self._source = Randomness.from_seed(b"adversary", "/".join(words))
+
+    def below(self, bound: int) -> int:
+        """A number from 0 to bound - 1."""
+        return self._source.below(bound, 1)[0]
+
+    def pick(self, choices: Sequence[Any]) -> Any:
+        """One of some choices."""
+        return choices[self.below(len(choices))]
+
+    def happens(self, of: int) -> bool:
+        """Whether one in so many cases is there."""
+        return self.below(of) == 0
+
+
+@dataclass(frozen=True)
+class Round:
+    """One victim, one peer, and what the peer proposes.
+
+    Attributes:
+        persons: of the victim, as columns.
+        rows: of the peer.
+        victim: entries of the victim's rule.
+        peer: entries of the peer's rule.
+        jobs: the sequence.
+    """
+
+    persons: Rows
+    rows: Rows
+    victim: Mapping[str, Any]
+    peer: Mapping[str, Any]
+    jobs: Sequence[Document]
+
+    @property
+    def minimum(self) -> int:
+        """The victim's smallest group."""
+        return int(self.victim["minimum_group"])
+
+
+@dataclass
+class View:
+    """What the peer sees of one sequence.
+
+    Attributes:
+        ends: state and code of each job.
+        opened: all that was opened to the peer in each job, and its results, as numbers by place.
+    """
+
+    ends: list[str] = field(default_factory=list)
+    opened: list[dict[str, float]] = field(default_factory=list)
+
+
+# What is drawn
+
+
+def persons(chance: Chance, count: int, first: int, wide: int) -> Rows:
+    """People with ties, groups of a few, and outliers."""
+    rows: Rows = {name: [] for name in DECLARED}
+    for number in range(first, first + count):
+        outlying = chance.happens(8)
+        cost = 90_000 + chance.below(10_000) if outlying else chance.pick((0, 0, 10, 20)) + chance.below(300)
+        rows["id"].append(f"p{number}")
+        rows["age"].append(chance.pick((95, 96, 97)) if chance.happens(4) else 40 + 10 * chance.below(wide))
+        rows["cost"].append(cost)
+        rows["copy"].append(cost + (chance.below(50) if chance.happens(10) else 0))
+        rows["sex"].append(chance.pick("ffm"))
+        rows["diagnosis"].append(chance.pick(DIAGNOSES) if chance.happens(3) else DIAGNOSES[0])
+        rows["born"].append((FIRST_DAY + timedelta(chance.below(900))).isoformat())
+    return rows
+
+
+def victims_rule(chance: Chance) -> dict[str, Any]:
+    """A rule of docs/policy.md for exact figures, with limits for a small population."""
+    minimum = chance.pick((3, 4))
+    rule: dict[str, Any] = {
+        "minimum_group": minimum,
+        "overlap": chance.pick((0, minimum, 2 * minimum)),
+        "recipients": chance.pick((["both"], ["both"], ["self"], ["peer"], ["self", "peer", "both"])),
+        "runs_total": chance.pick((4, 8, 20)),
+        "row_results": False,
+    }
+    if not chance.happens(3):
+        rule["may_state"] = MAY_STATE
+    if not chance.happens(3):
+        rule["keys"] = ["*"]
+    if chance.happens(3):
+        rule["zeros"] = "shown"
+    if chance.happens(3):
+        rule["dominance"] = chance.pick(("0.5", "0.9", "1"))
+    return rule
+
+
+def peers_rule(chance: Chance, count: int) -> dict[str, Any]:
+    """What the peer's policy asks for: nothing, or limits that are to move the victim's."""
+    rule: dict[str, Any] = {
+        "runs_total": 1000,
+        "row_results": True,
+        "may_state": MAY_STATE,
+        "keys": ["*"],
+        "zeros": "shown",
+    }
+    if chance.happens(5):
+        rule["minimum_group"] = 1 + chance.below(count)
+    if chance.happens(5):
+        rule["dominance"] = f"0.{1 + chance.below(9)}"
+    if chance.happens(4):
+        rule["minimum_intersection"] = 1 + chance.below(count)
+    return rule
+
+
+def _condition(chance: Chance) -> dict[str, Any]:
+    column = chance.pick(("age", "age", "cost", "sex", "diagnosis"))
+    if column in ("sex", "diagnosis"):
+        return {
+            "column": column,
+            chance.pick(("equals", "not_equals")): chance.pick(DECLARED[column]["values"]),
+        }
+    edge = (
+        chance.pick((95, 96, 97, 50, 60, 70)) if column == "age" else chance.pick((1, 11, 100, 300, 50_000))
+    )
+    return {"column": column, chance.pick(("at_least", "below", "equals")): edge}
+
+
+def _edges(chance: Chance, column: str) -> list[int]:
+    top = int(DECLARED[column]["upper"]) + 1
+    if chance.happens(4):
+        width = chance.pick((1, 2, 5, 10))
+        return [*range(0, top, width), top] if column == "age" else [*range(0, 400, width), top]
+    inner = {
+        1 + chance.below(top - 1) if chance.happens(2) else chance.pick((50, 60, 95, 96, 97))
+        for _ in range(3)
+    }
+    return sorted({0, *inner, top})
+
+
+def _used(value: Any) -> set[str]:
+    """The declared columns that parameters name."""
+    if isinstance(value, Mapping):
+        return set().union(*map(_used, value.values()))
+    if isinstance(value, list):
+        return set().union(*map(_used, value))
+    return {value} & DECLARED.keys() if isinstance(value, str) else set()
+
+
+def _statistics(chance: Chance) -> dict[str, Any]:
+    kind = chance.pick(("count", "sum", "mean", "histogram", "crosstab"))
+    query: dict[str, Any] = {"kind": kind}
+    if kind == "crosstab":
+        query |= {"columns": ["age", "diagnosis"], "edges": {"age": _edges(chance, "age")}}
+    elif kind == "histogram":
+        query |= {"column": "age", "edges": _edges(chance, "age")}
+    else:
+        query |= {"column": chance.pick(("cost", "copy", "age"))}
+        if kind != "count" and chance.happens(3):
+            query |= {"lower": -1_000_000_000} if chance.happens(2) else {"lower": 0, "upper": 10**9}
+        if chance.happens(3):
+            query["by"] = chance.pick(("sex", "diagnosis"))
+    if chance.happens(2):
+        query["where"] = [_condition(chance)]
+    parameters: dict[str, Any] = {"noise": "none", "queries": [query]}
+    if kind == "sum" and chance.happens(4):
+        query["column"] = "days"
+        query.pop("lower", None)
+        query.pop("upper", None)
+        parameters["derived"] = {
+            "days": {"from": chance.pick(("2020-01-01", "1000-01-01")), "to": "born", "unit": "days"}
+        }
+    return parameters
+
+
+def statistics(chance: Chance, recipients: Sequence[str]) -> Iterator[Document]:
+    """Exact tables: unrelated ones, or one of which a condition or an edge moves."""
+    while True:
+        parameters = _statistics(chance)
+        query = parameters["queries"][0]
+        yield _proposal("statistics", parameters, recipients)
+        for _ in range(chance.below(3)):
+            moved = dict(query)
+            if query["kind"] == "histogram":
+                moved["edges"] = _edges(chance, "age")
+            else:
+                moved["where"] = [_condition(chance)]
+            yield _proposal("statistics", {**parameters, "queries": [moved]}, recipients)
+
+
+def _proposal(analysis: str, parameters: Mapping[str, Any], recipients: Sequence[str]) -> Document:
+    names = sorted(_used(parameters))
+    sides = {"alice": names, "bob": names}
+    if analysis == "matching":
+        sides["alice"] = list(parameters["keys"])
+    return job(analysis, parameters, sides, recipients=recipients, dataset=RECORDS)
+
+
+def clusters(chance: Chance, recipients: Sequence[str]) -> Iterator[Document]:
+    """Exact k-means of rows that one side holds whole, with and without stated centres."""
+    while True:
+        columns = chance.pick((["cost"], ["age", "cost"], ["age"]))
+        parameters: dict[str, Any] = {
+            "layout": "horizontal",
+            "clusters": 2,
+            "columns": columns,
+            "labels": False,
+            "iterations": chance.pick((1, 3)),
+        }
+        if chance.happens(2):
+            low = chance.pick((100, 150, 200, 250))
+            centres = {
+                "cost": (low, low + chance.pick((200, 1000, 90_000))),
+                "age": (50, chance.pick((90, 95))),
+            }
+            parameters["centres"] = [[str(centres[name][side]) for name in columns] for side in (0, 1)]
+        yield _proposal("clustering", parameters, recipients)
+
+
+def sums_over_matches(chance: Chance, recipients: Sequence[str]) -> Iterator[Document]:
+    """Sizes and exact sums over the common persons, several at once where that is allowed."""
+    while True:
+        parameters: dict[str, Any] = {
+            "method": "exact",
+            "keys": [chance.pick(("id", "id", "id", "diagnosis"))],
+            "output": chance.pick(("size", "statistics", "statistics")),
+        }
+        if parameters["keys"] == ["diagnosis"] or chance.happens(4):
+            parameters["duplicates"] = "multiset"
+        if parameters["output"] == "statistics":
+            values = chance.pick((["cost"], ["cost"], ["cost", "copy"], ["days"], ["days", "later"]))
+            if "days" in values:
+                parameters["derived"] = {
+                    name: {"from": "born", "to": f"2023-01-{day:02d}", "unit": "years"}
+                    for name, day in (("days", 1 + chance.below(9)), ("later", 10 + chance.below(18)))
+                    if name in values
+                }
+            parameters["values"] = [{"side": "bob", "column": name} for name in values]
+        yield _proposal("matching", parameters, recipients)
+
+
+FAMILIES: Final[Sequence[Callable[[Chance, Sequence[str]], Iterator[Document]]]] = (
+    statistics,
+    statistics,
+    clusters,
+    sums_over_matches,
+)
+
+
+def draw(seed: str) -> Round:
+    """One round."""
+    chance = Chance(seed)
+    count = 14 + chance.below(10)
+    people = persons(chance, count, 0, 1 + chance.below(4))
+    rows = persons(chance, 1 + chance.below(18), 1000, 3)
+    for number in range(min(count, len(rows["id"]))):  # some rows claim to be the victim's persons
+        if not chance.happens(3):
+            rows["id"][number] = f"p{number}"
+    family = chance.pick(FAMILIES)
+    recipients = chance.pick((["alice", "bob"], ["alice"], ["bob"]))
+    proposals = family(chance, recipients)
+    other = chance.pick(FAMILIES)(chance, recipients)
+    jobs = [next(other if chance.happens(5) else proposals) for _ in range(2 + chance.below(4))]
+    return Round(people, rows, victims_rule(chance), peers_rule(chance, count), jobs)
+
+
+# What is seen
+
+
+@contextmanager
+def listening() -> Iterator[list[NDArray[Any]]]:
+    """All that is opened to the peer in this process, in the order in which it was."""
+    heard: list[NDArray[Any]] = []
+    originals = {kind: kind.reveal for kind in (SecretInts, SecretBits)}
+
+    def tap(original: Callable[..., Any]) -> Callable[..., Any]:
+        def reveal(self: Any, *words: Any, **named: Any) -> Any:
+            opened = original(self, *words, **named)
+            if opened is not None and self._session.role is Role.ALICE:
+                heard.append(np.asarray(opened))
+            return opened
+
+        return reveal
+
+    try:
+        for kind, original in originals.items():
+            kind.reveal = tap(original)  # type: ignore[attr-defined]
+        yield heard
+    finally:
+        for kind, original in originals.items():
+            kind.reveal = original  # type: ignore[attr-defined]
+
+
+def _numbers(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for table in result["outcome"]["tables"]:
+        for column, cells in table["columns"].items():
+            for row, cell in enumerate(cells):
+                if isinstance(cell, int | float) and not isinstance(cell, bool):
+                    yield f"{table['name']}/{column}/{row}", float(cell)
+
+
+def see(sequence: Round, absent: int | None = None) -> View:
+    """What the peer sees of a sequence, with all persons of the victim or without one."""
+    view = View()
+    people = {
+        name: [cell for number, cell in enumerate(cells) if number != absent]
+        for name, cells in sequence.persons.items()
+    }
+    with tempfile.TemporaryDirectory(prefix="adversary-") as folder, listening() as heard:
+        joined = Institutions(Path(folder))
+        try:
+            joined.hold(PEER, sequence.rows, DECLARED, dataset=RECORDS)
+            joined.hold(VICTIM, people, DECLARED, dataset=RECORDS, person="id")
+            joined.allow(PEER, **sequence.peer)
+            joined.allow(VICTIM, **sequence.victim)
+            for document in sequence.jobs:
+                heard.clear()
+                view.ends.append(_end(joined, document, view))
+                places = {
+                    f"opened {number}/{place}": float(value)
+                    for number, values in enumerate(heard)
+                    for place, value in enumerate(values.reshape(-1))
+                }
+                view.opened[-1] |= places
+        finally:
+            joined.close()
+    return view
+
+
+def _end(joined: Institutions, document: Document, view: View) -> str:
+    view.opened.append({})
+    try:
+        job_id = joined.submit(document, PEER)
+        record = joined.ended(job_id)[PEER]
+    except DuettoError as error:
+        return f"refused/{error.stable_code}"
+    manager = joined.network.managers[PEER]
+    if record.state.value == "finished":
+        view.opened[-1] |= dict(_numbers(json.loads(manager.result(job_id))))
+    return f"{record.state.value}/{record.error_code}"
+
+
+# What follows
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A figure or an end that is about fewer persons than the victim allows."""
+
+    kind: str
+    what: str
+    about: tuple[int, ...]
+
+
+def look(sequence: Round) -> tuple[list[Finding], Counter[str]]:
+    """Run a sequence with all persons and without each; what follows about few, and how jobs ended."""
+    whole = see(sequence)
+    ends = Counter(whole.ends)
+    if not any(whole.opened) and all(end.partition("/")[2] == "policy" for end in whole.ends):
+        return [], ends
+    count = len(sequence.persons["id"])
+    without = [see(sequence, absent) for absent in range(count)]
+    found = list(_ends(whole, without, ends))
+    found += _figures(whole, without, sequence.minimum)
+    return found, ends
+
+
+def _ends(whole: View, without: Sequence[View], ends: Counter[str]) -> Iterator[Finding]:
+    for number, end in enumerate(whole.ends):
+        about = tuple(who for who, view in enumerate(without) if view.ends[number] != end)
+        if not about:
+            continue
+        codes = {end, *(without[who].ends[number] for who in about)}
+        ends[f"bit: {' or '.join(sorted(codes))}"] += 1
+        if PEER_CHOSEN & {code.partition("/")[2] for code in codes}:
+            yield Finding("end", f"job {number + 1}: {' or '.join(sorted(codes))}", about)
+
+
+def _figures(whole: View, without: Sequence[View], minimum: int) -> Iterator[Finding]:
+    places = [
+        (number, place)
+        for number, opened in enumerate(whole.opened)
+        for place in opened
+        if opened[place] == opened[place]
+    ]
+    changes: dict[bytes, tuple[str, NDArray[np.float64]]] = {}
+    for number, place in places:
+        base = whole.opened[number][place]
+        seen = np.array([view.opened[number].get(place, np.nan) for view in without])
+        change = np.where(
+            np.isnan(seen), np.inf, seen - base
+        )  # what is withheld without somebody is about them
+        if np.count_nonzero(change):
+            changes.setdefault(change.tobytes(), (f"job {number + 1}, {place} = {base:g}", change))
+    named = list(changes.values())[:MOST_ITEMS]
+    for what, change in named:
+        if 0 < (size := np.count_nonzero(change)) < minimum:
+            yield Finding("figure", what, _who(change, size))
+    for first, (what, change) in enumerate(named):
+        for other, further in named[:first]:
+            finite = np.isfinite(change) & np.isfinite(further)
+            for sign, word in ((1, "+"), (-1, "-")):
+                together = np.where(finite, change + sign * np.where(finite, further, 0), np.inf)
+                if 0 < (size := np.count_nonzero(together)) < minimum:
+                    yield Finding("figure", f"{what}  {word}  {other}", _who(together, size))
+
+
+def _who(change: NDArray[np.float64], size: int) -> tuple[int, ...]:
+    del size
+    return tuple(int(who) for who in np.flatnonzero(change))
+
+
+def main() -> int:
+    """Run rounds until the time is over; the exit status is 1 if anything was found."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--seed", default="duetto", help="of the whole run")
+    parser.add_argument("--round", type=int, help="repeat this one round, and print its policy and jobs")
+    arguments = parser.parse_args()
+    until = time.monotonic() + 60 * arguments.minutes
+    ends: Counter[str] = Counter()
+    rounds = failures = 0
+    numbers = iter([arguments.round]) if arguments.round is not None else iter(range(10**9))
+    for number in numbers:
+        sequence = draw(f"{arguments.seed}/{number}")
+        found, how = look(sequence)
+        ends += how
+        rounds += 1
+        for finding in found:
+            failures += 1
+            people = ", ".join(sequence.persons["id"][who] for who in finding.about)
+            print(f"round {number}: {finding.kind}: {finding.what}: about {people}", flush=True)
+        if arguments.round is not None:
+            print(json.dumps(sequence.__dict__, indent=1, default=list))
+        if time.monotonic() > until:
+            break
+    print(f"{rounds} rounds, {failures} findings")
+    for end, times in ends.most_common():
+        print(f"{times:6d} {end}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
