@@ -122,8 +122,8 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield from _least_rows(rule, view, view.rows, view.persons)
     lower = "Set seconds below [limits] lower."
     yield _at_most(rule, "maximum_seconds", view.seconds, "seconds", rule.maximum_seconds, lower)
-    yield from _runs(rule, view)
     yield from _kinds(rule, view, kind)
+    yield from _runs(rule, view)
     if view.facts.loss:
         yield from _losses(rule, view)
 
@@ -170,7 +170,7 @@ def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[C
         yield Condition(rule.name, "exact_aggregates", True, "policy", what)
     elif view.facts.exact is not None:
         what = "the results are exact figures about several persons"
-        hint = f"Add noise to the job (epsilon), or {_settings(rule, 'exact_aggregates = true')}."
+        hint = f"Add noise to the job (epsilon), or {_settings(rule, *_bound(rule, view), 'exact_aggregates = true')}."
         yield Condition(rule.name, "exact_aggregates", False, "policy", what, hint)
     if view.names_of_persons:
         named = " and ".join(map(repr, view.names_of_persons))

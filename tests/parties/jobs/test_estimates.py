@@ -22,6 +22,7 @@ def test_estimates_hold_under_limits(institutions, name):
     for side in ("north", "south"):
         institutions.allow(side, minimum_intersection=4, minimum_group=4)
     said = institutions.north.estimate(job_text(institutions.file(JOBS[name])), rows=0, rtt_ms=0, mbit=0)
+    assert said["limits"] is not None, institutions.north.check(job_text(institutions.file(JOBS[name])))["verdict"]["reasons"]
     assert (said["limits"]["minimum_group"], said["limits"]["minimum_intersection"]) == (4, 4)
     assert said["total_seconds"] == said["seconds"]
     assert said["memory"] > 10 << 20
