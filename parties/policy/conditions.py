@@ -269,7 +269,15 @@ def _asked(rule: Rule, view: JobView) -> Iterator[Condition]:
         if left := sorted(given - allowed):
             what = f"{', '.join(map(repr, left))} {'is' if len(left) == 1 else 'are'} not among {key}"
             listed = ", ".join(f'"{name}"' for name in sorted(given | allowed))
-            yield Condition(rule.name, key, False, "policy", what, f"Write {key} = [{listed}] in the rule.")
+            hint = f"Write {key} = [{listed}] in the rule."
+            if (
+                key == "may_state"
+                and without
+                and rule.limits.allow_one_figure
+                and Stated.CENTRES.value in left
+            ):
+                hint = "Leave out centres, so that clusters begin elsewhere, or add noise (epsilon)."
+            yield Condition(rule.name, key, False, "policy", what, hint)
         else:
             yield Condition(rule.name, key, True, "policy", f"{_listed(given)} asked")
 
