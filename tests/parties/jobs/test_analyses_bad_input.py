@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from parties.contracts.state import State
-from parties.errors import BudgetError, DataError, JobError, PeerRefused, PolicyError
+from parties.errors import BudgetError, DataError, JobError, PolicyError
 from smc.errors import DomainError, UsageError
 from tests.parties.jobs.institutions import job
 from tests.parties.jobs.joined import approve, wait_state
