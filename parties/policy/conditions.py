@@ -170,7 +170,8 @@ def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[C
         yield Condition(rule.name, "exact_aggregates", True, "policy", what)
     elif view.facts.exact is not None:
         what = "the results are exact figures about several persons"
-        hint = f"Add noise to the job (epsilon), or {_settings(rule, *_bound(rule, view), 'exact_aggregates = true')}."
+        settings = _settings(rule, *_bound(rule, view), "exact_aggregates = true")
+        hint = f"Add noise to the job (epsilon), or {settings}."
         yield Condition(rule.name, "exact_aggregates", False, "policy", what, hint)
     if view.names_of_persons:
         named = " and ".join(map(repr, view.names_of_persons))
