@@ -122,8 +122,8 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield from _least_rows(rule, view, view.rows, view.persons)
     lower = "Set seconds below [limits] lower."
     yield _at_most(rule, "maximum_seconds", view.seconds, "seconds", rule.maximum_seconds, lower)
-    yield from _runs(rule, view)
     yield from _kinds(rule, view, kind)
+    yield from _runs(rule, view)
     if view.facts.loss:
         yield from _losses(rule, view)
 
@@ -170,7 +170,8 @@ def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[C
         yield Condition(rule.name, "exact_aggregates", True, "policy", what)
     elif view.facts.exact is not None:
         what = "the results are exact figures about several persons"
-        hint = f"Add noise to the job (epsilon), or {_settings(rule, 'exact_aggregates = true')}."
+        settings = _settings(rule, *_bound(rule, view), "exact_aggregates = true")
+        hint = f"Add noise to the job (epsilon), or {settings}."
         yield Condition(rule.name, "exact_aggregates", False, "policy", what, hint)
     if view.names_of_persons:
         named = " and ".join(map(repr, view.names_of_persons))
@@ -269,7 +270,15 @@ def _asked(rule: Rule, view: JobView) -> Iterator[Condition]:
         if left := sorted(given - allowed):
             what = f"{', '.join(map(repr, left))} {'is' if len(left) == 1 else 'are'} not among {key}"
             listed = ", ".join(f'"{name}"' for name in sorted(given | allowed))
-            yield Condition(rule.name, key, False, "policy", what, f"Write {key} = [{listed}] in the rule.")
+            hint = f"Write {key} = [{listed}] in the rule."
+            if (
+                key == "may_state"
+                and without
+                and rule.limits.allow_one_figure
+                and Stated.CENTRES.value in left
+            ):
+                hint = "Leave out centres, so that clusters begin elsewhere, or add noise (epsilon)."
+            yield Condition(rule.name, key, False, "policy", what, hint)
         else:
             yield Condition(rule.name, key, True, "policy", f"{_listed(given)} asked")
 

@@ -172,7 +172,9 @@ def test_minimum_group_of_noisy_counts(institutions, side):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_dominance_of_exact_sums(institutions, side):
-    people(institutions, [0, 3, 6, 9, 1, 4, 97], [0, 3, 6, 9, 1, 4, 7])
+    """Each side withholds what one person dominates of its own part, by its own policy."""
+    numbers = [0, 3, 6, 9, 1, 4, 7], [0, 3, 6, 9, 1, 4, 97]
+    people(institutions, *(numbers if side == "south" else reversed(numbers)))
     total = {"kind": "sum", "column": "v", "by": "group"}
     institutions.allow(side, dominance="0.9")
     table = institutions.run(statistics(total)).tables("north")["results"]

@@ -46,7 +46,8 @@ CARELESS = {"row_results": None, "types": None, "runs_total": None}
 
 def hold(institutions: Institutions, name: str, ids: list[str]) -> None:
     numbers = [len(one) for one in ids]
-    institutions.hold(name, {"id": ids, "x": numbers, "y": numbers}, DECLARED, person="id")
+    cells = {"id": ids, "x": numbers, "y": numbers}
+    institutions.hold(name, cells, DECLARED, person="id", maximum_rows_per_person=1)
 
 
 @pytest.fixture

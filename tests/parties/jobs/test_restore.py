@@ -99,7 +99,7 @@ def test_budget_stays_spent_and_persons_stay_known(pair):
     finished(pair)
     pair.allow("north", total="1/2")
     path = pair.folder / "north" / "policy.toml"
-    path.write_text(path.read_text().replace('approval = "auto"', EXACT))
+    path.write_text(path.read_text().replace('approval = "auto"', EXACT + "\nruns_total = 1000"))
     for analysis in pair.analysis.values():
         analysis.is_exact = False
     job_id = pair.north.submit(job_file("1/2")).job_id

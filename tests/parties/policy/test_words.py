@@ -72,6 +72,7 @@ def test_what_a_job_states_of_its_own(word: Stated) -> None:
     assert judged({"may_state": [word.value]}, asked, exact=True).allowed
     limited = judged({"may_state": [word.value], "minimum_group": 5}, asked, exact=True)
     assert limited.allowed is (word is not Stated.CENTRES)
+    assert all("Leave out centres" in reason.hint for reason in limited.reasons)  # no rule lets them
 
 
 def test_a_word_that_does_not_exist() -> None:
