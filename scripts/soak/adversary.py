@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Looks for exact figures, patterns and failures from which fewer persons follow than a policy allows.
 
-    PYTHONPATH=. scripts/soak/adversary.py --minutes 60
+    PYTHONPATH=. .venv/bin/python scripts/soak/adversary.py --minutes 60
 
 Each round draws a victim's persons and policy, a peer's rows and policy, and a sequence of jobs without noise
 that the peer proposes. The sequence runs in two real managers that are joined in this process, with catalog,
