@@ -202,7 +202,7 @@ def _phe() -> Any:
     except ImportError:
         raise UsageError(
             "The library phe is not installed, and only its own users' objects need it.",
-            "Run `pip install phe`. It is under GPLv3: THIRD_PARTY.md says what follows.",
+            "Install it in the version of constraints.txt. It is under GPLv3: see THIRD_PARTY.md.",
         ) from None
     return phe
 
