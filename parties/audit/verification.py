@@ -28,7 +28,9 @@ def missing_entries(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
     if line is None or len(entries) >= most:
         return []
     left = len(entries)
-    return [f"The ledger has {left} entries, and had {most} at {line.time}, by line {line.number} of the log."]
+    return [
+        f"The ledger has {left} entries, and had {most} at {line.time}, by line {line.number} of the log."
+    ]
 
 
 def missing_decisions(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
