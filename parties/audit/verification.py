@@ -11,7 +11,7 @@ from parties.ledger.entries import DECISIONS, Entry
 
 
 def missing_entries(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
-    """What the ledger has lost by the word of the log, whose lines say how many entries it had; a sentence.
+    """What the ledger has lost, by the entries that lines of the log say it had; a sentence.
 
     A ledger only grows. What a crash has left in the log alone was not counted yet.
 

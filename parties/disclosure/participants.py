@@ -32,7 +32,7 @@ class ParticipantSet:
         peer: the other party.
         persons: who takes part.
         minimum: the least number of persons in which it differs from any other, unless in none, and about
-            whom figures of several tables together are; by the own policy, as what follows.
+            whom figures of several tables together are; by this party's policy, as what follows.
         group: the least number of persons whom figures of one table are about.
         dominance: the largest part of a sum that may come from one person; 1 for none.
         known: how often the ledger says that exact figures were released about each set, by its digest; as

@@ -83,7 +83,7 @@ class Chance:
         return choices[self.below(len(choices))]
 
     def happens(self, of: int) -> bool:
-        """Whether one in so many cases is there."""
+        """Whether something happens that happens once in so many cases."""
         return self.below(of) == 0
 
 

@@ -70,7 +70,7 @@ class Opener:
         """Whether both parties go on; each learns the other's answer.
 
         Args:
-            told: what the own answer says.
+            told: what this party's answer says.
             answer: of this party.
         """
         self._tell(BOTH, told)

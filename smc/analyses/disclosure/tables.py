@@ -20,7 +20,7 @@ Which cells are withheld is a result as well. So a table of which more than `MOS
 more than `MAX_WITHHELD`, would be withheld for their own sake is refused as a whole.
 
 Several tables about the same persons, with bins that differ in little or with and without a condition, may
-together reveal a few persons: once it is settled what will be opened, the own auditor is asked
+together reveal a few persons: once it is settled what will be opened, its auditor is asked
 (`smc.analyses.disclosure.audit`).
 
 References: as of `smc.analyses.disclosure.suppression`; the dominance rule is the (1, k) rule of Hundepohl et
@@ -132,7 +132,7 @@ def open_tables(
 
     Args:
         opener: all opening goes through it.
-        limits: of the own policy.
+        limits: of this party's policy.
         parts: this side's part of each table; all of one shape and with the same further tables, as the
             peer's.
         reach: no total of a part is larger; public.
@@ -181,7 +181,7 @@ def open_tables(
 
 
 def suppressed(limits: Owned[Limits], part: TablePart, *, margins: bool) -> Suppression:
-    """What the own limits withhold of a part."""
+    """What this party's limits withhold of a part."""
     asked, crowds = limits.value, part.crowds
     primary = reduce(or_, _suspects(part, asked), np.zeros(part.counts.shape, dtype=np.bool_))
     roomy = (crowds.cover >= roomy_from(asked.minimum_group)) & ~primary
@@ -199,7 +199,7 @@ def suppressed(limits: Owned[Limits], part: TablePart, *, margins: bool) -> Supp
 def refusal(
     limits: Owned[Limits], parts: Sequence[TablePart], found: Sequence[Suppression]
 ) -> DisclosureRefused | None:
-    """Why the own limits stand against the tables of a query as a whole; None where they do not."""
+    """Why this party's limits stand against the tables of a query as a whole; None where they do not."""
     cells = sum(each.hidden.size for each in found)
     closed = sum(int(each.primary.sum()) for each in found)
     if closed > max(1, min(MAX_WITHHELD, int(cells * MOST_WITHHELD))):
