@@ -14,6 +14,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.config import Address, Compute, Config, Limits
+from parties.contracts.state import State
 from parties.errors import ConfigError, PeerUnreachable
 from parties.jobs.decisions import Person
 from parties.jobs.manager import JobManager, Patience
@@ -288,16 +289,24 @@ def approve(manager: JobManager, job_id: str) -> Any:
     return manager.approve(job_id, ANN, manager.store.digest(manager.store.find(job_id).job_id).hex())
 
 
+def wait_until(manager: JobManager, job_id: str, wanted: Callable[[State], bool]) -> Any:
+    """The job when it is here and in a state that is wanted; fails after 20 seconds."""
+
+    def reached() -> bool:
+        return any(job.job_id == job_id and wanted(job.state) for job in manager.store.all())
+
+    assert manager.store.wait_for(reached, 20)
+    return manager.store.get(job_id)
+
+
 def wait_final(manager: JobManager, job_id: str) -> Any:
-    """The job when it has ended; fails after 20 seconds."""
-    assert manager.store.wait_for(lambda: manager.store.get(job_id).state.is_final, 20)
-    return manager.store.get(job_id)
+    """The job when it has ended."""
+    return wait_until(manager, job_id, lambda state: state.is_final)
 
 
-def wait_state(manager: JobManager, job_id: str, *states: Any) -> Any:
-    """The job when it has reached one of some states; fails after 20 seconds."""
-    assert manager.store.wait_for(lambda: manager.store.get(job_id).state in states, 20)
-    return manager.store.get(job_id)
+def wait_state(manager: JobManager, job_id: str, *states: State) -> Any:
+    """The job when it has reached one of some states."""
+    return wait_until(manager, job_id, states.__contains__)
 
 
 def result_of(manager: JobManager, job_id: str) -> Any:

@@ -130,12 +130,11 @@ def test_the_result_of_a_peer_whose_database_was_restored_lies_aside_here(pair, 
     archive = pair.folder / "south.tar"
     back_up(pair.config("south"), archive)
     store = pair.north.store
-    monkeypatch.setattr(store, "finish", lambda job_id: None)
+    monkeypatch.setattr(store, "finish", lambda job_id: None)  # a word that south sent before it went is lost
     job_id = pair.north.submit(job_file("1/2")).job_id
     wait_state(pair.north, job_id, State.KEPT)
     outcome = store._results.read(job_id)
     pair.network.down = True
-    monkeypatch.undo()
     pair.stop("south")
     shutil.rmtree(pair.folder / "south")
     with unpacked(archive, pair.folder / "south", backup=True):
