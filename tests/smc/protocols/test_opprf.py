@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from smc.channel.channel import Channel
-from smc.errors import ProtocolViolation
+from smc.errors import PeerError, ProtocolViolation
 from smc.forms import Role
 from smc.pair import run_pair
+from smc.protocols.coins import toss
 from smc.protocols.intersection import cuckoo, okvs, opprf
 from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic
@@ -121,3 +122,17 @@ def test_the_inputs_of_hash_functions_differ():
 
 def chi_square(words):
     return byte_statistic(np.ascontiguousarray(words).tobytes())
+
+
+def test_a_count_that_the_peer_only_announces_takes_no_memory():
+    """The peer says that it has 2**27 keys, takes part in the toss of the seed and leaves."""
+    words = []
+
+    def answers(session):
+        drawn = session.random.words
+        session.random.words = lambda count: words.append(count) or drawn(count)
+        opprf.send(session, keys(3), RANDOM.words(24).reshape(3, 8), 1 << 27)
+
+    with pytest.raises((PeerError, ProtocolViolation)):
+        run_pair(toss, answers)
+    assert sum(words, 0) < 1 << 20
