@@ -15,7 +15,7 @@ from parties.policy.conditions import fits
 from parties.policy.rules import RATIO_OF_LIKENESS, Policy, Rule
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.comparison.parameters import NUMBERS
-from smc.analyses.registry import ANALYSES, CHOSEN_ROWS
+from smc.analyses.registry import ANALYSES, CHOSEN_ROWS, STATISTICS
 from smc.analyses.studies.columns import Schema
 from smc.forms import Holding, Role, all_types
 
@@ -29,7 +29,7 @@ FEW: Final = 10
 """A value that is one of fewer is as good as found."""
 
 MAX_ASKED: Final = 20
-"""Of more persons a peer should not find out whether they are there."""
+"""More questions about single persons, as whether they are there, a peer should not ask."""
 
 _KINDS: Final = {
     Holding.PLAIN: NUMBERS,
@@ -143,6 +143,13 @@ def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
             "Set runs_total = 5, or as many as may lie side by side.",
         ),
         (
+            exact and rule.has_runs and _asks(rule),
+            "runs_total",
+            f"lets {peers} ask {rule.runs_total} questions about persons whom it knows, such as whether one "
+            "smokes: by whether a table with a condition or bins of its choice is refused, one bit a run",
+            f"Lower runs_total to {MAX_ASKED} or less.",
+        ),
+        (
             (exact or by_row) and not limits.maximum_ratio,
             "maximum_ratio",
             f"lets {peers} match any number of guessed keys with the local ones",
@@ -217,6 +224,11 @@ def _asked(rule: Rule) -> Iterator[Risk]:
     else:
         return
     yield Risk(rule.name, "runs_total", f"rule {rule.name!r} {what}", hint)
+
+
+def _asks(rule: Rule) -> bool:
+    """Whether a rule allows many statistics."""
+    return bool({STATISTICS.name, "*"} & rule.analyses) and (rule.runs_total or 0) > MAX_ASKED
 
 
 def _peers(rule: Rule) -> str:

@@ -46,6 +46,12 @@ class Crowds:
         fewest = np.where(every > 0, every, most).min(axis=0)
         return cls(every[0], np.where(fewest == most, 0, fewest), every.min(axis=0))
 
+    def beside(self, *numbers: Ints) -> Crowds:
+        """With further numbers that have to be groups."""
+        other = Crowds.of(self.everybody, *numbers)
+        fewest, cover = np.minimum(self.fewest, other.fewest), np.minimum(self.cover, other.cover)
+        return Crowds(self.everybody, fewest, cover)  # nobody's cells are 0 in both
+
 
 def told_apart(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], size: int) -> list[Ints]:
     """How many persons of each cell add something else than the rest.

@@ -153,6 +153,7 @@ def test_what_only_the_own_party_receives_is_no_risk() -> None:
         (EXACT, {"minimum_intersection": 1}, "minimum_intersection", "intersection of a single person"),
         (EXACT, {"dominance": 1}, "dominance", "one person's value"),
         (EXACT, {"runs_total": None}, "runs_total", "allows no exact figures"),
+        (EXACT, {"runs_total": 100}, "runs_total", "ask 100 questions about persons whom it knows"),
         (EXACT, {"maximum_ratio": 0}, "maximum_ratio", "any number of guessed keys"),
         (EXACT, {"epsilon_total": "20.5"}, "epsilon_total", "noise hides nobody"),
     ],

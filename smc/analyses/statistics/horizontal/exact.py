@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
@@ -43,6 +44,9 @@ from smc.secret.bounds import Bounds
 
 MARGIN = "(all)"
 """The label of totals."""
+
+_ONE_ROW: Final = Owned(Bounds(0, 1))
+"""What a row adds to a count of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,13 +244,22 @@ def _margins(statistic: Cells, table: OpenedTable) -> list[tuple[tuple[str, ...]
 
 
 def _counted(cells: Ints, persons: Ints, shape: tuple[int, int]) -> TablePart:
-    """Count the rows by cell; those in cell -1 are in none."""
+    """Count the rows by cell; those in cell -1 are in none.
+
+    A count of rows is a sum as well, of each person's number of rows: whoever has nearly all rows of a cell
+    dominates it, and those who have more rows than most can be told apart.
+    """
     inside = cells >= 0
     cells, persons = cells[inside], persons[inside]
     size = shape[0] * shape[1]
     counts = np.bincount(cells, minlength=size).astype(np.int64).reshape(shape)
-    everybody = persons_of(cells, persons, size).reshape(shape)
-    return TablePart(counts, Crowds.of(everybody), {}, (), Members(persons, cells))
+    everybody = persons_of(cells, persons, size)
+    ones = np.ones(len(cells), dtype=np.int64)
+    several = bool((everybody != counts.reshape(-1)).any())
+    apart = told_apart(cells, persons, ones, _ONE_ROW, size) if several else ()
+    crowds = Crowds.of(*(part.reshape(shape) for part in (everybody, *apart)))
+    weighed = [_weighed(cells, persons, ones, shape)]
+    return TablePart(counts, crowds, {}, weighed, Members(persons, cells, ones if several else None))
 
 
 def _summed(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], size: int) -> TablePart:
@@ -254,21 +267,22 @@ def _summed(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], s
     bounds, shape = declared.value, (1, size)
     values = np.clip(values, bounds.lower, bounds.upper)
     above = values - bounds.lower
-    apart = told_apart(cells, persons, values, declared, size)
-    weighed = [_weighed(cells, persons, above, size)]
-    if bounds.lower < 0:  # a bound far below all values makes distances alike; what is added shows through
-        weighed.append(_weighed(cells, persons, np.abs(values), size))
     counted = _counted(cells, persons, shape)
-    crowds = Crowds.of(counted.crowds.everybody, *(part.reshape(shape) for part in apart))
+    apart = told_apart(cells, persons, values, declared, size)
+    weighed = [_weighed(cells, persons, above, shape)]
+    if bounds.lower < 0:  # a bound far below all values makes distances alike; what is added shows through
+        weighed.append(_weighed(cells, persons, np.abs(values), shape))
+    crowds = counted.crowds.beside(*(part.reshape(shape) for part in apart))
     sums = {"sum": weighed[0].totals}
-    return TablePart(counted.counts, crowds, sums, weighed, Members(persons, cells, above))
+    members = Members(persons, cells, above)
+    return TablePart(counted.counts, crowds, sums, [*counted.weighed, *weighed], members)
 
 
-def _weighed(cells: Ints, persons: Ints, added: Ints, size: int) -> Weighed:
-    people = int(persons.max()) + 1 if len(persons) else 1
+def _weighed(cells: Ints, persons: Ints, added: Ints, shape: tuple[int, int]) -> Weighed:
+    size, people = shape[0] * shape[1], int(persons.max()) + 1 if len(persons) else 1
     pairs, which = np.unique(cells * people + persons, return_inverse=True)
     sums, shares, largest = (np.zeros(length, dtype=np.int64) for length in (size, len(pairs), size))
     np.add.at(sums, cells, added)
     np.add.at(shares, which.reshape(-1), added)
     np.maximum.at(largest, pairs // people, shares)
-    return Weighed(largest.reshape(1, size), sums.reshape(1, size))
+    return Weighed(largest.reshape(shape), sums.reshape(shape))

@@ -136,6 +136,11 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
         raise UsageError(
             "parameters.noise is not a known kind of noise.", f"Choose one of {', '.join(NOISES)}."
         )
+    if noise == "none" and "rows_per_person" in parameters:
+        raise UsageError(
+            "parameters.rows_per_person is only for jobs with noise: exact figures take in all rows.",
+            "Leave it out, or add epsilon.",
+        )
     budget = _budget(parameters, noise)
     tables = parameters.get("queries")
     if not isinstance(tables, Sequence) or isinstance(tables, str) or not 1 <= len(tables) <= MAX_QUERIES:

@@ -15,9 +15,11 @@ from smc.analyses.disclosure.cluster_sums import PlainSums, plain_revealing
 from smc.analyses.disclosure.clusters import plain_withheld
 from smc.analyses.disclosure.crowds import off_bounds, off_commonest
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.disclosure.owned import Owned
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.errors import DomainError
 from smc.forms import Role
+from smc.secret.bounds import Bounds
 from tests.smc.analyses.clustering import test_matched as matched
 from tests.smc.analyses.clustering_runs import (
     BASE,
@@ -303,7 +305,7 @@ def expected(name, study, alice, bob, limits):
         marks = [
             mark
             for axis, column in zip(axes, blocks[role].T, strict=True)
-            for mark in [*off_bounds(column, (0, axis.part)), *off_commonest(column, COMMON)]
+            for mark in [*off_bounds(column, Owned(Bounds(0, axis.part))), *off_commonest(column, COMMON)]
         ]
         counts = inside.T.astype(np.int64) @ np.stack(marks, axis=1)
         sides.append(

@@ -124,6 +124,31 @@ def test_a_sum_that_one_person_dominates_is_withheld():
     assert column(joint(job("sum"), even, spread, limits=limits)[0], "value") == [None]
 
 
+@pytest.mark.parametrize("name", ["count by", "histogram by", "crosstab"])
+@pytest.mark.parametrize(
+    ("persons", "limits", "withheld"),
+    [
+        ([*range(11), *[11] * 200], Limits(dominance=Fraction(4, 5)), True),
+        ([*range(11), *[11] * 20], Limits(minimum_group=10), True),
+        ([*range(40)] * 5, Limits(minimum_group=10, dominance=Fraction(4, 5)), False),
+    ],
+)
+def test_a_count_of_rows_is_a_sum_of_each_persons_rows(name, persons, limits, withheld):
+    """Of rows that nearly all are one person's, or of whom one has more than the rest, no count is shown."""
+    data = columns(age=[20] * len(persons), group=[0] * len(persons))
+    data = {**data, PERSONS: Column(np.array(persons), PEOPLE)}
+    parameters = job(name).parameters
+    first, *_ = Tables.of(parameters.queries[0], parameters, SCHEMAS).local(
+        LocalRows.of(parameters, data), data
+    )
+    assert suppressed(Owned(limits), first, margins=False).primary.reshape(-1)[0] == withheld
+
+
+def test_exact_figures_take_in_all_rows_of_a_person():
+    with pytest.raises(UsageError, match="rows_per_person"):
+        parsed(f'noise = "none"\nrows_per_person = 5\n[[queries]]\n{QUERIES["count"]}\n')
+
+
 def test_several_queries_under_a_limit_are_refused_before_anything_is_sent():
     def side(session):
         with pytest.raises(DisclosureRefused, match="one query"):
