@@ -18,6 +18,7 @@ LONGEST = 1200
 """Seconds that a slow test may take; a quick one has those of `pyproject.toml`."""
 
 process.set_up()  # before a test imports gRPC
+gc.disable()  # until all is collected, which is kept to the end
 
 # What duetto prints must not depend on the terminal from which the tests are run; a test that needs another
 # one says so itself.
@@ -96,4 +97,5 @@ def pytest_collection_finish() -> None:
     """Spare the collector the modules and the thousands of collected tests, which live to the end."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(100_000, 50, 100)
