@@ -229,7 +229,9 @@ def distance(data: Coded, codes: np.ndarray) -> float:
     "learn",
     [
         lambda data, budget: selection.spanning_tree(data, budget, steps=50),
-        lambda data, budget: selection.adaptive(data, budget, rounds=12, steps=50),
+        pytest.param(
+            lambda data, budget: selection.adaptive(data, budget, rounds=12, steps=50), marks=pytest.mark.slow
+        ),
         lambda data, budget: bayes.bayesian(data, budget, Randomness(1), degree=2),
     ],
     ids=["mst", "aim", "privbayes"],
