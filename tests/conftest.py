@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile(
         "suite",
         deadline=None,
-        max_examples=300 if config.getoption("--slow") else 50,
+        max_examples=300 if config.getoption("--slow") else 30,
         suppress_health_check=[HealthCheck.too_slow],
         derandomize=usual,
         database=None,
