@@ -225,7 +225,9 @@ def distance(data: Coded, codes: np.ndarray) -> float:
 @pytest.mark.parametrize(
     "learn",
     [
-        lambda data, budget: selection.spanning_tree(data, budget, steps=50),
+        pytest.param(
+            lambda data, budget: selection.spanning_tree(data, budget, steps=50), marks=pytest.mark.slow
+        ),
         pytest.param(
             lambda data, budget: selection.adaptive(data, budget, rounds=12, steps=50), marks=pytest.mark.slow
         ),
