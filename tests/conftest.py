@@ -18,6 +18,7 @@ LONGEST = 1200
 """Seconds that a slow test may take; a quick one has those of `pyproject.toml`."""
 
 process.set_up()  # before a test imports gRPC
+gc.disable()  # until all is collected, which is kept to the end
 
 # What duetto prints must not depend on the terminal from which the tests are run; a test that needs another
 # one says so itself.
@@ -47,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile(
         "suite",
         deadline=None,
-        max_examples=300 if config.getoption("--slow") else 50,
+        max_examples=300 if config.getoption("--slow") else 30,
         suppress_health_check=[HealthCheck.too_slow],
         derandomize=usual,
         database=None,
@@ -96,4 +97,5 @@ def pytest_collection_finish() -> None:
     """Spare the collector the modules and the thousands of collected tests, which live to the end."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(100_000, 50, 100)

@@ -65,7 +65,10 @@ def _no_float(text: str) -> NoReturn:
 def _check(value: Any, depth: int) -> None:
     if depth > DEPTH:
         raise ValueError("too deep")
-    if isinstance(value, dict):
+    if isinstance(value, str):
+        if not is_plain(value):
+            raise UnfitTextError("a text is not plain")
+    elif isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str):
                 raise TypeError("a key is not a text")
@@ -74,8 +77,5 @@ def _check(value: Any, depth: int) -> None:
     elif isinstance(value, list):
         for inner in value:
             _check(inner, depth + 1)
-    elif isinstance(value, str):
-        if not is_plain(value):
-            raise UnfitTextError("a text is not plain")
-    elif value is not None and not isinstance(value, bool | int):
+    elif value is not None and not isinstance(value, int):
         raise TypeError(f"{type(value).__name__} has no canonical form")

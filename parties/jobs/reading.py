@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from dataclasses import fields
 from datetime import timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,8 @@ from smc.forms import Role
 FILE: Final = "jobs.sqlite"
 _LISTED = ", ".join(entry.name for entry in fields(Summary))
 
+_parsed = lru_cache(32)(parse_contract)
+"""A running job is asked for at every step, and its contract is the same each time."""
 
 _COPIES: Final = 2
 """How often a contract's bytes lie on the disk: pages of the database are not all full."""
@@ -89,7 +92,7 @@ class JobReader:
         base = {entry.name: getattr(found, entry.name) for entry in fields(Summary)}
         return Record(
             **base,
-            contract=parse_contract(row["contract"]),
+            contract=_parsed(row["contract"]),
             own_signature=row["own_signature"],
             peer_signature=row["peer_signature"],
         )

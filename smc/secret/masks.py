@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -132,7 +133,7 @@ def receive_masked(session: Session, shapes: Sequence[tuple[tuple[int, ...], int
 
 def masked_bytes(shapes: Sequence[tuple[tuple[int, ...], int]]) -> int:
     """Bytes of a message of `send_masked`."""
-    return KEY_BYTES + sum(int(np.prod(shape)) * packed_bytes(width) for shape, width in shapes)
+    return KEY_BYTES + sum(prod(shape) * packed_bytes(width) for shape, width in shapes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class MaskedParts:
         """The parts, one after the other, as words of a type; bits that do not count are 0 or arbitrary."""
         start = 0
         for shape, width in self.shapes:
-            count = int(np.prod(shape))
+            count = prod(shape)
             result = np.zeros(count, dtype=kind)
             for place, size in _planes(packed_bytes(width)):
                 octets = self.data[start : start + size * count]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,10 +28,16 @@ class Module:
 
 def files(*folders: str) -> Iterator[Path]:
     """The files below `folders`, relative to the root, without what tools leave behind."""
-    for folder in folders:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file() and path.suffix != ".pyc" and "__pycache__" not in path.parts:
-                yield path.relative_to(ROOT)
+    return (path for folder in folders for path in _files_below(folder))
+
+
+@cache
+def _files_below(folder: str) -> tuple[Path, ...]:
+    return tuple(
+        path.relative_to(ROOT)
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix != ".pyc" and "__pycache__" not in path.parts and path.is_file()
+    )
 
 
 def top_files() -> Iterator[Path]:
@@ -53,7 +60,7 @@ def module_name(path: Path) -> str:
 @cache
 def module(path: Path) -> Module:
     """A Python file, parsed once."""
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"), str(path))
+    tree = ast.parse(_text(path), str(path))
     return Module(module_name(path), path, tree)
 
 
@@ -68,22 +75,44 @@ def python_files(*packages: str) -> Iterator[Path]:
     return (path for path in files(*packages) if path.suffix == ".py" and not is_generated(path))
 
 
+@cache
 def modules(*packages: str) -> tuple[Module, ...]:
     """The same, parsed; not to be called where tests are collected, which every worker does."""
     return tuple(module(path) for path in python_files(*packages))
 
 
-def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def modules_saying(words: Iterable[str], *packages: str) -> Iterator[Module]:
+    """Of these modules those whose text has one of the words: only they are parsed."""
+    one = re.compile("|".join(map(re.escape, words)))
+    return (module(path) for path in python_files(*packages) if one.search(_text(path)))
+
+
+@cache
+def _text(path: Path) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+@cache
+def imports(tree: ast.AST) -> tuple[tuple[int, str], ...]:
     """Line and dotted name of everything a module imports, also inside functions.
 
     `from a import b` counts as `a.b`, since b may be a module; a relative import starts with a dot.
     """
+    return tuple(_imports(tree))
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+
+
+def called(call: ast.Call) -> str:
+    """The last name of what is called; empty if it has none."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def within(name: str, package: str) -> bool:

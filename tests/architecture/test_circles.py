@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
@@ -60,17 +61,24 @@ def arrows_inside(found: tuple[Module, ...], folder: str) -> Arrows:
     return _arrows(found, lambda name: child_of(name, folder))
 
 
-def _arrows(found: tuple[Module, ...], place: Callable[[str], str | None]) -> Arrows:
+@cache
+def reached(found: tuple[Module, ...]) -> tuple[tuple[str, int, str], ...]:
+    """Every import of one of these modules by another: who imports, in which line, and what."""
     names = frozenset(m.name for m in found)
+    return tuple(
+        (m.name, line, target)
+        for m in found
+        for line, imported in imports(m.tree)
+        if (target := target_module(imported, names)) is not None
+    )
+
+
+def _arrows(found: tuple[Module, ...], place: Callable[[str], str | None]) -> Arrows:
     arrows: Arrows = defaultdict(lambda: defaultdict(list))
-    for m in found:
-        for line, target in imports(m.tree):
-            reached = target_module(target, names)
-            if reached is None:
-                continue
-            start, end = place(m.name), place(reached)
-            if start is not None and end is not None and start != end:
-                arrows[start][end].append(f"{m.name}:{line} imports {reached}")
+    for name, line, target in reached(found):
+        start, end = place(name), place(target)
+        if start is not None and end is not None and start != end:
+            arrows[start][end].append(f"{name}:{line} imports {target}")
     return arrows
 
 

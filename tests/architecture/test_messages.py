@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
-from types import ModuleType
 
 import pytest
 
 import parties.errors  # noqa: F401 - its classes are looked for
 from anonymizer.errors import AnonymizerError
 from smc.errors import DuettoError, PeerLost
+from tests.architecture.listed import house_errors, messages_of, script
 from tests.architecture.source import ROOT
 
 COVERED = {"anonymizer": 600, "parties": 250, "smc": 300}
@@ -32,27 +30,12 @@ DIALECT = re.compile(
 )
 
 
-def listing() -> ModuleType:
-    """The script, as a module."""
-    import sys
-
-    loader = SourceFileLoader("list_messages", str(ROOT / "scripts" / "list_messages"))
-    spec = spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    sys.modules[loader.name] = module  # dataclasses look their module up there
-    loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def messages() -> list[tuple[str, str, str, str]]:
-    script = listing()
-    errors = script.house_errors()
     return [
         (f"{one.path.relative_to(ROOT)}:{one.line}", one.kind, one.what, one.hint)
-        for path in script.python_files(list(COVERED))
-        for one in script.messages_of(path, errors)
+        for package in COVERED
+        for one in messages_of(package)
     ]
 
 
@@ -83,8 +66,7 @@ def test_a_message_is_found_whatever_it_is_made_of(tmp_path) -> None:  # type: i
         "return DisclosureRefused('Too few.', 'Use more rows.')\n"
     )
     (tmp_path / "x.py").write_text(code)
-    script = listing()
-    messages = script.messages_of(tmp_path / "x.py", script.house_errors())
+    messages = script().messages_of(tmp_path / "x.py", house_errors())
     found = [(one.line, one.kind, one.what, one.hint) for one in messages]
     assert found == [
         (1, "FileError", "{path} is gone.", "Look for it."),
@@ -97,11 +79,10 @@ def test_a_message_is_found_whatever_it_is_made_of(tmp_path) -> None:  # type: i
 
 def test_no_error_is_left_out_for_its_name() -> None:
     """Every class of an error that the packages define is one whose calls the script lists."""
-    script = listing()
     kinds: list[type[Exception]] = [DuettoError, AnonymizerError]
     for kind in kinds:
         kinds += kind.__subclasses__()
     assert len(kinds) > 30
-    own = {kind.__name__ for kind in kinds if kind.__module__.partition(".")[0] in script.PACKAGES}
+    own = {kind.__name__ for kind in kinds if kind.__module__.partition(".")[0] in script().PACKAGES}
     assert {"PeerLost", "PeerBusy", "DisclosureRefused"} <= own
-    assert not own - set(script.house_errors().advice)
+    assert not own - set(house_errors().advice)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.architecture.source import ROOT, modules
+from tests.architecture.source import ROOT, called, modules, nodes
 
 OWNERS = frozenset(
     {
@@ -30,8 +30,8 @@ OPENER = ROOT / "smc" / "analyses" / "disclosure" / "opener.py"
 
 def owned(tree: ast.AST) -> Iterator[int]:
     """The lines where a value is called owned."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "Owned":
+    for node in nodes(tree):
+        if isinstance(node, ast.Call) and called(node) == "Owned":
             yield node.lineno
 
 
@@ -42,7 +42,7 @@ def test_only_these_call_a_value_owned() -> None:
 
 def told_too_late(tree: ast.AST) -> list[str]:
     """Methods of the opener that show something without having told the auditor before."""
-    (opener,) = (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == "Opener")
+    (opener,) = (n for n in nodes(tree) if isinstance(n, ast.ClassDef) and n.name == "Opener")
     wrong = []
     for method in opener.body:
         if not isinstance(method, ast.FunctionDef):
@@ -50,7 +50,7 @@ def told_too_late(tree: ast.AST) -> list[str]:
         lines = {"shows": [], "tells": []}
         for node in ast.walk(method):
             if isinstance(node, ast.Call):
-                name = ast.unparse(node.func).split(".")[-1]
+                name = called(node)
                 if name in SHOWS:
                     lines["shows"].append(node.lineno)
                 if name == "_tell":
@@ -94,8 +94,8 @@ def test_in_the_room_of_the_release_only_the_opener_shows_anything() -> None:
         m.name
         for m in modules("smc")
         if m.name.startswith("smc.analyses")
-        for node in ast.walk(m.tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "agree"
+        for node in nodes(m.tree)
+        if isinstance(node, ast.Call) and called(node) == "agree"
         if "smc.protocols.agreement" in ast.unparse(m.tree)
     }
     assert found == {"smc.analyses.disclosure.opener"}

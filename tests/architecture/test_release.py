@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.architecture.source import PACKAGES, ROOT, modules
+from tests.architecture.source import PACKAGES, ROOT, modules, nodes
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_the_version_is_not_repeated(project: dict[str, Any]) -> None:
     wrong = [
         f"{m.path}:{node.lineno}"
         for m in modules(*PACKAGES)
-        for node in ast.walk(m.tree)
+        for node in nodes(m.tree)
         if isinstance(node, ast.Constant) and node.value == project["version"]
     ]
     assert not wrong, f"ask importlib.metadata for the version: {wrong}"

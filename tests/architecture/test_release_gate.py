@@ -96,7 +96,7 @@ def exits(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and name of every use of an exit but as what `Release.protocol` is to run."""
     handed = {
         id(call.args[1])
-        for call in ast.walk(tree)
+        for call in nodes(tree)
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)
         and call.func.attr == "protocol"
@@ -104,18 +104,18 @@ def exits(tree: ast.AST) -> Iterator[tuple[int, str]]:
     }
     ready = {
         ast.unparse(target)
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Assign) and _prepares(node.value)
         for target in node.targets
     }
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
         planned = isinstance(node, ast.Attribute) and (
             _prepares(node.value) or ast.unparse(node.value) in ready
         )
         if (name in EXITS or (planned and name == "run")) and id(node) not in handed:
             yield node.lineno, name
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ImportFrom):
             yield from ((node.lineno, a.name) for a in node.names if a.name in EXITS and a.asname)
 
@@ -127,7 +127,7 @@ def _prepares(node: ast.AST) -> bool:
 
 def ways_around(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and name of the channel, of what is private to another object, and of releases made by hand."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute):
             owner = node.value.id if isinstance(node.value, ast.Name) else ""
             private = node.attr.startswith("_") and not node.attr.startswith("__")
@@ -147,7 +147,7 @@ def ways_around(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def defaults(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and name of functions whose release has a default."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef):
             given = node.args.args[len(node.args.args) - len(node.args.defaults) :]
             if any(argument.arg == "release" for argument in given):

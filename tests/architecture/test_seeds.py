@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.architecture.source import ROOT, modules, nodes
+from tests.architecture.source import ROOT, called, modules_saying, nodes
 from tests.support.seeds import DEFAULT, VARIABLE, seeded
 
 DRAWS = """
@@ -115,17 +115,15 @@ def test_no_test_draws_from_the_operating_system() -> None:
         *("tests.smc.numeric.test_randomness", "tests.support.seeds", "tests.anonymizer.tables.test_tables"),
         *("tests.anonymizer.releases.test_releases", "tests.anonymizer.testing.test_conformance"),
     }
+    always = {"urandom", "token_bytes", "SystemRandom", "uuid4"}
+    without_seed = {"Randomness", "default_rng", "Random"}
     wrong = [
         f"{m.path}:{node.lineno}"
-        for m in modules("tests")
+        for m in modules_saying(always | without_seed, "tests")
         if m.name not in allowed
         for node in nodes(m.tree)
         if isinstance(node, ast.Call)
-        and (called := ast.unparse(node.func).rpartition(".")[2])
-        and (
-            called in {"urandom", "token_bytes", "SystemRandom", "uuid4"}
-            or (called in {"Randomness", "default_rng", "Random"} and not node.args and not node.keywords)
-        )
+        and (called(node) in always or (called(node) in without_seed and not node.args and not node.keywords))
     ]
     assert not wrong, f"draw with tests.support.seeds.seeded: {wrong}"
 

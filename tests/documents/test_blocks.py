@@ -1,6 +1,7 @@
 """Every code block of README.md and `docs` is tried: files are parsed, programs run, commands read.
 
-A block of a kind that no test knows fails here, so that nobody shows what was never tried.
+`scripts/check` runs the programs. A block of a kind that no test knows fails here, so that nobody shows what
+was never tried.
 """
 
 from __future__ import annotations
@@ -165,6 +166,7 @@ def two(tmp_path, monkeypatch):
     made.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted({block.page for block in BLOCKS if block.language == "python"}))
 def test_programs_run(page, two):
     """Those of one page one after the other, as a reader would type them."""

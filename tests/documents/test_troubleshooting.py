@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 import tomllib
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
 
 from tests.architecture import source
+from tests.architecture.listed import messages_of, script
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
@@ -25,19 +23,16 @@ FIXED = 12
 @pytest.fixture(scope="module")
 def patterns() -> list[re.Pattern[str]]:
     """What each message of the program can look like."""
-    loader = SourceFileLoader("list_messages", str(ROOT / "scripts" / "list_messages"))
-    module = module_from_spec(spec_from_loader("list_messages", loader))
-    sys.modules["list_messages"] = module  # its data classes look themselves up there
-    loader.exec_module(module)
-    module.tree = lambda path: source.module(path.relative_to(ROOT)).tree  # parsed once, for all tests
-    errors = module.house_errors()
-    files = [*module.python_files(["parties", "smc"])]
-    found = [message.what for path in files for message in module.messages_of(path, errors)]
+    packages = ("parties", "smc")
+    found = [message.what for package in packages for message in messages_of(package)]
     # A few raise a class that is only known when they run.
     calls = (
-        node.exc for path in files for node in source.nodes(module.tree(path)) if isinstance(node, ast.Raise)
+        node.exc
+        for one in source.modules(*packages)
+        for node in source.nodes(one.tree)
+        if isinstance(node, ast.Raise)
     )
-    found += [module.said(call.args[0]) for call in calls if isinstance(call, ast.Call) and call.args]
+    found += [script().said(call.args[0]) for call in calls if isinstance(call, ast.Call) and call.args]
     holes = re.compile(r"\{[^{}]*\}")
     return [
         re.compile(".+?".join(map(re.escape, holes.split(what))))

@@ -2,7 +2,7 @@
 
 The page is the only source of commands, files and outputs. Replaced are the addresses, by free ports of this
 machine, and `ID`, by the latest job. Files go where the page says, and the data are as it describes them.
-What of these pages is only parsed, stands in `NOT_RUN`.
+What of these pages is only parsed, stands in `NOT_RUN`. `scripts/check` runs the page each time.
 """
 
 from __future__ import annotations
@@ -192,6 +192,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
         made.close()
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs_and_shows_what_comes_out(reader: Reader) -> None:
     assert reader.ran.count("job submit") == 4
     assert reader.ran.count("job approve") == 4

@@ -1,4 +1,5 @@
-"""The notebooks of docs/notebooks run from top to bottom, and are stored with their outputs."""
+"""The notebooks of docs/notebooks run from top to bottom, as `scripts/check` sees to, and are stored with
+their outputs."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
+@pytest.mark.slow
 def test_all_notebooks_run_and_give_outputs_of_the_stored_kinds():
     for name in ("pandas", "matplotlib", "narwhals"):
         pytest.importorskip(name)

@@ -1,4 +1,7 @@
-"""Two joined parties with their control sockets, for tests of clients and commands."""
+"""Two joined parties with their control sockets, for tests of clients and commands.
+
+Homes are made by commands in the process of the tests: see `tests.support.commands`.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,12 @@ from parties.cli import audit, data, jobs, matching, policy
 from parties.client import Party
 from tests.parties.jobs.joined import Pair, job_file
 from tests.parties.served import control
+from tests.support import commands
 
 KEY_BITS = 2048
 """Of the Paillier keys that estimates count with."""
+
+_here = pytest.fixture(scope="session", autouse=True)(commands.here)
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ FIGURES = [
 ]
 
 
-@pytest.mark.parametrize("words", grid(FIGURES, FIGURES[:4]))
+@pytest.mark.parametrize("words", grid(FIGURES, FIGURES[::2][:2]))
 def test_figures(capsys, words: str) -> None:
     status, found = command(capsys, *(word.replace("_", " ") for word in words.split()))
     assert status == 0

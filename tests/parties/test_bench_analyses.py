@@ -17,7 +17,6 @@ from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.registry import ANALYSES
 from smc.errors import UsageError
 from smc.forms import Role
-from tests.support.grids import grid
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "bench" / "analyses"
 
@@ -52,7 +51,8 @@ def test_figures_of_two_processes():
     assert min(found["peak_bytes_alice"], found["peak_bytes_bob"]) > 1 << 20
 
 
-@pytest.mark.parametrize("rows", grid(["0,5", "5"], ["5"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", ["0,5", "5"])
 def test_the_script(tmp_path, rows):
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

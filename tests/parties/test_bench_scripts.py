@@ -67,6 +67,7 @@ def test_moduli(tmp_path: Path) -> None:
     assert "written to" in said
 
 
+@pytest.mark.slow
 def test_thesis_tables(tmp_path: Path) -> None:
     words = ("--bits", "5", "--keys", "1024", "--engines", "vbdhe15", "--repeat", "2")
     printed, said = script("thesis_tables", *words, folder=tmp_path)
@@ -92,6 +93,7 @@ def test_thesis_tables(tmp_path: Path) -> None:
         assert "matplotlib is not installed" in said
 
 
+@pytest.mark.slow
 def test_engines(tmp_path: Path) -> None:
     words = ("--engines", "oblivious,vbdhe15", "--bits", "4", "--batches", "3000", "--networks", "0,10/50")
     printed, _ = script(

@@ -14,8 +14,9 @@ from parties.client import Party
 from parties.config import load
 from parties.contracts.state import State
 from parties.errors import CONFIG, PeerUntrusted
-from scripts.processes import NAMES, ended, introduced, started, tried
+from scripts.processes import NAMES, ended, introduced, started
 from tests.parties.jobs.institutions import ALLOWED, job
+from tests.support.commands import tried
 
 JOB = job("preparation", {"count": 100, "bits": 8}, {})
 

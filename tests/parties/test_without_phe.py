@@ -11,7 +11,8 @@ import pytest
 import tomli_w
 
 from parties.client import job_text
-from scripts.processes import COMMAND, NAMES, ended, paired, started
+from scripts import processes
+from scripts.processes import COMMAND, NAMES, ended, paired, started, tried
 from tests.parties.jobs.institutions import ALLOWED, job
 
 CATALOG = """
@@ -43,6 +44,7 @@ def without(tmp_path, monkeypatch):
     (hidden / "phe" / "__init__.py").write_text("raise ImportError('not installed')")
     paths = [str(hidden), str(Path(__file__).parents[2])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.setattr(processes, "tried", tried)  # programs, which the tests of parties do without
     return tmp_path
 
 

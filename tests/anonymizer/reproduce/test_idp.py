@@ -20,6 +20,7 @@ from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from tests.anonymizer.data import shared
 
+pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parents[3] / "scripts" / "reproduce"
 KS = (3, 5, 10, 15, 40, 80)
 

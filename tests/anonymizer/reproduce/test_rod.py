@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parents[3] / "scripts" / "reproduce"
 
 

@@ -14,6 +14,7 @@ import pytest
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
+pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parents[3] / "scripts" / "reproduce" / "splu.py"
 
 

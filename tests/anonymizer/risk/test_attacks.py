@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import TableError
@@ -213,7 +213,6 @@ def test_the_interval_covers_as_often_as_it_says():
     assert 0.93 < covered / rounds < 0.97
 
 
-@settings(max_examples=60)
 @given(st.integers(1, 60), st.integers(1, 4), st.integers(1, 30), st.integers(0, 2**32))
 def test_counting_equals_brute_force(rows, columns, predicates, seed):
     r = Randomness(seed)
@@ -228,7 +227,6 @@ def test_counting_equals_brute_force(rows, columns, predicates, seed):
     assert found.tolist() == held.all(axis=0).sum(axis=1).tolist()
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 10), st.integers(1, 4), st.integers(0, 2**32))
 def test_nearest_rows_equal_brute_force(rows, targets, neighbours, seed):
     r = Randomness(seed)

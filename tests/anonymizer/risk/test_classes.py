@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -87,7 +87,6 @@ def test_allowed_classes_stay_so_when_they_are_joined(table, one, k):
         assert judged == (place in fine)
 
 
-@settings(max_examples=30, deadline=None)
 @given(tables(least=2, most=20), st.lists(st.integers(0, 1), min_size=3, max_size=3))
 def test_hierarchical_distance_is_the_cheapest_transport(table, groups):
     classes, count = grouped([table.codes("city").codes])

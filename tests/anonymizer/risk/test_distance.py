@@ -47,7 +47,6 @@ def test_the_example_of_p_privacy_gives_the_printed_probability() -> None:
     assert found.p == pytest.approx(2 / 27)
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1))
 def test_p_privacy_is_that_of_the_table_of_all_combinations(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -66,7 +65,6 @@ def test_columns_that_depend_on_each_other_are_one_group() -> None:
     assert linked(Table.of(frame), list("acbde")) == (("a", "b"), ("c",), ("d",), ("e",))
 
 
-@settings(max_examples=60)
 @given(points(7), points(9))
 def test_distances_are_those_of_all_pairs(original: Points, release: Points) -> None:
     pairs = np.linalg.norm(release[:, None] - original[None], axis=2)
@@ -89,7 +87,6 @@ def test_many_coordinates_have_the_distances_of_all_pairs_too() -> None:
     assert np.linalg.norm(one - middle, axis=1) == pytest.approx(own.min(axis=1) / 2)
 
 
-@settings(max_examples=30)
 @given(points(5), points(5), st.integers(0, 4))
 def test_the_pairing_is_the_cheapest_of_all_and_coverage_counts_it(one: Points, two: Points, y: int) -> None:
     pairs = np.linalg.norm(two[:, None] - one[None], axis=2)
@@ -114,7 +111,6 @@ def test_coverage_of_large_tables_lies_between_samples_and_neighbours() -> None:
     assert coverage(original, release + 5, 0.03, seed=1).interval[1] == 0.0
 
 
-@settings(max_examples=40)
 @given(points(8))
 def test_a_boundary_point_is_nowhere_nearer_to_another_record(original: Points) -> None:
     if len(np.unique(original, axis=0)) < 2:

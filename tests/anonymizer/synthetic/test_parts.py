@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import SpecError, TableError
@@ -57,7 +57,6 @@ def test_numbers_have_bins_on_their_grid_and_come_back_into_them():
     st.sampled_from([None, 0.1, 0.25, 1.0, 3.0]),
     st.integers(1, 40),
 )
-@settings(max_examples=60, deadline=None)
 def test_drawn_numbers_lie_in_their_bin_and_on_the_grid(low, width, step, bins):
     column = Column("float", low, low + width, step=step)
     if step is not None and math.floor((low + width) / step) < math.ceil(low / step):
@@ -123,7 +122,6 @@ def test_choices_have_the_distribution_of_their_mechanism(delta, cost, chance):
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=40, deadline=None)
 def test_one_row_changes_scores_and_sums_by_no_more_than_is_said(seed):
     r = Randomness(seed)
     rows = 1 + int(r.integers(30, 1)[0])
@@ -169,7 +167,6 @@ def test_rows_that_are_drawn_have_the_given_distribution():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=30, deadline=None)
 def test_a_junction_tree_has_the_marginals_of_brute_force(seed):
     r = Randomness(seed)
     sizes = (2, 3, 2, 4, 2)
@@ -228,8 +225,12 @@ def distance(data: Coded, codes: np.ndarray) -> float:
 @pytest.mark.parametrize(
     "learn",
     [
-        lambda data, budget: selection.spanning_tree(data, budget, steps=50),
-        lambda data, budget: selection.adaptive(data, budget, rounds=12, steps=50),
+        pytest.param(
+            lambda data, budget: selection.spanning_tree(data, budget, steps=50), marks=pytest.mark.slow
+        ),
+        pytest.param(
+            lambda data, budget: selection.adaptive(data, budget, rounds=12, steps=50), marks=pytest.mark.slow
+        ),
         lambda data, budget: bayes.bayesian(data, budget, Randomness(1), degree=2),
     ],
     ids=["mst", "aim", "privbayes"],

@@ -46,8 +46,8 @@ class Marginals(Method):
         return Table.of(frame, table.roles, table.hierarchies, table.schema)
 
 
-LONG = {"synth-aim"}
-"""Its runs are long. `synth-mst` makes tables in the same way from other marginals, and takes all checks."""
+LONG = {"synth-aim", "synth-mst"}
+"""Their runs are long. Others make tables in the same way from other marginals, and take all checks."""
 STILL = {"name_and_traits_are_stated", "parameters_can_be_written", "promised_classes_are_there"}
 STILL |= {"same_seed_makes_the_same_release"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
@@ -206,7 +206,6 @@ def test_features_of_intervals_and_numbers_meet():
         Features.learned(release, ("age",), "onehot")
 
 
-@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=3, max_size=40))
 def test_f_measure_equals_scikit_learn(pairs):
     from anonymizer.utility.learning import _f_measure

@@ -31,6 +31,7 @@ from tests.parties.dashboard.browsers import (
     until,
     webdriver,
 )
+from tests.support.grids import grid
 
 pytestmark = pytest.mark.skipif(
     BROWSER is None or DRIVER is None,
@@ -149,6 +150,7 @@ def declared_and_allowed(browser):
     shows(browser, "epsilon up to 1 a job, and 3 in total")
 
 
+@pytest.mark.slow  # scripts/check walks through it each time
 def test_from_a_question_to_a_result(homes, north):
     with dashboard(homes["south"], "--decide") as link, opened(link) as south:
         start = south.current_url
@@ -217,7 +219,7 @@ return {
 """
 
 
-@pytest.mark.parametrize(("width", "dark"), [(390, False), (1600, True)])
+@pytest.mark.parametrize(("width", "dark"), grid([(390, False), (1600, True)], [(390, False)]))
 def test_every_page_at_every_width(north, width, dark):
     """Nothing but tables scrolls sideways, a screen reader finds its way, and the console stays empty."""
     sized(north, width, dark=dark)

@@ -1,4 +1,5 @@
-"""Two joined parties for the tests of jobs."""
+"""Two joined parties for the tests of jobs. Their sessions get base transfers from a dealer: see
+`tests.support.dealt`."""
 
 from __future__ import annotations
 
@@ -6,6 +7,9 @@ import pytest
 
 from tests.parties.jobs.institutions import Institutions
 from tests.parties.jobs.joined import Pair
+from tests.support import dealt
+
+_dealt = pytest.fixture(scope="package", autouse=True)(dealt.dealing)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.ciphers import curve
@@ -67,7 +67,6 @@ def test_encryption_and_zero_test(cipher: ElGamal, value: int) -> None:
     assert batch.values[0] != batch.values[1]
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.integers(-(1 << 270), 1 << 270), st.integers(-(1 << 270), 1 << 270), st.sampled_from([0, 1, -1, ORDER])
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.ciphers.packing import Packing
@@ -21,7 +21,6 @@ OWN = OwnPaillier(KEY, seeded(), POOL)
 PEER = Paillier(KEY.public, seeded(), POOL)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 90), st.integers(1, 5), st.data())
 def test_known_numbers_come_back(slot_bits: int, slots: int, data: st.DataObject) -> None:
     packing = Packing(slot_bits, slots)

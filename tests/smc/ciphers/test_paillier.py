@@ -5,7 +5,7 @@ from math import gcd
 
 import gmpy2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.ciphers.keys import PrivateKey
@@ -29,7 +29,6 @@ pairs = st.lists(st.tuples(plaintexts, plaintexts), min_size=1, max_size=5)
 
 
 @BOTH
-@settings(max_examples=40, deadline=None)
 @given(pairs)
 def test_homomorphic_laws(cipher, rows):
     left, right = [r[0] for r in rows], [r[1] for r in rows]

@@ -6,7 +6,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.channel.channel import Channel
@@ -101,7 +101,6 @@ def field_product(left, right):
 
 
 @given(st.lists(st.integers(0, 15), min_size=64, max_size=64), st.integers(0, 15))
-@settings(max_examples=50)
 def test_products_with_a_fixed_vector(vector, factor):
     masks = gf16.products(np.array(vector))
     for place in (0, 7, 63):

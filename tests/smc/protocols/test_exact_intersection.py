@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.channel.channel import Channel
@@ -225,7 +225,6 @@ def test_masks_are_wide_enough(own, peer):
 
 
 @given(st.integers(1, 16), st.data())
-@settings(max_examples=100)
 def test_rows_are_located(width, data):
     few = st.binary(min_size=width, max_size=width).map(lambda row: bytes(byte & 1 for byte in row))
     offered = data.draw(st.lists(few, max_size=12, unique=True))

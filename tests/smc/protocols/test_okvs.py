@@ -6,7 +6,7 @@ from math import comb, exp, lgamma, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.errors import UsageError
@@ -46,7 +46,6 @@ def test_every_key_gets_its_value(count, width):
 
 
 @given(st.sets(st.integers(0, (1 << 128) - 1), max_size=40), st.binary(min_size=32, max_size=32))
-@settings(max_examples=100)
 def test_any_distinct_keys_can_be_stored(numbers, seed):
     keys = np.array([(n & (1 << 64) - 1, n >> 64) for n in numbers], dtype=np.uint64).reshape(-1, 2)
     values = np.arange(2 * len(keys), dtype=np.uint64).reshape(-1, 2)

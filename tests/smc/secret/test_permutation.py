@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.errors import ProtocolViolation, UsageError
@@ -38,7 +38,6 @@ def test_a_small_network_does_every_permutation(wires):
         assert (found == wanted).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(3, 9).flatmap(lambda t: st.permutations(range(1 << t))))
 def test_a_network_does_any_permutation(order):
     found, wanted = routed(order)

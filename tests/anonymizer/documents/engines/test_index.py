@@ -116,7 +116,6 @@ def test_a_hit_holds_the_document_and_does_not_show_it(web):
     assert "pilots" not in repr(hit)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.text(st.sampled_from("aA1é-“ 'か東京ｱ・\x00\ud800"), max_size=12), min_size=1, max_size=4))
 def test_every_part_of_a_text_that_ends_at_words_is_found(parts):
     text = " ".join(parts)
@@ -125,7 +124,6 @@ def test_every_part_of_a_text_that_ends_at_words_is_found(parts):
         assert names(index, *keywords) == (["it"] if keywords else [])
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text(st.sampled_from("東京都かき々ー"), min_size=1, max_size=12), st.data())
 def test_japanese_is_found_exactly_where_its_characters_stand_together(text, data):
     start = data.draw(st.integers(0, len(text) - 1))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import TableError
@@ -29,7 +29,6 @@ def attributes(table, *, numbers=False):
     return [attribute(table, column) for column in ROLES.quasi_identifiers]
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), st.booleans(), st.data())
 def test_covers_join_as_the_look_up_says(table, numbers, data):
     for one in attributes(table, numbers=numbers):
@@ -40,7 +39,6 @@ def test_covers_join_as_the_look_up_says(table, numbers, data):
         assert joins == pytest.approx(one.loss(np.minimum(values, low), np.maximum(values, high)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), st.integers(1, 5), st.integers(0, 9))
 def test_clusters_have_k_rows(table, k, seed):
     columns = attributes(table)
@@ -53,7 +51,6 @@ def test_clusters_have_k_rows(table, k, seed):
         assert sizes.sum() == len(table)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     tables(least=4), st.integers(1, 4), st.booleans(), st.lists(st.integers(0, 5), min_size=40, max_size=40)
 )
@@ -92,7 +89,6 @@ def test_covers_are_the_lowest_common_labels():
     assert texts == [["[0, 2)", "*"], ["east", "west"], ["work", "*"]]
 
 
-@settings(max_examples=30, deadline=None)
 @given(tables(least=5))
 def test_the_loss_of_a_release_is_that_of_its_classes(table):
     release = LocalRecoding(k=2).fit_transform_table(table)

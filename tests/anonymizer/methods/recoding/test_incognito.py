@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import SpecError, UnreachableError
@@ -59,7 +59,6 @@ def plain(table, k, limit, most):
     return found
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     table=tables(least=3, most=25),
     k=st.integers(2, 3),
@@ -97,7 +96,6 @@ def test_wrong_parameters_are_named():
         Incognito(maximum_suppression=1.5).fit(frame)
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     table=tables(least=3, most=25),
     k=st.integers(2, 3),

@@ -100,7 +100,6 @@ def test_gaps_and_lacking_hierarchies_are_named(made):
         made(k=0).fit_transform_table(Table.of(whole, ROLES, HIERARCHIES))
 
 
-@settings(max_examples=30, deadline=None)
 @given(table=tables(least=2), k=st.integers(2, 4))
 def test_strict_cuts_do_not_overlap_and_keep_rows_alike_together(table, k):
     numbers = replace(table, hierarchies={n: h for n, h in HIERARCHIES.items() if n != "age"})

@@ -15,7 +15,6 @@ from anonymizer.methods.recoding.lattice import Frequencies, tagged
 from tests.anonymizer.tables import ROLES, tables
 
 
-@settings(max_examples=40, deadline=None)
 @given(table=tables(least=2, most=30), seed=st.integers(0, 99), held=st.sampled_from([1, 40, 4_000_000]))
 def test_classes_are_counted_the_same_from_whatever_finer_node(table, seed, held):
     attributes = [Labelled.of(table, column) for column in ROLES.quasi_identifiers]

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import SpecError, UnreachableError
@@ -19,7 +19,6 @@ from anonymizer.tables.table import Table
 from tests.anonymizer.tables import ROLES, classes_of, tables
 
 
-@settings(max_examples=60, deadline=None)
 @given(table=tables(), k=st.integers(2, 5), limit=st.sampled_from([None, DistinctDiversity("illness", 2)]))
 def test_rows_stay_and_cells_are_themselves_or_nothing(table, k, limit):
     method = LocalSuppression(k=k, constraints=() if limit is None else (limit,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import TableError, UnreachableError
@@ -42,7 +42,6 @@ def test_every_household_is_as_likely():
     assert (np.abs(drawn - 150) < 6 * np.sqrt(75)).all()
 
 
-@settings(max_examples=80, deadline=None)
 @given(rows=ROWS, k=st.integers(2, 4))
 def test_who_stays_has_all_of_the_household_and_k_alike(rows, k):
     frame = pd.DataFrame(rows, columns=["age", "home"])

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -414,7 +414,6 @@ SHAPES = st.sampled_from([(1, 4), (2, 3), (3, 2), (3, 3)])
 COUNTS = st.sampled_from([0, 1, 2, 3, 6, 7, 8, 9])
 
 
-@settings(max_examples=30, deadline=None)
 @given(SHAPES.flatmap(lambda shape: arrays(np.int64, shape, elements=COUNTS)), st.booleans())
 def test_no_random_table_narrows_a_small_cell(table, zeros):
     counts = (0, 1, 2) if zeros else (1, 2)

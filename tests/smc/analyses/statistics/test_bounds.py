@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.analyses.disclosure.crowds import Crowds, told_apart
@@ -163,7 +163,6 @@ def slow_told_apart(cells, persons, values, bounds, size):
     return np.array(found).reshape(size, 3).T.tolist()
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 4)), max_size=12))
 def test_those_whom_a_sum_tells_apart_are_counted(rows):
     cells, persons, values = np.array(rows, dtype=np.int64).reshape(-1, 3).T
