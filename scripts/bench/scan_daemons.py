@@ -39,7 +39,15 @@ def mebibytes(process: int, field: str) -> int:
 
 def processor_seconds(process: int) -> float:
     """What a process and its children, those that have ended too, have taken so far."""
-    tasks = Path(f"/proc/{process}/task").iterdir()
-    children = {int(child) for task in tasks for child in (task / "children").read_text().split()}
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / _TICKS + sum(map(processor_seconds, children))
+    return sum(map(int, fields[11:15])) / _TICKS + sum(map(processor_seconds, _children(process)))
+
+
+def reader_mebibytes(process: int) -> int:
+    """The peak of the largest worker of a daemon that is still there, which has read its sources; else 0."""
+    return max((mebibytes(child, "VmHWM") for child in _children(process)), default=0)
+
+
+def _children(process: int) -> set[int]:
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return {int(child) for task in tasks for child in (task / "children").read_text().split()}

@@ -28,7 +28,7 @@ from pyarrow import parquet
 
 from parties.bench.workloads import made_up
 from parties.client import Party
-from scripts.bench.scan_daemons import mebibytes, running
+from scripts.bench.scan_daemons import mebibytes, reader_mebibytes, running
 from scripts.bench.scan_matching import measure_matching
 from scripts.processes import paired
 
@@ -120,6 +120,7 @@ def measure_sums(folder: Path, rows: int) -> dict[str, object]:
             seconds = time.perf_counter() - start
             estimate = north.estimate(JOB)
         peak = {name: mebibytes(daemon.pid, "VmHWM") for name, daemon in daemons.items()}
+        readers = {name: reader_mebibytes(daemon.pid) for name, daemon in daemons.items()}
     return {
         "rows": rows,
         "file_bytes": (homes["north"] / "people.parquet").stat().st_size,
@@ -127,6 +128,7 @@ def measure_sums(folder: Path, rows: int) -> dict[str, object]:
         "job_seconds": round(seconds, 2),
         "idle_mebibytes": idle,
         "peak_mebibytes": peak,
+        "reader_mebibytes": readers,
         "estimated_mebibytes": estimate["memory"] >> 20,
         "counted": sum(result.tables["ages"]["count"]) if "ages" in result.tables else None,
     }

@@ -16,7 +16,7 @@ import tomli_w
 
 from parties.cli.results import write_csv
 from parties.client import Party
-from scripts.bench.scan_daemons import mebibytes, processor_seconds, running
+from scripts.bench.scan_daemons import mebibytes, processor_seconds, reader_mebibytes, running
 from scripts.processes import NAMES, free_port, paired
 from scripts.soak.kinds import RULE
 from smc.numeric.random import Randomness
@@ -75,6 +75,7 @@ def measure_matching(folder: Path, rows: int, repeat: int, spu: str) -> dict[str
             time.sleep(max(0.0, changed + _SETTLED_SECONDS - time.monotonic()))
             turns.append(_turn(homes, [daemon.pid for daemon in daemons.values()], clients, folder))
         peak = {name: mebibytes(daemon.pid, "VmHWM") for name, daemon in daemons.items()}
+        readers = {name: reader_mebibytes(daemon.pid) for name, daemon in daemons.items()}
     expected = round(rows * _COMMON)
     if wrong := [one["size"] for one in (*turns, *beside) if one["size"] != expected]:
         raise SystemExit(f"A run found {wrong[0]} common keys of {expected}.")
@@ -86,6 +87,7 @@ def measure_matching(folder: Path, rows: int, repeat: int, spu: str) -> dict[str
         "jobs": turns,
         "spu": beside,
         "peak_mebibytes": peak,
+        "reader_mebibytes": readers,
     }
 
 
