@@ -32,6 +32,13 @@ class Place:
         return row if self.lines is None else f"{row} (line {self.lines[index]})"
 
 
+class VisibleCells(list[str]):
+    """Cells that whoever read them knows to be texts of visible ASCII characters, at least one each.
+
+    So none is blank or has blanks around it, all are in normalisation form C, and nobody has to look again.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Consecutive rows of a data set.

@@ -15,6 +15,7 @@ from typing import IO, Any, Final
 from parties.catalog.dialect import Dialect
 
 _BLOCK: Final = 1 << 18
+_VISIBLE: Final = bytes(range(0x21, 0x7F))
 _CODECS: Final = ("utf-8-sig", "cp1252", "iso8859-1")
 """Encodings in which the bytes of separators and ends of lines stand for nothing else."""
 
@@ -41,8 +42,11 @@ class PlainBlocks:
         self._ahead = b""
         self.lines = 0
 
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        """Line of the first row, and the cells of all rows one after the other; the header is left out."""
+    def __iter__(self) -> Iterator[tuple[int, list[str], bool]]:
+        """Line of the first row, and the cells of all rows one after the other; the header is left out.
+
+        The last entry says whether the cells are as `parties.catalog.batch.VisibleCells` says.
+        """
         if codecs.lookup(self._codec).name not in _CODECS:
             return
         while block := self._block():
@@ -55,7 +59,8 @@ class PlainBlocks:
             first = self.lines + header + 1
             self.lines += len(lines)
             if header < len(lines):
-                yield first, self._separator.join(lines[header:]).split(self._separator)
+                cells = self._cells(lines[header:])
+                yield first, cells, self._are_visible(block, cells)
 
     def rest(self) -> io.TextIOWrapper:
         """What is left, as text; it is closed with the file."""
@@ -98,9 +103,16 @@ class PlainBlocks:
 
     def _fits(self, lines: list[str]) -> bool:
         """Whether each line is a row; where there is one column, one that is blank may be none."""
-        if self._width == 1 and not all(map(str.strip, lines)):
-            return False
+        if self._width == 1:
+            return self._separator not in "".join(lines) and all(map(str.strip, lines))
         return {*map(str.count, lines, repeat(self._separator))} <= {self._width - 1}
+
+    def _cells(self, rows: list[str]) -> list[str]:
+        return rows if self._width == 1 else self._separator.join(rows).split(self._separator)
+
+    def _are_visible(self, block: bytes, cells: list[str]) -> bool:
+        """Whether there is nothing but visible characters in a block, besides what separates its cells."""
+        return not block.translate(None, _VISIBLE + self._separator.encode() + b"\r\n") and all(cells)
 
 
 class _Again(io.RawIOBase):

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
 
-from parties.catalog.batch import ROWS, Batch, Place, picked, positions
+from parties.catalog.batch import ROWS, Batch, Place, VisibleCells, picked, positions
 from parties.catalog.blocks import PlainBlocks
 from parties.catalog.dialect import SEPARATORS, Dialect
 from parties.errors import DataError, why_unreadable
@@ -46,9 +46,10 @@ def read(path: Path, dialect: Dialect, columns: Sequence[str], entry: str) -> It
     first = 1
     with _explained(path, dialect, entry), _bytes(path) as raw:
         plain = PlainBlocks(raw, dialect, width, CELL)
-        for line, cells in plain:
+        for line, cells, are_visible in plain:
             for start in range(0, len(cells), ROWS * width):
                 found = [cells[start + at : start + ROWS * width : width] for at in where]
+                found = [VisibleCells(column) for column in found] if are_visible else found
                 rows = min(ROWS, (len(cells) - start) // width)
                 begins = line + start // width
                 yield Batch(Place(first, range(begins, begins + rows)), rows, found)

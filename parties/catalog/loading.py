@@ -230,12 +230,14 @@ class _Reading:
         declared = self._dataset.columns.get(column)
         return declared.tokens if declared else self._dataset.dialect.writing.missing_tokens
 
-    def _texts(self, column: str, cells: Sequence[Any], missing: Mask, batch: Batch) -> list[str]:
+    def _texts(self, column: str, cells: Sequence[Any], missing: Mask, batch: Batch) -> Sequence[str]:
         """What the cells of a key or person column are compared by."""
         declared = self._dataset.columns.get(column)
         kind = persons.kind_of(declared)
         found = persons.texts(cells, kind, declared.writing if declared else self._dataset.dialect.writing)
-        for row, text in enumerate(found) if None in found else ():
+        if None not in found:
+            return cast(Sequence[str], found)
+        for row, text in enumerate(found):
             if text is None and not missing[row]:
                 raise DataError(
                     f"{self._dataset.place}, {batch.place[row]}: the {self._named[column]} cell of column "

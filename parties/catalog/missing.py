@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parties.catalog.arrays import distinct, held_numbers
+from parties.catalog.batch import VisibleCells
 from parties.catalog.cells import Parse, is_missing, parser
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.parquets import ArrowCells
@@ -122,6 +123,10 @@ class Cells:
 
 def missing_cells(cells: Sequence[Any], tokens: tuple[str, ...]) -> Mask:
     """Which cells hold nothing, or a token that stands for nothing; shape (rows,)."""
+    if isinstance(cells, VisibleCells):
+        if not tokens:
+            return np.zeros(len(cells), np.bool_)
+        return np.fromiter(map(frozenset(tokens).__contains__, cells), np.bool_, len(cells))
     if {*map(type, cells)} <= {str}:
         absent = {"", *tokens}
         return np.fromiter(map(absent.__contains__, map(str.strip, cells)), np.bool_, len(cells))

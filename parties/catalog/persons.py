@@ -17,15 +17,17 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from hashlib import blake2b
+from itertools import repeat
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from parties.catalog.batch import VisibleCells
 from parties.catalog.cells import plain_text
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.dialect import Writing
-from smc.pieces import each
+from smc.pieces import ROWS, cut, each
 
 IDENTITY_BYTES: Final = 16
 
@@ -54,8 +56,9 @@ def texts(cells: Sequence[Any], kind: Kind, writing: Writing = _PLAIN) -> Sequen
         kind: by what they are compared.
         writing: how numbers and dates are written in texts.
     """
-    if {*map(type, cells)} <= {str} and "".join(cells).isascii():
-        plain = list(map(str.strip, cells))
+    are_visible = isinstance(cells, VisibleCells)
+    if are_visible or ({*map(type, cells)} <= {str} and "".join(cells).isascii()):
+        plain = cells if are_visible else list(map(str.strip, cells))
         if kind == "text":
             return plain
         if kind == "number" and "".join(plain).isdigit() and all(plain):
@@ -155,23 +158,32 @@ def identities(people: Iterable[Hashable], secret: bytes) -> NDArray[np.void]:
         Shape (labels,), each of 16 bytes, in the order of the labels.
     """
     people = list(people)
-    came: Counter[Hashable] | None = Counter() if len({*people}) < len(people) else None
-    keyed = blake2b(key=secret, digest_size=IDENTITY_BYTES, person=_LABEL)
-    digests = []
+    if len({*people}) == len(people):
+        return _hashes(people, secret)
+    came: Counter[Hashable] = Counter()
+    before = []
     for label in each(people):
-        own = keyed.copy()
-        for text in label if isinstance(label, tuple) else (label,):
-            encoded = str(text).encode("utf-8", "surrogatepass")
-            own.update(len(encoded).to_bytes(4, "little") + encoded)
-        if came is not None:
-            if before := came[label]:
-                own.update(before.to_bytes(8, "little"))
-            came[label] = before + 1
-        digests.append(own.digest())
-    return np.frombuffer(b"".join(digests), dtype=f"V{IDENTITY_BYTES}")
+        before.append(came[label])
+        came[label] += 1
+    return _hashes(people, secret, before)
 
 
 def aliases(forms: Mapping[Hashable, Hashable], secret: bytes) -> NDArray[np.void]:
     """Hashes of other forms of labels beside those of the labels, as of `identities`; shape (forms, 2)."""
-    every = [hashed for label in each((*forms, *forms.values())) for hashed in identities([label], secret)]
-    return np.array(every, dtype=f"V{IDENTITY_BYTES}").reshape(2, len(forms)).T
+    return _hashes((*forms, *forms.values()), secret).reshape(2, len(forms)).T
+
+
+def _hashes(labels: Sequence[Hashable], secret: bytes, before: Sequence[int] = ()) -> NDArray[np.void]:
+    """Keyed hashes of labels, with how often each came before where that is given."""
+    begin = blake2b(key=secret, digest_size=IDENTITY_BYTES, person=_LABEL).copy
+    digests = []
+    for part in cut(len(labels), ROWS):
+        for label, count in zip(labels[part], before[part] or repeat(0), strict=False):
+            own = begin()
+            for text in label if isinstance(label, tuple) else (label,):
+                encoded = str(text).encode("utf-8", "surrogatepass")
+                own.update(len(encoded).to_bytes(4, "little") + encoded)
+            if count:
+                own.update(count.to_bytes(8, "little"))
+            digests.append(own.digest())
+    return np.frombuffer(b"".join(digests), dtype=f"V{IDENTITY_BYTES}")

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from parties.catalog.batch import VisibleCells
 from parties.catalog.cells import CONTROL
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.dialect import Writing
@@ -72,6 +73,8 @@ def reader(column: ColumnDeclaration) -> Reader:
 
 def _texts(maximum: int) -> Reader:
     def texts(cells: Sequence[Any]) -> list[str] | None:
+        if isinstance(cells, VisibleCells):
+            return cells if max(map(len, cells), default=0) <= maximum else None
         if {*map(type, cells)} - {str}:
             return None
         held = list(map(str.strip, cells))
@@ -99,7 +102,7 @@ def _categories(labels: tuple[str, ...]) -> Reader:
 
 def _characters(cells: Sequence[Any]) -> NDArray[np.uint8] | None:
     """ASCII cells as a matrix of characters, padded with NUL at the right."""
-    if {*map(type, cells)} - {str}:
+    if not isinstance(cells, VisibleCells) and {*map(type, cells)} - {str}:
         return None
     widest = max(map(len, cells), default=0)
     if not 0 < widest <= _WIDEST:

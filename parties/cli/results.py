@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +11,7 @@ from parties.cli.grid import Grid
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.client import Party, Result
-from parties.client.spreadsheet import file_names, harmless
+from parties.client.spreadsheet import file_names, write_table
 from parties.results.tables import shown
 from smc.errors import UsageError
 
@@ -141,11 +140,8 @@ def write_csv(got: Result, folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         for path, name in zip(paths, got.tables, strict=True):
             table = got.table(name)
-            columns = [table.written(column) for column in table.columns]
             with path.open("w", encoding="utf-8", newline="") as stream:
-                writer = csv.writer(stream)
-                writer.writerow(map(harmless, table.columns))
-                writer.writerows(map(harmless, row) for row in zip(*columns, strict=True))
+                write_table(stream, {column: table.written(column) for column in table.columns})
     except OSError as problem:
         raise UsageError(f"{folder} cannot be written: {type(problem).__name__}.", "Name a folder.") from None
     return paths

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
-from typing import Final
+from typing import IO, Final
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What spreadsheets take for the beginning of a formula, also in full width (OWASP, CSV injection)."""
@@ -24,6 +25,18 @@ def harmless(cell: object) -> object:
     if isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell
+
+
+def write_table(stream: IO[str], columns: Mapping[str, Sequence[object]]) -> None:
+    """Write columns of equal length as CSV, each cell and name as `harmless` gives it."""
+    writer = csv.writer(stream)
+    writer.writerow(map(harmless, columns))
+    writer.writerows(zip(*map(_harmless_cells, columns.values()), strict=True))
+
+
+def _harmless_cells(cells: Sequence[object]) -> Sequence[object]:
+    begins = {cell[:1] for cell in cells if isinstance(cell, str)}
+    return cells if begins.isdisjoint(_FORMULA) else list(map(harmless, cells))
 
 
 def file_names(tables: Iterable[str]) -> list[str]:

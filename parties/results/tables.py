@@ -84,6 +84,8 @@ class ResultTable:
     def written(self, name: str, most: int | None = None) -> list[Any]:
         """The cells of a column as a file has them: as they stand, and dates as dates."""
         cells = list(self.columns[name][:most])
+        if self.kinds.get(name) != DAY_NUMBER and UNIT not in self.columns:
+            return cells  # none is a date
         return [
             date_text(cell) if isinstance(cell, int | float) and self.is_date(name, row) else cell
             for row, cell in enumerate(cells)

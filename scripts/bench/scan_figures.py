@@ -1,9 +1,12 @@
-"""Measure a histogram and a mean over large Parquet files of two real daemons: seconds, and memory of each.
+"""Measure jobs of two real daemons that read large files: seconds, and memory of each.
 
     scripts/bench/scan --rows 10000000,100000000 --folder /somewhere/with/room
+    scripts/bench/scan --work matching --rows 1000000 --repeat 5 --spu /environment/of/spu/bin/python
 
-Makes two paired parties with a Parquet file each, starts both daemons, and runs a job with noise between
-them; the check, the proposal and the run each read all rows.
+Makes two paired parties with a file each, starts both daemons, and runs jobs between them. `sums` are a
+histogram and a mean with noise over Parquet; the check, the proposal and the run each read all rows.
+`matching` is exact matching over CSV until both sides have their matches as CSV, by turns with SPU's RR22
+over the same files if --spu names a Python with the package `spu`.
 """
 
 from __future__ import annotations
@@ -13,7 +16,6 @@ import json
 import os
 import platform
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -26,7 +28,9 @@ from pyarrow import parquet
 
 from parties.bench.workloads import made_up
 from parties.client import Party
-from scripts.processes import paired, started
+from scripts.bench.scan_daemons import mebibytes, reader_mebibytes, running
+from scripts.bench.scan_matching import measure_matching
+from scripts.processes import paired
 
 CHUNK = 1_000_000
 CATALOG = """[datasets.people]
@@ -97,23 +101,14 @@ def write(path: Path, rows: int, seed: int) -> None:
             file.write_table(pa.table({"age": ages, "mass": masses}, schema=schema))
 
 
-def mebibytes(process: int, field: str) -> int:
-    """Resident memory of a process: `VmRSS` now, `VmHWM` at its peak."""
-    for line in Path(f"/proc/{process}/status").read_text().splitlines():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1]) >> 10
-    return 0
-
-
-def measure(folder: Path, rows: int) -> dict[str, object]:
+def measure_sums(folder: Path, rows: int) -> dict[str, object]:
     """One job between two daemons."""
     homes = paired(folder)
     for seed, home in enumerate(homes.values()):
         write(home / "people.parquet", rows, seed)
         (home / "catalog.toml").write_text(CATALOG)
         (home / "policy.toml").write_text(tomli_w.dumps(POLICY))
-    daemons = {name: started(home) for name, home in homes.items()}
-    try:
+    with running(homes) as daemons:
         idle = {name: mebibytes(daemon.pid, "VmRSS") for name, daemon in daemons.items()}
         with Party(homes["north"]) as north:
             start = time.perf_counter()
@@ -125,10 +120,7 @@ def measure(folder: Path, rows: int) -> dict[str, object]:
             seconds = time.perf_counter() - start
             estimate = north.estimate(JOB)
         peak = {name: mebibytes(daemon.pid, "VmHWM") for name, daemon in daemons.items()}
-    finally:
-        for daemon in daemons.values():
-            daemon.send_signal(signal.SIGTERM)
-            daemon.wait(120)
+        readers = {name: reader_mebibytes(daemon.pid) for name, daemon in daemons.items()}
     return {
         "rows": rows,
         "file_bytes": (homes["north"] / "people.parquet").stat().st_size,
@@ -136,6 +128,7 @@ def measure(folder: Path, rows: int) -> dict[str, object]:
         "job_seconds": round(seconds, 2),
         "idle_mebibytes": idle,
         "peak_mebibytes": peak,
+        "reader_mebibytes": readers,
         "estimated_mebibytes": estimate["memory"] >> 20,
         "counted": sum(result.tables["ages"]["count"]) if "ages" in result.tables else None,
     }
@@ -146,6 +139,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--work", choices=("sums", "matching"), default="sums", help="what to measure")
+    parser.add_argument("--repeat", type=int, default=3, help="turns of matching, of which the median counts")
+    parser.add_argument("--spu", default="", help="a Python with SPU, to match by turns with it")
     parser.add_argument("--rows", default="10000000", help="of each side, with commas")
     parser.add_argument("--folder", type=Path, help="where to make the files; else the usual temporary one")
     given = parser.parse_args()
@@ -153,7 +149,10 @@ def main() -> None:
     for rows in map(int, given.rows.split(",")):
         folder = Path(tempfile.mkdtemp(prefix="duetto-", dir=given.folder))
         try:
-            results.append(measure(folder, rows))
+            if given.work == "sums":
+                results.append(measure_sums(folder, rows))
+            else:
+                results.append(measure_matching(folder, rows, given.repeat, given.spu))
         finally:
             shutil.rmtree(folder)
         print(f"{rows} rows: {results[-1]['job_seconds']} s", file=sys.stderr, flush=True)

@@ -68,6 +68,25 @@ def test_moduli(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_scan_of_matching(tmp_path: Path) -> None:
+    """It ends with an error if a size is wrong."""
+    words = ("--work", "matching", "--rows", "1000", "--repeat", "1", "--folder", tmp_path)
+    done = subprocess.run(
+        [sys.executable, FOLDER / "scan_figures.py", *words],
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=170,
+    )
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["results"]
+    assert [one["size"] for one in found["jobs"]] == [600]
+    assert found["jobs"][0]["until_kept"] < found["jobs"][0]["seconds"] == found["job_seconds"]
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.slow
 def test_thesis_tables(tmp_path: Path) -> None:
     words = ("--bits", "5", "--keys", "1024", "--engines", "vbdhe15", "--repeat", "2")
     printed, said = script("thesis_tables", *words, folder=tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from typing import Any, Final
@@ -14,7 +13,7 @@ from starlette.responses import Response
 
 from parties.client import Job, Result
 from parties.client.pace import Pace
-from parties.client.spreadsheet import harmless
+from parties.client.spreadsheet import write_table
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Desk, moved, render
 from parties.results.plots import plots_of
@@ -75,10 +74,7 @@ def table(desk: Desk, request: Request) -> Response:
         raise HTTPException(404)
     found = result.table(names[number])
     out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow(map(harmless, found.columns))
-    columns = [found.written(name) for name in found.columns]
-    writer.writerows(map(harmless, row) for row in zip(*columns, strict=True))
+    write_table(out, {name: found.written(name) for name in found.columns})
     return _file(out.getvalue(), "text/csv", f"{job.id}-{number}.csv")
 
 

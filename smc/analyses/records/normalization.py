@@ -37,7 +37,7 @@ import numpy as np
 from smc.analyses.records import letters
 from smc.analyses.studies.columns import Column
 from smc.errors import DomainError, UsageError
-from smc.pieces import each
+from smc.pieces import ROWS, cut, each
 
 Texts = list[str]
 Step = Callable[[Texts], Texts]
@@ -139,7 +139,13 @@ def _composed(texts: Texts) -> Texts:
 
 
 def _each(change: Callable[[str], str]) -> Step:
-    return lambda texts: list(map(change, each(texts)))
+    def changed(texts: Texts) -> Texts:
+        found: Texts = []
+        for part in cut(len(texts), ROWS):
+            found.extend(map(change, texts[part]))
+        return found
+
+    return changed
 
 
 def _dates_of_days(column: Column, place: str) -> Texts:

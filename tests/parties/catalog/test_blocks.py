@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import suppress
 from unittest import mock
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from parties.catalog import blocks, csvs
+from parties.catalog.batch import VisibleCells
 from parties.catalog.dialect import Dialect
 from parties.errors import DataError
 
@@ -102,3 +104,33 @@ def test_how_long_a_cell_may_be_does_not_depend_on_other_readers_of_the_process(
         assert f"at most {csvs.CELL} characters" in problem
     finally:
         csv.field_size_limit(before)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=texts, dialect=dialects, block=st.sampled_from([1, 7, 1 << 18]), wide=st.booleans())
+@example(text="a,b\n", dialect=Dialect(), block=1 << 18, wide=True)
+@example(text=" a,b\n", dialect=Dialect(), block=1 << 18, wide=True)
+@example(text=",b\n", dialect=Dialect(), block=1 << 18, wide=True)
+@example(text="ä,b\n", dialect=Dialect(), block=1 << 18, wide=True)
+def test_cells_that_are_called_visible_are(tmp_path, text, dialect, block, wide):
+    path = tmp_path / "d.csv"
+    path.write_bytes((f"x{dialect.separator}y\n" if wide else "x\n").encode(dialect.encoding))
+    path.write_bytes(path.read_bytes() + text.encode(dialect.encoding, "replace"))
+    with mock.patch.object(blocks, "_BLOCK", block), suppress(DataError):
+        for batch in csvs.read(path, dialect, ["x"], "datasets.d"):
+            for column in batch.columns:
+                for cell in column if isinstance(column, VisibleCells) else ():
+                    assert cell.isascii()
+                    assert cell.isprintable()
+                    assert cell.split() == [cell]
+
+
+@pytest.mark.parametrize("text", ["x\nC1\nC2\n", "x,y\r\nC1,2\r\nC2,3", "x\ty\nC1\t2\nC2\t3\n"])
+def test_cells_of_usual_files_are_visible(tmp_path, text):
+    """Else each is looked at again by all that takes it: keys, persons, columns, missing cells."""
+    path = tmp_path / "d.csv"
+    path.write_text(text, newline="")
+    dialect = Dialect("\t" if "\t" in text else "")
+    (batch,) = csvs.read(path, dialect, ["x"], "datasets.d")
+    assert batch.columns == [["C1", "C2"]]
+    assert isinstance(batch.columns[0], VisibleCells)

@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parties.catalog import persons
+from parties.catalog.batch import VisibleCells
 from parties.catalog.cells import parser
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.loading import load
+from parties.catalog.missing import missing_cells
 from parties.catalog.vectors import is_narrow, reader
 from parties.errors import DataError
 from smc.analyses.studies.columns import Schema
@@ -49,6 +52,28 @@ def test_what_is_read_at_once_is_what_is_read_one_by_one(column, cells):
     if read is not None:
         assert list(read) == [parser(column)(cell) for cell in cells]
         assert "" not in list(read)
+
+
+VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=8)
+SEEN = st.lists(
+    st.one_of(VISIBLE, st.from_regex(r"[+-]?[0-9]{1,3}(\.[0-9])?", fullmatch=True)), min_size=1, max_size=3
+)
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: f"{column.type}-{column.schema.scale}")
+@given(cells=SEEN)
+def test_cells_that_need_no_look_are_read_as_all_others(column, cells):
+    usual, seen = reader(column)(cells), reader(column)(VisibleCells(cells))
+    assert (usual is None) == (seen is None)
+    assert usual is None or list(usual) == list(seen)
+
+
+@given(cells=SEEN, tokens=st.lists(VISIBLE, max_size=2), kind=st.sampled_from(["number", "date", "text"]))
+def test_cells_that_need_no_look_are_named_and_missing_as_all_others(cells, tokens, kind):
+    tokens = (*tokens, *cells[:1]) if tokens else ()
+    seen = VisibleCells(cells)
+    assert missing_cells(seen, tokens).tolist() == missing_cells(cells, tokens).tolist()
+    assert list(persons.texts(seen, kind)) == list(persons.texts(cells, kind))
 
 
 USUAL = {

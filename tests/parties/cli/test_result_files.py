@@ -49,3 +49,14 @@ def test_columns_that_are_called_alike_in_a_spreadsheet_stay_columns(tmp_path: P
 
 def test_a_name_that_is_alone_is_left_as_it_is() -> None:
     assert file_names(["sum", "summary", "sum of x", "su"]) == ["sum", "summary", "sum_of_x", "su"]
+
+
+def test_one_cell_that_looks_like_a_formula_does_not_change_the_others(tmp_path: Path) -> None:
+    cells = ["a", "=1+1", "-1.5", "", "b"]
+    columns = {"texts": cells, "numbers": [1, None, -2.5, 3, 4], "plain": ["a", "b", "1", "", "c"]}
+    (path,) = write_csv(result({"t": columns}), tmp_path)
+    with path.open(newline="") as file:
+        rows = [*csv.reader(file)][1:]
+    assert [row[0] for row in rows] == ["a", "'=1+1", "-1.5", "", "b"]
+    assert [row[1] for row in rows] == ["1", "", "-2.5", "3", "4"]
+    assert [row[2] for row in rows] == columns["plain"]

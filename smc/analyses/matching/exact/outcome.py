@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.records.key_parameters import KeyParameters
 from smc.analyses.records.keys import DISTINCT, MULTISET
-from smc.analyses.studies.columns import Data
+from smc.analyses.studies.columns import Column, Data
 from smc.analyses.studies.outcome import DATE, Outcome, Table, date_texts
 
 ROUTE: Final = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
@@ -26,24 +26,22 @@ def matches(parameters: KeyParameters, data: Data, found: NDArray[np.int64] | No
     details = {"route": ROUTE, "duplicates": parameters.duplicates}
     if found is None:
         return Outcome((), ("The results went to the other party only.",), details)
-    rows = found.tolist()
-    columns: dict[str, list[Any]] = {"row": [row + 1 for row in rows]}
+    columns: dict[str, list[Any]] = {"row": (found + 1).tolist()}
     for name in parameters.columns:
-        columns[name] = _cells(data, name, rows)
+        columns[name] = _cells(data[name], found)
     kinds = {name: DATE for name in parameters.columns if data[name].schema.is_date}
-    size = Table("intersection", {"size": [len(rows)]})
-    return Outcome((Table("matches", columns, kinds), size), _notes(parameters, len(rows)), details)
+    size = Table("intersection", {"size": [len(found)]})
+    return Outcome((Table("matches", columns, kinds), size), _notes(parameters, len(found)), details)
 
 
-def _cells(data: Data, name: str, rows: list[int]) -> list[Any]:
-    column = data[name]
-    if column.schema.kind == "text":
-        return [column.texts[row] for row in rows]
-    values = column.integers
+def _cells(column: Column, rows: NDArray[np.int64]) -> list[Any]:
+    held = column.values
+    cells: list[Any] = (
+        held[rows].tolist() if isinstance(held, np.ndarray) else [held[row] for row in rows.tolist()]
+    )
     if column.schema.kind == "category":
-        return [column.schema.categories[values[row]] for row in rows]
-    found = [values[row] for row in rows]
-    return date_texts(found) if column.schema.is_date else found
+        return [column.schema.categories[number] for number in cells]
+    return date_texts(cells) if column.schema.is_date else cells
 
 
 def _notes(parameters: KeyParameters, size: int) -> tuple[str, ...]:

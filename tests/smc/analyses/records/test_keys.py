@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smc.analyses.records import keys
 from smc.analyses.records.keys import DISTINCT, ERROR, MULTISET, KeyedRows, hashed, keyed_rows
 from smc.analyses.records.normalization import STEPS, normalized, parse_steps
 from smc.analyses.studies.columns import DAYS, Column, Schema
@@ -209,3 +210,20 @@ def test_hashes_of_many_rows_in_blocks_are_those_of_few():
     few = hashed(KeyedRows((values[-3:],), np.arange(3)), b"salt")
     assert (many[-3:] == few).all()
     assert len(np.unique(many[:, 0])) == 70_000
+
+
+class Alike(str):
+    """A text whose hash all others have, too."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("kind", [str, Alike])
+def test_keys_are_distinct_whatever_their_hashes_are(kind):
+    assert keys._are_distinct([])
+    assert keys._are_distinct([kind("a"), kind("b"), kind("c")])
+    assert not keys._are_distinct([kind("a"), kind("b"), kind("a")])
+    assert not keys._are_distinct([(kind("a"), "x"), (kind("a"), "x")])
