@@ -37,7 +37,7 @@ SAMPLE = EVERYWHERE[:: len(EVERYWHERE) // 6]
 )
 def test_a_cut_at_any_frame_changes_nothing(usual, side, place):
     run, connections = run_with({side: (place, Proxy.cut)})
-    assert connections >= 2
+    assert connections >= 2 or place[1] == FRAMES  # after the last frame both may need nothing more
     assert run.traffic == usual
 
 
