@@ -284,6 +284,7 @@ class JobManager:
             return self._negotiation.consider(peer, draft).encode()
         except DuettoError as error:
             self.store.audit.refused(peer, job, error.stable_code)
+            _LOG.info("job %s: proposed by %s and refused: %s", job, peer, error)
             raise
 
     def tell(self, peer: str, standing: bytes) -> bytes:

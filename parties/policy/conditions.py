@@ -76,6 +76,7 @@ class Condition:
         code: `policy` or `budget`.
         what: how job and rule stand, or what does not fit.
         hint: what would make it fit; empty if it holds.
+        by_amount: whether it fails by an amount alone, used up or too large, and not by what the job is.
     """
 
     rule: str
@@ -84,6 +85,7 @@ class Condition:
     code: str
     what: str
     hint: str = ""
+    by_amount: bool = False
 
 
 def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
@@ -131,7 +133,8 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
 def _at_most(rule: Rule, key: str, value: int, unit: str, limit: int, hint: str) -> Condition:
     if value <= limit:
         return Condition(rule.name, key, True, "policy", f"{value} of at most {limit} {unit}")
-    return Condition(rule.name, key, False, "policy", f"{value} {unit} are over {key} {limit}", hint)
+    what = f"{value} {unit} are over {key} {limit}"
+    return Condition(rule.name, key, False, "policy", what, hint, by_amount=True)
 
 
 def _runs(rule: Rule, view: JobView) -> Iterator[Condition]:
@@ -311,7 +314,7 @@ def _least_rows(rule: Rule, view: JobView, rows: int, persons: int) -> Iterator[
     ):
         if count < minimum:
             text = f"the data set has fewer than {minimum} {what}"
-            yield Condition(rule.name, key, False, "policy", text, f"Use more {what}.")
+            yield Condition(rule.name, key, False, "policy", text, f"Use more {what}.", by_amount=True)
         elif minimum:
             yield Condition(rule.name, key, True, "policy", f"at least {minimum} {what}")
 
@@ -320,9 +323,10 @@ def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:
     asked = described(view.facts.loss)
     alone = _epsilon(Spent() + view.facts.loss, rule.per_job)
     limit = f"{shown(rule.per_job.epsilon)} at delta {shown(rule.per_job.delta)}"
-    if alone is None or alone > rule.per_job.epsilon:
+    too_much = alone is None or alone > rule.per_job.epsilon
+    if too_much:
         what = f"{asked} is over epsilon_per_job {limit}"
-        yield Condition(rule.name, "epsilon_per_job", False, "budget", what, "Ask for less.")
+        yield Condition(rule.name, "epsilon_per_job", False, "budget", what, "Ask for less.", by_amount=True)
     else:
         yield Condition(rule.name, "epsilon_per_job", True, "budget", f"{asked} of at most {limit}")
     total = _epsilon(view.spent + view.facts.loss, rule.budget)
@@ -337,8 +341,12 @@ def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:
     if jobs is not None:
         what += f"; its delta has room for {jobs} such jobs"
     fits = total is not None and total <= rule.budget.epsilon
-    hint = "" if fits else "Ask for less; what is spent does not come back."
-    yield Condition(rule.name, "epsilon_total", fits, "budget", what, hint)
+    hint = (
+        "What is spent does not come back." if too_much else "Ask for less; what is spent does not come back."
+    )
+    yield Condition(
+        rule.name, "epsilon_total", fits, "budget", what, "" if fits else hint, by_amount=not fits
+    )
 
 
 def _epsilon(spent: Spent, budget: Budget) -> Fraction | None:

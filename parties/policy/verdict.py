@@ -50,11 +50,18 @@ class Verdict:
 
     @property
     def reasons(self) -> tuple[Condition, ...]:
-        """What the rules miss that do not allow the job; those about its analysis first, then the nearest."""
+        """What the job misses of the rules that do not allow it, the nearest rule first.
+
+        That is one that allows such jobs and has an amount used up: to follow the hint of another would
+        loosen the policy. Then come those about the job's analysis, and of these those that miss least.
+        """
         missed = [condition for condition in self.conditions if not condition.holds]
         count = Counter(condition.rule for condition in missed)
         others = {condition.rule for condition in missed if condition.key == "analyses"}
-        return tuple(sorted(missed, key=lambda one: (one.rule in others, count[one.rule])))
+        unlike = {condition.rule for condition in missed if not condition.by_amount}
+        return tuple(
+            sorted(missed, key=lambda one: (one.rule in unlike, one.rule in others, count[one.rule]))
+        )
 
     def require(self) -> None:
         """Do nothing if the job is allowed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
 import pytest
@@ -92,6 +93,15 @@ def test_the_peer_refuses_with_a_code_only(pair, spoil, code, state):
     assert pair.south.store.all() == []
     assert pair.network.said[-1] == ("propose", code.encode())
     assert {entry.event for entry in pair.north.ledger.entries()} == {"approved"}
+
+
+def test_the_log_of_who_refuses_says_which_rule_and_why(pair, caplog):
+    pair.allow("south", total="1/4")
+    with caplog.at_level(logging.INFO, "duetto.jobs"), pytest.raises(PeerRefused):
+        pair.north.submit(job_file("1/2"))
+    (line,) = (record.getMessage() for record in caplog.records if "and refused" in record.getMessage())
+    assert "proposed by north and refused: The policy does not allow this job: rule " in line
+    assert "epsilon 1/4 left of 1/4" in line
 
 
 @pytest.mark.parametrize(

@@ -260,18 +260,60 @@ def test_the_limits_are_those_of_the_rule_that_allows():
     assert verdict([strict, RULE | {"peers": ["west"]}]).limits == replace(USUAL, minimum_group=20)
 
 
-EXACT = RULE | {"exact_aggregates": True}
+EXACT_RULE = RULE | {"exact_aggregates": True}
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"runs": lambda rule: Runs(0, 8)}, "runs_total"),
+        ({"runs": lambda rule: Runs(3, 7)}, "runs_per_day"),
+        ({"runs": lambda rule: Runs(3, 8), "seconds": 61}, "maximum_seconds"),
+        ({"persons": 9, "seconds": 61}, "minimum_rows"),
+        ({"loss": Loss(Fraction(501, 1000))}, "epsilon_per_job"),
+        ({"spent": Spent() + Loss(Fraction(1501, 1000))}, "epsilon_total"),
+    ],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_rule_that_has_run_out_is_named_before_one_that_forbids_such_jobs(changes, key, order):
+    """However much of it is used up: to follow the other's hint would open exact figures without limits."""
+    amounts = ("maximum_seconds", "runs_per_day", "epsilon_per_job", "epsilon_total", "minimum_rows")
+    wide = dict.fromkeys(amounts[:2], 1000) | dict.fromkeys(amounts[2:4], "1000") | {"runs_total": 1000}
+    noisy = {entry: RULE[entry] for entry in RULE.keys() - {*amounts}} | wide | {"name": "noisy"}
+    tables = EXACT_RULE | {"name": "exact tables"}
+    found = verdict([noisy, tables][::order], exact=EXACT, **changes)
+    assert found.reasons[0].rule == "exact tables"
+    assert key in [reason.key for reason in found.reasons if reason.rule == "exact tables"]
+    with pytest.raises(PolicyError) as caught:
+        found.require()
+    assert "exact tables" in caught.value.what
+    assert "noisy" not in str(caught.value)
+    assert "exact_aggregates" not in str(caught.value)
+
+
+def test_a_rule_without_a_bound_on_runs_has_not_run_out():
+    unbound = {key: value for key, value in RULE.items() if key not in ("runs_total", "runs_per_day")}
+    rules = [unbound | {"name": "unbound"}, RULE | {"name": "bound"}]
+    found = verdict(rules, matches=True, runs=lambda rule: Runs(0, 8))
+    assert [reason.rule for reason in found.reasons] == ["bound", "unbound"]
+
+
+def test_what_to_do_is_said_once():
+    found = verdict([RULE], loss=Loss(Fraction(3)))
+    with pytest.raises(BudgetError) as caught:
+        found.require()
+    assert caught.value.hint == "Ask for less. What is spent does not come back."
 
 
 @pytest.mark.parametrize(
     ("rule", "dominance", "intersection"),
     [
-        (EXACT, 1, 0),
-        (EXACT | {"minimum_group": 7}, Fraction(4, 5), 7),
+        (EXACT_RULE, 1, 0),
+        (EXACT_RULE | {"minimum_group": 7}, Fraction(4, 5), 7),
         (RULE | {"minimum_group": 7}, 1, 0),
-        (EXACT | {"minimum_group": 7, "dominance": "0.5"}, Fraction(1, 2), 7),
-        (EXACT | {"minimum_group": 7, "dominance": "1", "minimum_intersection": 0}, 1, 0),
-        (EXACT | {"minimum_group": 7, "minimum_intersection": 30}, Fraction(4, 5), 30),
+        (EXACT_RULE | {"minimum_group": 7, "dominance": "0.5"}, Fraction(1, 2), 7),
+        (EXACT_RULE | {"minimum_group": 7, "dominance": "1", "minimum_intersection": 0}, 1, 0),
+        (EXACT_RULE | {"minimum_group": 7, "minimum_intersection": 30}, Fraction(4, 5), 30),
     ],
 )
 def test_limits_that_follow_from_the_smallest_group_of_exact_figures(rule, dominance, intersection):
