@@ -14,7 +14,7 @@ from typing import Final
 
 from parties import needs
 from parties.audit.files import read_log
-from parties.audit.verification import missing_decisions, missing_entries
+from parties.audit.verification import known_gaps, missing_decisions, missing_entries
 from parties.catalog.declaration import load_catalog
 from parties.client import ask_daemon
 from parties.clock import CLOCK
@@ -299,10 +299,17 @@ def _audit(config: Config) -> Finding:
     found = read_log(config.home)
     entries = open_ledger(config.home).entries()
     for problem in missing_decisions(found, entries):
-        return Finding("self", "audit log", Status.FAIL, problem, "Look at it with `duetto log verify`.")
+        hint = (
+            "Bring back the newest copy of the folder `audit`; if that is lost, stop the daemon and run "
+            "`duetto log record-gap`."
+        )
+        return Finding("self", "audit log", Status.FAIL, problem, hint)
     for problem in missing_entries(found, entries):
         hint = "Stop the daemon, and bring back the newest copy of the ledger."
         return Finding("self", "audit log", Status.FAIL, problem, hint)
+    for gap in known_gaps(found):
+        hint = "Keep it with the records of the party; if you know of no restore, ask who recorded it."
+        return Finding("self", "audit log", Status.WARN, gap, hint)
     what = f"whole, with {len(found.lines)} lines"
     known = found.lines[0].about.get("ledger") if found.lines else None
     if not known:

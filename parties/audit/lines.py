@@ -26,9 +26,10 @@ REFUSED: Final = "refused"
 FORGOTTEN: Final = "forgotten"
 TORN: Final = "torn"
 FILLED: Final = "filled"
+GAP: Final = "gap"
 
 EVENTS: Final = (
-    *(BEGUN, STARTED, STOPPED, RELOADED, PROPOSED, STATE, DECIDED, REFUSED, FORGOTTEN, TORN, FILLED),
+    *(BEGUN, STARTED, STOPPED, RELOADED, PROPOSED, STATE, DECIDED, REFUSED, FORGOTTEN, TORN, FILLED, GAP),
 )
 
 ENTRIES: Final = "entries"

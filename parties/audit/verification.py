@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from parties.audit.files import AuditLog
-from parties.audit.lines import DECIDED, ENTRIES
+from parties.audit.lines import DECIDED, ENTRIES, GAP
 from parties.ledger.entries import DECISIONS, Entry
 
 
@@ -33,11 +33,11 @@ def missing_entries(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def missing_decisions(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
-    """Decisions of the ledger, made since the log begins, that the log lacks; a sentence for each.
+def lost_decisions(found: AuditLog, entries: Sequence[Entry]) -> list[Entry]:
+    """Decisions of the ledger that the log lacks, made since the log begins or its last gap was recorded.
 
-    The first line of a log says how many entries the ledger had. Where older files were moved away, decisions
-    are held against the log from the second after its first line on.
+    The first line of a log says how many entries the ledger had, and so does one about a gap. Where older
+    files were moved away, decisions are held against the log from the second after its first line on.
 
     Args:
         found: the log.
@@ -45,21 +45,42 @@ def missing_decisions(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
     """
     decisions = [entry for entry in entries if entry.event in DECISIONS]
     if not found.lines:
-        return [f"The log is empty, and the ledger has {len(decisions)} decisions."] if decisions else []
+        return decisions
     names = ("decision", "digest", "actor", "rule")
+    gap = next((place for place, line in reversed([*enumerate(found.lines)]) if line.event == GAP), 0)
     said = Counter(
         tuple(str(line.about.get(name, "")) for name in names)
-        for line in found.lines
+        for line in found.lines[gap:]
         if line.event == DECIDED
     )
-    first, wrong = found.lines[0], []
+    first, lost = found.lines[gap], []
+    known = first.about.get(ENTRIES if first.event == GAP else "ledger")
     for entry in decisions:
-        known = first.about.get("ledger")
         if entry.sequence >= known if isinstance(known, int) else entry.time > first.time:
             key = (entry.event, entry.job, entry.actor, entry.rule)
             if not said[key]:
-                wrong.append(
-                    f"Entry {entry.sequence} of the ledger, {entry.event} at {entry.time}, is not in the log."
-                )
+                lost.append(entry)
             said[key] -= 1
-    return wrong
+    return lost
+
+
+def missing_decisions(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
+    """What `lost_decisions` finds; a sentence for each, or one for a log that is empty."""
+    lost = lost_decisions(found, entries)
+    if lost and not found.lines:
+        return [f"The log is empty, and the ledger has {len(lost)} decisions."]
+    return [
+        f"Entry {entry.sequence} of the ledger, {entry.event} at {entry.time}, is not in the log."
+        for entry in lost
+    ]
+
+
+def known_gaps(found: AuditLog) -> list[str]:
+    """The gaps of a log that somebody has recorded in it; a sentence for each."""
+    return [
+        f"{line.about.get('lost')} decisions of the ledger, from its entry {line.about.get('first')} to "
+        f"{line.about.get('last')}, are not in the log, as {line.about.get('actor')} (account "
+        f"{line.about.get('uid')}) recorded at {line.time} in line {line.number}."
+        for line in found.lines
+        if line.event == GAP
+    ]

@@ -8,13 +8,17 @@ from typing import Final
 import click
 
 from parties.audit.files import AuditLog, read_log
-from parties.audit.lines import DECIDED, EVENTS, AuditError, AuditLine
-from parties.audit.verification import missing_decisions, missing_entries
-from parties.cli.options import Listing, config_option
+from parties.audit.lines import DECIDED, ENTRIES, EVENTS, GAP, AuditError, AuditLine
+from parties.audit.verification import known_gaps, lost_decisions, missing_decisions, missing_entries
+from parties.audit.writer import Audit
+from parties.cli.options import Listing, as_option, config_option
 from parties.cli.output import Screen, emit, json_option, table
+from parties.clock import CLOCK
 from parties.config import load
 from parties.errors import REFUSED
+from parties.jobs.decisions import own_person
 from parties.ledger.book import open_ledger
+from parties.pki.lock import only_one
 from smc.errors import UsageError
 
 _USUAL_LINES: Final = 40
@@ -76,7 +80,7 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
         ]
     except AuditError as error:
         found, problems = AuditLog((), ()), [str(error)]
-    last = found.lines[-1] if found.lines else None
+    last, gaps = found.lines[-1] if found.lines else None, known_gaps(found)
 
     def human(out: Screen) -> None:
         if last is None and not problems:
@@ -90,6 +94,8 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
             out.print(f"The log begins with line {found.lines[0].number}: files before it were moved away.")
         if found.torn:
             out.print(f"Pieces that a crash cut off lie in {', '.join(found.torn)}.")
+        for gap in gaps:
+            out.print(f"GAP: {gap}")
         for problem in problems:
             out.print(f"WRONG: {problem}")
 
@@ -99,11 +105,45 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
         "first": found.lines[0].number if found.lines else None,
         "head": f"{last.number}:{last.hash}" if last is not None else "",
         "torn": list(found.torn),
+        "gaps": gaps,
         "problems": problems,
     }
     emit(document, human, as_json=as_json)
     if problems:
         raise SystemExit(REFUSED)
+
+
+@log.command()
+@as_option
+@config_option
+@json_option
+def record_gap(name: str, config_path: Path | None, as_json: bool) -> None:
+    """Record in the log which decisions of the ledger it lacks, after its newest copy is lost.
+
+    Only with the daemon stopped. `duetto log verify` goes on to tell of the gap, and finds what is lost after
+    it. If there is a newer copy of the folder `audit`, put it in the place of this one instead.
+    """
+    config, person = load(config_path), own_person(name)
+    with only_one(config):
+        found, entries = read_log(config.home), open_ledger(config.home).entries()
+        if behind := missing_entries(found, entries):
+            raise AuditError(behind[0], "Bring back the newest copy of the ledger first.")
+        lost = lost_decisions(found, entries) if found.lines else []
+        if lost:
+            numbers = {"lost": len(lost), "first": lost[0].sequence, "last": lost[-1].sequence}
+            numbers |= {"uid": person.uid, ENTRIES: len(entries)}
+            Audit(config.home, CLOCK.stamp).write(GAP, actor=person.name, **numbers)
+    gaps = known_gaps(read_log(config.home))
+
+    def human(out: Screen) -> None:
+        if not found.lines:
+            out.print("The log is empty: the daemon begins a new one when it is started.")
+        elif not lost:
+            out.print("The log lacks no decision of the ledger; nothing was written.")
+        else:
+            out.print(f"Recorded: {gaps[-1]}")
+
+    emit({"lost": [entry.sequence for entry in lost], "gaps": gaps}, human, as_json=as_json)
 
 
 COMMANDS: Final[tuple[click.Command, ...]] = (log,)

@@ -11,7 +11,7 @@ import click
 from parties.cli import certificates, results, retention
 from parties.cli.following import follow, print_cheaper, who_decides
 from parties.cli.hints import given, with_config
-from parties.cli.options import Finite, Listing, config_option
+from parties.cli.options import Finite, Listing, as_option, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.cli.policy import limits_text, print_verdict
 from parties.cli.precision import print_precision
@@ -215,15 +215,6 @@ def watch(job_id: str, config_path: Path | None, as_json: bool) -> None:
         found = party.job(job_id)
         follow(found, config_path)
         _print_job(found, as_json=as_json)
-
-
-as_option = click.option(
-    "--as",
-    "name",
-    metavar="NAME",
-    default="",
-    help="Who decides, for the ledger; else the name of this account.",
-)
 
 
 @job.command()

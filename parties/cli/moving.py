@@ -103,9 +103,10 @@ def restore(archive: Path, home: Path | None, as_json: bool) -> None:
         lambda out: out.print(
             f"This is {found['name']} as of {found['taken']}.",
             *_whole(found),
-            "Is there a newer copy of ledger.jsonl, heads.json and exact-jobs.log? Put it in the place of "
-            "these now. A peer that has seen more of the ledger refuses jobs, and that is right: see "
-            "docs/ledger.md.",
+            "Is there a newer copy of ledger.jsonl, heads.json, exact-jobs.log and the folder audit? Put "
+            "all of it in the place of these now. If there is one of the ledger and none of audit, run "
+            "`duetto log record-gap` then. A peer that has seen more of the ledger refuses jobs, and that is "
+            "right: see docs/ledger.md.",
             "Then run `duetto data check`, `duetto doctor` and `duetto party start`. Jobs that have run "
             "since end as failed, and what they have spent stays spent.",
         ),

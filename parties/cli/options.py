@@ -29,6 +29,17 @@ def config_option(function: Callable[P, R]) -> Callable[P, R]:
     )(function)
 
 
+def as_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command `--as NAME`, passed on as `name: str`, empty unless given."""
+    return click.option(
+        "--as",
+        "name",
+        metavar="NAME",
+        default="",
+        help="Who decides, for the record; else the name of this account.",
+    )(function)
+
+
 class Finite(click.FloatRange):
     """A number in a range that is one: `nan` and `inf` lie in none, though `click.FloatRange` lets them."""
 
