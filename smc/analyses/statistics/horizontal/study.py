@@ -55,7 +55,7 @@ class NoisyStudy:
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that both sides' columns fit each other and the queries, and that nothing can wrap."""
         for query in self.parameters.queries:
-            check_alike(query, alice, bob)
+            check_alike(query, alice, bob, noisy=True)
         plan(self.parameters, alice)
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:
@@ -156,7 +156,7 @@ class ExactTablesStudy:
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that both sides' columns fit each other and the queries, and that nothing can wrap."""
         for query in self.parameters.queries:
-            check_alike(query, alice, bob)
+            check_alike(query, alice, bob, noisy=False)
         for schemas in (alice, bob):
             tables_of(self.parameters, schemas)
 

@@ -162,7 +162,7 @@ def _nobody(reported: Sequence[Reported]) -> Iterable[str]:
 
 def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:
     kinds = {query.kind for query in parameters.queries}
-    if kinds & _CLAMPED:
+    if kinds & _CLAMPED and not parameters.is_exact:
         yield "Values outside a query's bounds were clamped to them before adding."
     if kinds & {"histogram", "crosstab"}:
         yield "Rows outside all bins are counted in none."

@@ -304,8 +304,14 @@ def _bins(query: Query, place: int, schema: Schema) -> Bins:
     return Bins(tuple(f"[{a}, {b}{end}" for a, b, end in zip(names, names[1:], closing, strict=False)), held)
 
 
-def check_alike(query: Query, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
+def check_alike(query: Query, alice: Mapping[str, Schema], bob: Mapping[str, Schema], *, noisy: bool) -> None:
     """Check that both sides declare the query's columns so that their numbers add up.
+
+    Args:
+        query: as asked.
+        alice: columns of Alice's side by name.
+        bob: those of Bob's.
+        noisy: whether there is noise, without which a query states no bounds.
 
     Raises:
         UsageError: a side lacks a column, or the declarations differ in what the query depends on.
@@ -319,10 +325,12 @@ def check_alike(query: Query, alice: Mapping[str, Schema], bob: Mapping[str, Sch
                 )
         differing = _differences(alice[column], bob[column], _depends_on(query, column))
         if differing:
+            stated = (
+                " or state the bound in the query" if noisy and differing[0] in ("lower", "upper") else ""
+            )
             raise UsageError(
                 f"Query {query.name!r}: Alice and Bob declare {differing[0]} of {column!r} differently.",
-                "Declare the columns alike"
-                + (" or state the bound in the query." if differing[0] in ("lower", "upper") else "."),
+                f"Declare the columns alike{stated}.",
             )
 
 

@@ -66,8 +66,13 @@ def test_a_job_without_noise_has_no_bounds_of_its_own(kind, bounds):
 def test_both_sides_declare_the_same_bounds():
     narrow = {"cost": Schema("integer", lower=-1_000_000, upper=100_000, unit="euro")}
     for alice, bob in (({"cost": COST}, narrow), (narrow, {"cost": COST})):
-        with pytest.raises(UsageError, match="differently"):
+        with pytest.raises(UsageError, match="differently") as caught:
             job().check(alice, bob)
+        assert caught.value.hint == "Declare the columns alike."  # a job without noise states no bounds
+        noisy = STATISTICS.parse({"epsilon": "1", "queries": [{"kind": "sum", "column": "cost"}]})
+        with pytest.raises(UsageError, match="differently") as caught:
+            noisy.check(alice, bob)
+        assert caught.value.hint == "Declare the columns alike or state the bound in the query."
 
 
 DAYS = Schema("integer", lower=-1_000_000_000, upper=100_000, unit="euro")

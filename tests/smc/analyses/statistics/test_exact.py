@@ -65,6 +65,7 @@ def test_without_limits_the_joint_run_is_its_twin(recipients):
     weights = np.array([*alice["weight"].values, *bob["weight"].values])
     rows = results(runs[1])
     assert rows["count of age"]["value"] == 110
+    assert not any("clamped" in note for note in runs[1].notes)  # it has no bounds of its own
     assert rows["sum of weight"]["value"] == str(weights.sum() / 10)
     assert rows["mean of weight by group"]["group"] == MARGIN
     assert rows["mean of weight by group"]["value"] == pytest.approx(weights.mean() / 10)
