@@ -7,7 +7,8 @@ from parties.rpc.packets import to_frame
 from parties.rpc.refusal import refused
 from parties.rpc.stream import PacketStream
 from smc.channel.message import ABORT, Frame
-from smc.errors import PeerAborted, PeerLost, ProtocolViolation
+from smc.channel.transport import aborted
+from smc.errors import PeerLost, ProtocolViolation
 
 
 class GrpcTransport:
@@ -38,12 +39,16 @@ class GrpcTransport:
 
         Raises:
             ProtocolViolation: what came is not a valid frame.
+            PeerAborted: the peer has ended the session and said so.
             PeerRefused: the peer, who had the last word in the handshake, does not take part.
             PeerLost: the peer is gone or silent past the deadline.
         """
         packet = self._stream.receive()
         self._check_refusal(packet)
-        return to_frame(packet)
+        frame = to_frame(packet)
+        if frame.kind == ABORT and not frame.lane:
+            raise aborted(frame, self._stream.peer)
+        return frame
 
     def close(self) -> None:
         """End both directions after sending what is queued; wake whoever waits."""
@@ -64,8 +69,4 @@ class GrpcTransport:
         except ProtocolViolation:
             return
         if frame.kind == ABORT:
-            said = bytes(frame.data).decode("ascii", "replace")
-            code = "".join(c for c in said if c.isalnum() or c in "-_")
-            raise PeerAborted(
-                f"{self._stream.peer} ended the session with code {code or 'unknown'!r}."
-            ) from None
+            raise aborted(frame, self._stream.peer) from None

@@ -25,6 +25,7 @@ class Transport(Protocol):
         """The next frame.
 
         Raises:
+            PeerAborted: the peer has ended the session and said so; or that frame is returned.
             PeerLost: the peer is gone, or nothing came within the deadline.
         """
         ...
@@ -39,8 +40,8 @@ def abort_data(code: str) -> bytes:
     return code.encode()[:_CODE_BYTES]
 
 
-def aborted(frame: Frame) -> PeerAborted:
-    """The error that a frame of kind `ABORT` stands for."""
+def aborted(frame: Frame, peer: str = "The peer") -> PeerAborted:
+    """The error that a frame of kind `ABORT` stands for, by the name of the peer where that is known."""
     code = bytes(frame.data[:_CODE_BYTES]).decode("ascii", "replace")
     code = "".join(c for c in code if c.isalnum() or c in "-_") or "unknown"
-    return PeerAborted(f"The peer ended the session with code {code!r}.")
+    return PeerAborted(f"{peer} ended the session with code {code!r}.")
