@@ -138,9 +138,10 @@ def _summary(errors: Mapping[str, DataError], faults: Mapping[str, Sequence[Faul
     if len(errors) == 1 and len(faults[one]) < 2:
         return errors[one]
     if len(errors) == 1:
-        cells = sum(fault.count for fault in faults[one])
+        count = sum(fault.count for fault in faults[one])
+        cells = "1 cell" if count == 1 else f"{count} cells"
         return DataError(
-            f"Data set {one!r} is not as declared: {len(faults[one])} kinds of faults in {cells} cells.",
+            f"Data set {one!r} is not as declared: {len(faults[one])} kinds of faults in {cells}.",
             "Follow the hints of the faults, then run `duetto data check` again.",
         )
     listed = (f"{name!r}: {error.what} {error.hint}".strip() for name, error in errors.items())

@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from parties.catalog.declaration import load_catalog
+from parties.catalog.survey import Fault
 from parties.cli import data
+from parties.errors import DataError
 from tests.parties.served import TOTAL, parsed
 
 ROWS = "Karte;Alter;Gewicht;Geschlecht\n" + "".join(
@@ -138,6 +140,12 @@ def test_check_shows_all_faults_at_home_with_cells(served, command):
     document = json.loads(command("data", "check", "--json", code=65).stdout)
     assert document["success"] is False
     assert [fault["count"] for fault in document["faults"]["numbers"]] == [2, 1]
+
+
+def test_one_cell_is_no_plural():
+    faults = [Fault("v", "is wrong", "Correct it.", 1), Fault("w", "is missing", "Add it.")]
+    said = data._summary({"numbers": DataError("x", "y")}, {"numbers": faults})
+    assert "2 kinds of faults in 1 cell." in said.what
 
 
 def test_an_empty_catalog_says_so(served, command):
