@@ -107,6 +107,8 @@ class Addition:
         Raises:
             ConfigError: a column is not there, or what is given does not fit its type.
         """
+        if not given and not columns:
+            return self
         return replace(self, entry=confirmed(self.entry, self.name, given, columns))
 
     def write(self) -> None:

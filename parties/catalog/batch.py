@@ -60,12 +60,14 @@ def positions(place: str, header: Sequence[str], columns: Sequence[str]) -> list
     Raises:
         DataError: one is not there, or twice.
     """
+    there = {column: position for position, column in enumerate(header)}
+    twice = {column for position, column in enumerate(header) if there[column] != position}
     for column in columns:
-        if column not in header:
+        if column not in there:
             raise DataError(f"{place} has no column {column!r}.", near(column, list(header)))
-        if header.count(column) > 1:
+        if column in twice:
             raise DataError(f"{place} has column {column!r} twice.", "Rename one of them.")
-    return [header.index(column) for column in columns]
+    return [there[column] for column in columns]
 
 
 def picked(rows: Sequence[Sequence[Any]], where: Sequence[int]) -> list[list[Any]]:

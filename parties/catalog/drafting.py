@@ -29,6 +29,9 @@ from parties.catalog.survey import Range, survey
 from parties.errors import DataError
 from parties.texts import is_plain
 
+MAX_COLUMNS: Final = 5000
+"""More are not drafted: they would not fit into a catalog, whose text has a bound."""
+
 _SAMPLE: Final = 10
 """Batches that are looked at first; later rows that do not fit change what these say."""
 _ROUNDS: Final = 5
@@ -119,11 +122,16 @@ def draft(
         without: columns to leave out.
 
     Raises:
-        DataError: the source cannot be read.
+        DataError: the source cannot be read, or has more than `MAX_COLUMNS` columns.
         ConfigError: a library that the source needs is not installed.
     """
     found = Draft(replace(dataset, columns={}, key=(), person=()))
     names = _declarable(found, header(dataset), without)
+    if len(names) > MAX_COLUMNS:
+        raise DataError(
+            f"{dataset.place} has {len(names)} columns; at most {MAX_COLUMNS} can be declared.",
+            "Write a source of the columns that jobs need.",
+        )
     counts: dict[str, Counter[Any]] = {name: Counter() for name in names}
     for batch in islice(batches(found.dataset, names), _SAMPLE):
         for name, cells in zip(names, batch.columns, strict=True):
@@ -160,8 +168,8 @@ def draft(
 
 def _declarable(found: Draft, there: Sequence[str], without: Sequence[str]) -> list[str]:
     """The names that columns can have; the others are noted."""
-    for name in dict.fromkeys(there):
-        if not name or there.count(name) > 1 or not is_plain(name):
+    for name, count in Counter(there).items():
+        if not name or count > 1 or not is_plain(name):
             found.left_out[name or "(no name)"] = "its name is empty, comes twice or cannot be printed"
         elif name in without:
             found.left_out[name] = "left out as asked"

@@ -38,6 +38,7 @@ WRITINGS: Final = (
 """Ways to write numbers that are recognized, besides the plain one."""
 
 _PLAIN: Final = Writing()
+_DATES: Final = {form: Writing(date_format=form) for form in (ISO, *DATE_FORMATS)}
 _NUMBERS: Final = ("integer", "decimal")
 
 
@@ -133,8 +134,7 @@ def writings(texts: Sequence[str]) -> list[Writing]:
 
 def date_formats(texts: Sequence[str]) -> list[str]:
     """The forms of dates in which all of these are dates that exist, ISO first; no texts, no form."""
-    known = [(form, Writing(date_format=form)) for form in (ISO, *DATE_FORMATS)]
-    found = [form for form, way in known if all(way.day(text) is not None for text in texts)]
+    found = [form for form, way in _DATES.items() if all(way.day(text) is not None for text in texts)]
     return found if texts else []
 
 

@@ -6,6 +6,7 @@ survey stays at home: nothing that a peer or a log can see is made from it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -104,11 +105,12 @@ class _Looking:
         self.faults: dict[Hashable, Fault] = {}
         needed = [column.name for column in dataset.columns.values() if column.constant is None]
         needed = list(dict.fromkeys([*needed, *dataset.key, *dataset.person]))
-        self.columns = [name for name in needed if there.count(name) == 1]
+        counts = Counter(there)
+        self.columns = [name for name in needed if counts[name] == 1]
         for name in needed:
-            if name not in there:
+            if not counts[name]:
                 self.faults[name] = Fault(name, "is not in the source", near(name, list(there)))
-            elif name not in self.columns:
+            elif counts[name] > 1:
                 self.faults[name] = Fault(name, "is twice in the source", "Rename one of them.")
         self._cells = [Cells(dataset.columns[name]) for name in self.columns if name in dataset.columns]
         self.ranges = {cells.column.name: Range() for cells in self._cells}

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from parties.catalog.batch import positions
 from parties.catalog.confirming import confirmed, proposal
 from parties.catalog.declaration import DatasetDeclaration, catalog_of, load_catalog
 from parties.catalog.dialect import Dialect, Writing
-from parties.catalog.drafting import draft, sniffed
+from parties.catalog.drafting import MAX_COLUMNS, draft, sniffed
 from parties.catalog.loading import load
 from parties.catalog.rendering import text_of
 from parties.errors import ConfigError, DataError
@@ -170,6 +171,30 @@ def test_columns_that_cannot_be_declared_are_named_with_the_reason(tmp_path):
     assert {*found.left_out} == {"a", "(no name)", "empty", "long"}
     assert "# Not declared: empty: no cell holds anything." in text
     assert [*dataset.columns] == ["good"]
+
+
+def test_more_columns_than_a_catalog_holds_are_refused_at_once(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"c{number}" for number in range(MAX_COLUMNS + 1)) + "\n")
+    with pytest.raises(DataError, match=f"{MAX_COLUMNS + 1} columns; at most {MAX_COLUMNS}"):
+        drafted(path)
+
+
+def test_the_work_for_a_column_does_not_grow_with_their_number():
+    compared = 0
+
+    class Name(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+    names = [Name(f"c{number}") for number in range(1000)]
+    assert positions("wide.csv", names, [str(name) for name in names][::-1]) == [*range(1000)][::-1]
+    assert compared < 10 * len(names)
 
 
 def test_drafts_of_other_sources(tmp_path):
