@@ -25,6 +25,8 @@ ROW: Final = 1 << 20
 
 _START: Final = 1 << 16
 """Bytes that are looked at for the encoding."""
+_DATABASES: Final = (("sqlite", 0, b"SQLite format 3\0"), ("duckdb", 8, b"DUCK"))
+"""How files of databases begin: the scheme of their addresses, and what stands at which byte."""
 
 
 def read(path: Path, dialect: Dialect, columns: Sequence[str], entry: str) -> Iterator[Batch]:
@@ -67,20 +69,27 @@ def header_of(path: Path, dialect: Dialect, entry: str) -> list[str]:
     Raises:
         DataError: as `read`.
     """
+    start = start_of(path)
     with _explained(path, dialect, entry), _opened(path, dialect) as stream:
-        _check_encoding(path, dialect, entry)
-        return _header(_Rows(stream, dialect, path.name), path.name, dialect, entry)
+        _check_encoding(path, start, dialect, entry)
+        return _header(_Rows(stream, dialect, path.name), start, dialect, entry)
 
 
 def start_of(path: Path) -> bytes:
     """The first bytes of a file, unpacked.
 
     Raises:
-        DataError: it cannot be read.
+        DataError: it cannot be read, or is a database.
     """
     with _explained(path, Dialect(), ""), _bytes(path) as raw:
         start: bytes = raw.read(_START)
-        return start
+    for scheme, place, mark in _DATABASES:
+        if start.startswith(mark, place):
+            raise DataError(
+                f"{path.name} is a database, no CSV.",
+                f"Name it as {scheme}:///{path}: in `duetto data add`, or as url of kind sql.",
+            )
+    return start
 
 
 def guessed_encoding(start: bytes) -> str:
@@ -135,16 +144,22 @@ def other_separator(lines: Sequence[str], separator: str) -> str | None:
     return next((one for one, found in counts.items() if len(found) == 1 and 0 not in found), None)
 
 
-def _header(reader: Iterator[list[str]], place: str, dialect: Dialect, entry: str) -> list[str]:
-    first = _first(reader)
+def _header(reader: _Rows, start: bytes, dialect: Dialect, entry: str) -> list[str]:
+    place, first = reader.place, _first(reader)
     if first is None:
         raise DataError(
             f"{place} is empty.", "Write a line with the names of the columns, and the rows below."
         )
     header = [cell.strip() for cell in first]
     if any("\0" in cell for cell in header):
+        guess = guessed_encoding(start)
+        if guess.startswith(("utf-16", "utf-32")) and not _is_same(guess, dialect.encoding):
+            raise DataError(
+                f"{place} is not in {dialect.encoding}.", f'Write encoding = "{guess}" below [{entry}].'
+            )
         raise DataError(
-            f"{place} is not in {dialect.encoding}.", f'Write encoding = "utf-16" below [{entry}].'
+            f"{place} has the character NUL in its first line, which is in no name of a column.",
+            "Remove it, or export the file again.",
         )
     if header[0].lower().startswith("sep=") and not any(header[1:]):
         said = header[0][4:] or dialect.separator
@@ -275,10 +290,12 @@ def _gathered(
             raise problem
 
 
-def _check_encoding(path: Path, dialect: Dialect, entry: str) -> None:
+def _is_same(encoding: str, other: str) -> bool:
+    return codecs.lookup(encoding).name == codecs.lookup(other).name
+
+
+def _check_encoding(path: Path, start: bytes, dialect: Dialect, entry: str) -> None:
     """Refuse UTF-8 that is declared as something else: its letters would be read as pairs of others."""
-    with _bytes(path) as raw:
-        start = raw.read(_START)
     if dialect.codec == "utf-8-sig" or start.isascii() or guessed_encoding(start) != "utf-8":
         return
     raise DataError(
@@ -317,6 +334,11 @@ def _wrong_encoding(path: Path, dialect: Dialect, entry: str) -> DataError:
     if guess == "utf-8" and dialect.codec == "utf-8-sig":
         guess = "cp1252"
     said = "UTF-8" if dialect.codec == "utf-8-sig" else dialect.encoding
+    if _is_same(guess, dialect.encoding):
+        return DataError(
+            f"{path.name} is in {said} only in part.",
+            f"Export it again, or say which encoding it is in below [{entry}].",
+        )
     return DataError(
         f"{path.name} is not in {said}.",
         f'Write encoding = "{guess}" below [{entry}], or what the file is in.',

@@ -240,7 +240,9 @@ def _driver(asked: Query) -> tuple[Callable[[], Any], type[Exception]]:
             f"{asked.place}: driver {asked.driver!r} is not allowed.", near(asked.driver, DRIVERS)
         )
     if asked.driver in FILE_SCHEMES and not Path(asked.url).is_file():
-        raise DataError(f"{asked.place}: the database file does not exist.", "Correct url in the catalog.")
+        there = Path(asked.url).exists()
+        why = "is not a regular file" if there else "does not exist"
+        raise DataError(f"{asked.place}: the database file {why}.", "Correct url in the catalog.")
     if asked.driver == "sqlite3":
         return lambda: _sqlite(Path(asked.url).resolve()), sqlite3.Error
     module = _module(asked)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import sqlite3
+from contextlib import closing
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -12,8 +14,10 @@ from hypothesis import strategies as st
 
 from parties.catalog.cells import parser
 from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.csvs import header_of
 from parties.catalog.declaration import load_catalog
-from parties.catalog.dialect import Writing
+from parties.catalog.dialect import Dialect, Writing
+from parties.catalog.drafting import sniffed
 from parties.catalog.hints import DATE_FORMATS, WRITINGS, date_formats, hint, writings
 from parties.catalog.loading import load
 from parties.catalog.vectors import reader
@@ -213,6 +217,42 @@ def test_other_encodings_are_named_and_read(tmp_path, encoding):
     assert f'encoding = "{encoding}"' in caught.value.hint
     found = written_dataset(tmp_path, content.encode(encoding), columns, encoding=encoding)
     assert load(found, columns).columns["mass"].integers == [10, 20]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_a_nul_in_the_header_is_not_taken_for_another_encoding(tmp_path, encoding):
+    found = written_dataset(tmp_path, b"id,a\0ge\n1,2\n", {"id": CITY}, encoding=encoding)
+    with pytest.raises(DataError, match="has the character NUL in its first line") as caught:
+        load(found, ["id"])
+    assert "encoding" not in caught.value.hint
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16"])
+def test_what_is_declared_already_is_not_advised(tmp_path, encoding):
+    """A surrogate alone, which is no UTF-16; or a NUL between letters of UTF-16."""
+    for spoil, part in (
+        (b"\x00\xd8" if encoding != "utf-16-be" else b"\xd8\x00", "only in part"),
+        (b"\0\0", "NUL"),
+    ):
+        content = "id,age\n1,2\n".encode(encoding).replace("g".encode(encoding)[-2:], spoil)
+        found = written_dataset(tmp_path, content, {"id": CITY}, encoding=encoding)
+        with pytest.raises(DataError, match=part) as caught:
+            load(found, ["id"])
+        assert f'encoding = "{encoding}"' not in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["d.db", "d.csv"])
+def test_a_database_is_named_by_its_address(tmp_path, name):
+    with closing(sqlite3.connect(tmp_path / name)) as made:
+        made.execute("create table t (id integer)")
+        made.commit()
+    for fails in (
+        lambda: sniffed(tmp_path / name),
+        lambda: header_of(tmp_path / name, Dialect(), "datasets.d"),
+    ):
+        with pytest.raises(DataError, match="is a database") as caught:
+            fails()
+        assert f"sqlite:///{tmp_path / name}" in caught.value.hint
 
 
 def test_utf_8_that_is_declared_as_latin_1_is_refused(tmp_path):

@@ -206,10 +206,17 @@ def test_a_pipe_is_no_source(tmp_path):
         with pytest.raises(DataError, match="not a file"):
             READER.drafted(tmp_path / "other.toml", Asked(source=str(tmp_path / name)))
     os.mkfifo(tmp_path / "d.sqlite")
-    with pytest.raises(DataError, match="database file does not exist"):
-        READER.load(
-            declared(tmp_path, {"kind": "sql", "url": "sqlite:///d.sqlite", "query": "select 1"}), ["x"]
-        )
+    (tmp_path / "folder.sqlite").mkdir()
+    for name, why in (
+        ("d.sqlite", "is not a regular file"),
+        ("folder.sqlite", "is not a regular file"),
+        ("/dev/zero", "is not a regular file"),
+        ("none.sqlite", "does not exist"),
+    ):
+        with pytest.raises(DataError, match=f"the database file {why}"):
+            READER.load(
+                declared(tmp_path, {"kind": "sql", "url": f"sqlite:///{name}", "query": "select 1"}), ["x"]
+            )
 
 
 def test_a_reader_that_is_killed_is_an_error_that_names_the_source(tmp_path):
