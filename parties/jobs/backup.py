@@ -11,6 +11,7 @@ A home that was restored is refused by every peer that has seen more of its ledg
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -31,6 +32,7 @@ from parties.pki.files import COPYING, PRIVATE, PRIVATE_FOLDER, temporary_folder
 from parties.pki.lock import require_here
 from parties.pki.moving import TAKEN, check_place, new_archive, write_archive
 
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 _LEDGER: Final = "ledger.jsonl"
 _EXACT: Final = "exact-jobs.log"
 _RESULTS: Final = "results"
@@ -69,13 +71,28 @@ def back_up(config: Config, archive: Path) -> tuple[str, dict[str, str]]:
         try:
             _copy(home, copy)
         except OSError as problem:
+            if problem.errno in _NO_ROOM:
+                raise _full(home) from None
             raise StorageError(
                 f"{problem.filename or home} cannot be copied: {why_unreadable(problem)}.",
-                "Free space on the disk, or give this user the right to read all of the home.",
+                "Give this user the right to read all of the home.",
             ) from None
         open_ledger(copy).entries()
         (copy / f"{_LEDGER}.lock").unlink()
-        return taken, write_archive(config.name, copy, file, **{TAKEN: taken})
+        try:
+            return taken, write_archive(config.name, copy, file, **{TAKEN: taken})
+        except OSError as problem:
+            raise StorageError(
+                f"The archive {archive} cannot be written: {why_unreadable(problem)}.",
+                "Free space on its disk, or name a file on another one.",
+            ) from None
+
+
+def _full(home: Path) -> StorageError:
+    return StorageError(
+        f"{home} cannot be copied: its disk is full.",
+        "Free space there: a backup first copies the database of the jobs, the ledger and the logs in it.",
+    )
 
 
 def _copy(home: Path, copy: Path) -> None:
@@ -109,6 +126,8 @@ def _copy_database(source: Path, target: Path) -> None:
             whole = made.execute("pragma quick_check").fetchone()[0]
     except sqlite3.Error as problem:
         whole = getattr(problem, "sqlite_errorname", type(problem).__name__)
+        if whole == "SQLITE_FULL":
+            raise _full(source.parent) from None
     if whole != "ok":
         raise StorageError(
             f"The jobs in {source} cannot be copied: {whole}.", "Look at it with `duetto doctor`."

@@ -25,6 +25,7 @@ _TRIED: Final = 8
 
 _NAME = re.compile(r"[0-9a-f]{16}")
 _UNKNOWN: Final = ".unknown"
+_RELEASED: Final = ".released"
 _ENDING: Final = ".sealed"
 _PLAIN: Final = ".json"
 """The ending of results that earlier releases kept in clear."""
@@ -92,9 +93,36 @@ class ResultFolder:
             StorageError: it cannot be deleted.
         """
         with self._doing(job_id, "deleted"):
-            self._file(job_id).unlink(missing_ok=True)
+            for end in (_ENDING, _RELEASED):
+                self._file(job_id, end).unlink(missing_ok=True)
             for end in (_ENDING, _UNKNOWN):
                 self._trash.delete(self._file(job_id, end).name)
+
+    def has_room(self) -> bool:
+        """Whether so much is free on the disk that a run may begin."""
+        return shutil.disk_usage(self._path.parent).free >= SPACE
+
+    def release(self, job_id: str) -> bool:
+        """Delete what a result holds, which takes no room; an empty file says so until `delete`.
+
+        Returns:
+            Whether there is a result.
+
+        Raises:
+            StorageError: it cannot be deleted.
+        """
+        path, released = self._file(job_id), self._file(job_id, _RELEASED)
+        with self._doing(job_id, "deleted"):
+            if not path.exists():
+                return False
+            path.rename(released)
+            os.truncate(released, 0)
+        return True
+
+    def released(self) -> set[str]:
+        """The jobs whose results `release` has deleted, and `delete` not yet. Raises as `aside`."""
+        with self._doing("", "looked at"):
+            return self._names(_RELEASED)
 
     def names(self) -> set[str]:
         """The jobs that have a result here."""

@@ -49,6 +49,7 @@ class JobStore(JobReader):
         self._events: list[Event] = []
         self._version = 0
         self._progress: dict[str, Progress] = {}
+        self._released: set[str] = set()
         self._owed: dict[str, tuple[State, DuettoError | None]] = {}
 
     # New jobs and their way
@@ -180,8 +181,17 @@ class JobStore(JobReader):
         return self.summary(job_id)
 
     def settle(self) -> None:
-        """Write the ends of jobs that the disk has not taken so far, as far as it takes them now."""
+        """Write what the disk has not taken so far, as far as it takes it now: ends and deleted results."""
         with self._changed:
+            for job_id in sorted(self._released):
+                try:
+                    self._erase(job_id)
+                except StorageError as problem:
+                    _LOG.error("job %s: that its result is deleted is not written yet: %s", job_id, problem)
+                    return
+                except JobError:  # of a database that does not know it
+                    self._results.delete(job_id)
+                self._released.discard(job_id)
             for job_id, (state, error) in [*self._owed.items()]:
                 try:
                     self._write_end(job_id, state, error)
@@ -203,6 +213,8 @@ class JobStore(JobReader):
         Raises:
             StorageError: it cannot be written.
         """
+        self._released |= self._results.released()
+        self.settle()
         self._sort_results(is_paid)
         interrupted = DuettoError(
             "The run was interrupted by a restart of the daemon.",
@@ -307,6 +319,9 @@ class JobStore(JobReader):
         The salt of the certificate's commitment goes, too: with it a result of few possible values could be
         found by trying them all. Whoever has saved the result has the salt with it.
 
+        Where the disk is full the result goes first, and so makes room to note that; if even that is too
+        little, it is noted by `settle`, or by `recover` after a restart.
+
         Raises:
             JobError: it has not finished, or its result was deleted before.
             StorageError: the deletion cannot be written.
@@ -314,7 +329,13 @@ class JobStore(JobReader):
         found = self.summary(job_id)
         if found.state is not State.FINISHED or not (found.kept or job_id in self._results.discarded()):
             raise JobError(f"Job {job_id} is {found.state.value} and has no result here.", code="no-result")
-        self._erase(job_id)
+        try:
+            self._erase(job_id)
+        except StorageError:
+            if self._results.has_room() or not self._results.release(job_id):
+                raise
+            self._released.add(job_id)
+            self.settle()
         return self.summary(job_id)
 
     def _erase(self, job_id: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from parties.audit.files import read_log
 from parties.audit.verification import missing_decisions, missing_entries
 from parties.contracts.state import State
-from parties.errors import ConfigError
+from parties.errors import ConfigError, StorageError
 from parties.jobs import backup
 from parties.jobs.backup import back_up
 from parties.ledger.entries import COUNTERSIGNED, SPENT, LedgerError
@@ -276,7 +276,7 @@ def test_what_cannot_be_copied_is_an_error_and_leaves_nothing(pair, monkeypatch)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(backup.shutil, "copyfile", full)
-    with pytest.raises(Exception, match="No space left") as caught:
+    with pytest.raises(StorageError, match="its disk is full") as caught:
         taken(pair)
     assert caught.value.stable_code == "storage"
     monkeypatch.undo()

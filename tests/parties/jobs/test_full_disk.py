@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import namedtuple
 from contextlib import contextmanager
 
 import pytest
 
+from parties.audit.files import read_log
+from parties.audit.lines import FORGOTTEN
 from parties.contracts.records import Progress
 from parties.contracts.state import State
 from parties.errors import JobError, StorageError
@@ -190,3 +194,90 @@ def test_deleted_results_are_named_as_such(pair):
     with pytest.raises(JobError, match="deleted"):
         pair.north.result(job_id)
     assert pair.north.certificate(job_id) == before
+
+
+def finished(store, number):
+    job_id = insert(store, number, State.RUNNING)
+    store.keep(job_id, {"tables": [1]}, {}, {"salt": "x"})
+    store.finish(job_id)
+    return job_id
+
+
+def test_a_result_is_deleted_where_the_disk_is_full(store, tmp_path, monkeypatch):
+    """The result goes first; that it is gone is noted when there is room, also by the next daemon."""
+    first, second = finished(store, 1), finished(store, 2)
+    with full(store, monkeypatch), monkeypatch.context() as changed:
+        with pytest.raises(StorageError):  # something else is wrong, and nothing is deleted
+            store.forget(first)
+        assert store.outcome(first)
+        changed.setattr("shutil.disk_usage", lambda path: Usage(1 << 40, 1 << 40, 0))
+        for job_id in (first, second):
+            store.forget(job_id)
+            assert sum(path.stat().st_size for path in (tmp_path / "results").glob(f"{job_id}*")) == 0
+            assert store.summary(job_id).kept
+    again = JobStore(tmp_path)
+    again.recover()
+    for job_id in (first, second):
+        assert not again.summary(job_id).kept
+        assert json.loads(again.papers(job_id).certificate)["salt"] == ""
+    assert [*(tmp_path / "results").iterdir()] == []
+    events = [line.about["job"] for line in read_log(tmp_path).lines if line.event == FORGOTTEN]
+    assert sorted(events) == sorted([first, second])
+    again.close()
+
+
+def test_what_is_deleted_on_a_full_disk_is_noted_by_the_same_daemon(store, tmp_path, monkeypatch):
+    job_id = finished(store, 1)
+    with full(store, monkeypatch), monkeypatch.context() as changed:
+        changed.setattr("shutil.disk_usage", lambda path: Usage(1 << 40, 1 << 40, 0))
+        store.forget(job_id)
+    store.settle()
+    assert not store.summary(job_id).kept
+    assert [*(tmp_path / "results").iterdir()] == []
+    with pytest.raises(JobError, match="no result here"):
+        store.forget(job_id)
+
+
+ON_A_SMALL_DISK = """
+import os, sys
+from pathlib import Path
+from parties.contracts.state import State
+from parties.errors import StorageError
+from parties.jobs import backup
+from parties.jobs.store import JobStore
+from tests.parties.jobs.test_store import insert
+
+home = Path(sys.argv[1])
+store = JobStore(home)
+jobs = [insert(store, number, State.RUNNING) for number in range(4)]
+for job in jobs:
+    store.keep(job, {"tables": ["x" * 100_000]}, {}, {"salt": "x"})
+    store.finish(job)
+file = os.open(home / "filler", os.O_WRONLY | os.O_CREAT)
+try:
+    while True:
+        os.write(file, bytes(4096))
+except OSError:
+    os.close(file)
+try:
+    backup._copy_database(home / "jobs.sqlite", home / "copy.sqlite")
+except StorageError as error:
+    print("backup:", error.what)
+(home / "copy.sqlite").unlink(missing_ok=True)
+for job in jobs:
+    store.forget(job)
+    print("kept:", store.summary(job).kept, [*(home / "results").glob(f"{job}*")])
+"""
+
+
+def test_on_a_disk_that_is_really_full(tmp_path):
+    """A file system of 2 MB in memory; the first result makes room to note that it is gone."""
+    steps = 'mount -t tmpfs -o size=2m none "$1" && shift && exec "$@"'
+    inside = ["sh", "-c", steps, "sh", str(tmp_path), sys.executable, "-c", ON_A_SMALL_DISK, str(tmp_path)]
+    words = ["unshare", "--mount", "--map-root-user", *inside]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        pytest.skip(f"no mounts of one's own here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "cannot be copied: its disk is full" in done.stdout
+    assert done.stdout.count("kept: False []") == 4, done.stdout
