@@ -7,11 +7,13 @@ TCP the table of connections. Other systems do not say it of TCP; there the name
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import struct
 import sys
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from parties.pki.socket_peer import peer_process
@@ -32,7 +34,35 @@ def is_known() -> bool:
     return sys.platform == "linux"
 
 
-def is_own(connection: socket.socket, tables: Path = _PROC) -> bool:
+class Tables:
+    """The tables of connections, each read once for all that were accepted before: a long one takes long.
+
+    Args:
+        folder: where Linux lists connections.
+    """
+
+    def __init__(self, folder: Path = _PROC) -> None:
+        self._folder = folder
+        self._read: dict[int, tuple[float, str]] = {}
+
+    def of(self, family: int, accepted: float) -> str:
+        """The table of a family of addresses, read after a moment of the monotonic clock.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        when, text = self._read.get(family, (-math.inf, ""))
+        if when <= accepted:
+            when = monotonic()
+            text = (self._folder / _TABLES[family]).read_text("ascii")
+            self._read[family] = (when, text)
+        return text
+
+
+TABLES: Final = Tables()
+
+
+def is_own(connection: socket.socket, tables: Tables = TABLES, accepted: float = math.inf) -> bool:
     """Whether the other end of a connection from this machine belongs to the account of this process.
 
     Where the system could say so and does not, because the other end is gone or in another network, it does
@@ -40,7 +70,8 @@ def is_own(connection: socket.socket, tables: Path = _PROC) -> bool:
 
     Args:
         connection: this end.
-        tables: where Linux lists connections.
+        tables: what Linux lists.
+        accepted: when it was there already, by the monotonic clock; the table is not older than that.
     """
     if connection.family == socket.AF_UNIX:
         process = peer_process(connection)
@@ -49,7 +80,7 @@ def is_own(connection: socket.socket, tables: Path = _PROC) -> bool:
         return True
     try:
         other, here = (_written(name) for name in (connection.getpeername(), connection.getsockname()))
-        text = (tables / _TABLES[connection.family]).read_text("ascii")
+        text = tables.of(connection.family, accepted)
     except OSError:
         return False
     _, found, rest = text.partition(f": {other} {here} {_ESTABLISHED} ")

@@ -9,7 +9,8 @@ the one that has waited longest without a request is closed for the new one.
 from __future__ import annotations
 
 import asyncio
-from typing import Final, cast
+from time import monotonic
+from typing import Any, Final, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -32,9 +33,14 @@ class BrowserConnection(H11Protocol):
     _waits_in: object = None
     _since = 0.0
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._accepted = monotonic()  # many are, before the first of them is made
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or close it."""
-        if not is_own(transport.get_extra_info("socket")) or not self._has_room():
+        own = is_own(transport.get_extra_info("socket"), accepted=self._accepted)
+        if not own or not self._has_room():
             transport.abort()
             return
         super().connection_made(transport)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import socket
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import threading
 from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic
 from urllib.parse import urlsplit
 
 import h11
@@ -16,7 +19,7 @@ import pytest
 
 from parties.config import Address
 from parties.dashboard.entrance import account, connection
-from parties.dashboard.entrance.account import is_own
+from parties.dashboard.entrance.account import Tables, is_own
 from parties.dashboard.entrance.connection import CONNECTIONS
 from parties.dashboard.server import Dashboard, Options
 from parties.errors import ConfigError
@@ -206,8 +209,8 @@ def test_ends_that_the_system_does_not_list_are_nobodys(tmp_path):
         taken, _ = listener.accept()
         with taken:
             assert is_own(taken)
-            assert not is_own(taken, tmp_path)
-            assert not is_own(taken, tmp_path / "none")
+            assert not is_own(taken, Tables(tmp_path))
+            assert not is_own(taken, Tables(tmp_path / "none"))
             client.close()
             assert taken.recv(1) == b""
             assert not is_own(taken)
@@ -231,3 +234,37 @@ def test_browsers_find_it_at_both_loopback_addresses(served, home):
         pytest.raises(ConfigError, match="of ::1"),
     ):
         Dashboard(home, Options(port=other.getsockname()[1]))
+
+
+def test_a_table_is_read_once_for_all_that_were_accepted_before(tmp_path):
+    """It is long where there are many connections, and never older than one that is looked up in it."""
+    tables, table = Tables(tmp_path), tmp_path / "tcp"
+    table.write_text("first")
+    accepted = monotonic()
+    assert tables.of(socket.AF_INET, accepted) == "first"
+    table.write_text("second")
+    assert tables.of(socket.AF_INET, accepted) == "first"
+    assert tables.of(socket.AF_INET, monotonic()) == "second"
+    table.write_text("third")
+    assert tables.of(socket.AF_INET, math.inf) == "third"
+
+
+def test_many_at_once_take_few_readings(served, monkeypatch):
+    monkeypatch.setattr(connection, "_SECONDS", NEVER)
+    read, true = [], Path.read_text
+
+    def counted(path, *words, **more):
+        read.extend([path] if path.name == "tcp" else [])
+        return true(path, *words, **more)
+
+    found = served()
+    held, going = threading.Event(), threading.Event()
+    found.entered()
+    loop = found.dashboard._server.servers[0].get_loop()
+    loop.call_soon_threadsafe(lambda: (held.set(), going.wait(SECONDS)))  # so that all wait to be accepted
+    assert held.wait(SECONDS)
+    lines = [found.connected() for _ in range(50)]
+    monkeypatch.setattr(Path, "read_text", counted)
+    going.set()
+    assert found.entered() == "HTTP/1.1 401"
+    assert len(read) < len(lines) // 2
