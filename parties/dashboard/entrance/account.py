@@ -43,9 +43,9 @@ class Tables:
 
     def __init__(self, folder: Path = _PROC) -> None:
         self._folder = folder
-        self._read: dict[int, tuple[float, str]] = {}
+        self._read: dict[socket.AddressFamily, tuple[float, str]] = {}
 
-    def of(self, family: int, accepted: float) -> str:
+    def of(self, family: socket.AddressFamily, accepted: float) -> str:
         """The table of a family of addresses, read after a moment of the monotonic clock.
 
         Raises:
