@@ -15,7 +15,8 @@ from parties.policy.conditions import fits
 from parties.policy.rules import RATIO_OF_LIKENESS, Policy, Rule
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.comparison.parameters import NUMBERS
-from smc.analyses.registry import ANALYSES, CHOSEN_ROWS, STATISTICS
+from smc.analyses.registry import ANALYSES, CHOSEN_ROWS
+from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.columns import Schema
 from smc.forms import Holding, Role, all_types
 
