@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
@@ -56,7 +57,7 @@ class Outline:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Contract:
     """What both parties agree to.
 
@@ -118,6 +119,10 @@ class Contract:
 
     def encode(self) -> bytes:
         """Canonical JSON."""
+        return self._encoded
+
+    @cached_property
+    def _encoded(self) -> bytes:
         return canonical.encode(
             {
                 "format": FORMAT,

@@ -15,8 +15,7 @@ from parties.policy.conditions import fits
 from parties.policy.rules import RATIO_OF_LIKENESS, Policy, Rule
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.comparison.parameters import NUMBERS
-from smc.analyses.registry import ANALYSES, CHOSEN_ROWS
-from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.registry import ANALYSES, CHOSEN_ROWS, OF_MANY_FIGURES
 from smc.analyses.studies.columns import Schema
 from smc.forms import Holding, Role, all_types
 
@@ -229,7 +228,7 @@ def _asked(rule: Rule) -> Iterator[Risk]:
 
 def _asks(rule: Rule) -> bool:
     """Whether a rule allows many statistics."""
-    return bool({STATISTICS.name, "*"} & rule.analyses) and (rule.runs_total or 0) > MAX_ASKED
+    return bool((OF_MANY_FIGURES | {"*"}) & rule.analyses) and (rule.runs_total or 0) > MAX_ASKED
 
 
 def _peers(rule: Rule) -> str:

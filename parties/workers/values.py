@@ -51,6 +51,7 @@ class Values:
 
     def __init__(self, classes: Iterable[type], errors: Iterable[type[DuettoError]]) -> None:
         self._classes = {one.__name__: one for one in classes}
+        self._fields = {one: [field.name for field in fields(one)] for one in self._classes.values()}
         self._errors = {one.__name__: one for one in errors}
 
     def words(self, value: Any) -> tuple[Words, list[memoryview]]:
@@ -99,7 +100,7 @@ class Values:
             name = next(one.__name__ for one in kind.__mro__ if one.__name__ in self._errors)
             return {"error": [name, value.what, value.hint, value.stable_code]}
         if self._classes.get(kind.__name__) is kind:
-            held = {one.name: self._said(getattr(value, one.name), arrays) for one in fields(value)}
+            held = {name: self._said(getattr(value, name), arrays) for name in self._fields[kind]}
             return {"class": [kind.__name__, held]}
         raise TypeError(f"{kind.__name__} cannot be sent")
 

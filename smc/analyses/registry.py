@@ -48,3 +48,6 @@ ANALYSES: Final = registered((CLUSTERING, COMPARISON, MATCHING, PREPARATION, STA
 
 CHOSEN_ROWS: Final[Mapping[str, tuple[Chooser, ...]]] = MappingProxyType({MATCHING.name: CHOOSERS})
 """By analysis, what whoever chooses its rows learns of the other side's in one job."""
+
+OF_MANY_FIGURES: Final = frozenset({STATISTICS.name})
+"""The analyses of which many exact figures together can tell of single rows."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ class Scaling(Enum):
     """Each column in parts of its declared range."""
     NONE = "none"
     """All columns in their real units."""
+
+
+Whole = TypeVar("Whole", int, NDArray[np.int64])
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class FixedPointColumn:
     @property
     def part(self) -> int:
         """The largest whole number of a cell."""
-        return int(_rounded(np.array([self.declared.range]), self.factor)[0])
+        return _rounded(self.declared.range, self.factor)
 
     @property
     def largest(self) -> int:
@@ -145,12 +148,9 @@ class FixedPointColumn:
         return (real * self.declared.units - self.parts * self.declared.lower) * self.factor
 
 
-def _rounded(values: NDArray[np.int64], factor: Fraction) -> NDArray[np.int64]:
+def _rounded(values: Whole, factor: Fraction) -> Whole:
     """Values * factor, rounded to the nearest integer, halves up."""
-    result: NDArray[np.int64] = (2 * factor.numerator * values + factor.denominator) // (
-        2 * factor.denominator
-    )
-    return result
+    return (2 * factor.numerator * values + factor.denominator) // (2 * factor.denominator)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -48,7 +48,6 @@ def test_algorithm_5_is_two_standard_deviations():
             epsilon_for(wrong)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.floats(0, 100), min_size=7, max_size=7),
     st.sampled_from(WORDS),

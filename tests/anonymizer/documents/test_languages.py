@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.documents.languages import japanese
@@ -54,13 +54,11 @@ def keeps_places(text, words):
     assert not text[at:].strip()
 
 
-@settings(max_examples=150, deadline=None)
 @given(TEXTS)
 def test_every_character_that_is_not_blank_is_in_one_word_of_english(text):
     keeps_places(text, tagger_of(text, "en").words(text))
 
 
-@settings(max_examples=150, deadline=None)
 @given(TEXTS)
 def test_every_character_that_is_not_blank_is_in_one_word_of_japanese(text):
     keeps_places(text, tagger_of(text, "ja").words(text))

@@ -83,7 +83,7 @@ ROW = st.tuples(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(ROW, min_size=6, max_size=30), SEPARATORS, WAYS, FORMS, st.sampled_from(["utf-8", "utf-16"]))
 def test_what_is_written_in_any_dialect_is_read_by_its_draft(tmp_path, rows, separator, way, form, encoding):
     def quoted(cell):

@@ -291,7 +291,7 @@ def tables(draw):
 
 
 @given(tables(), st.integers(1, 4))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_totals_of_a_database_are_those_of_files(database, tmp_path, table, size):
     columns, rows = table
     with mock.patch.object(databases, "ROWS", size), mock.patch.object(loading, "PIECE_ROWS", 2 * size):

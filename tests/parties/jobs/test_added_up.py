@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import tomli_w
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from parties.catalog import loading, parquets
@@ -156,7 +156,6 @@ def is_large(cells) -> bool:
 
 
 @given(files(), st.integers(1, 4), st.booleans())
-@settings(max_examples=150, deadline=None)
 def test_totals_of_parquet_are_those_of_its_cells(tmp_path_factory, table, size, as_texts):
     folder = tmp_path_factory.mktemp("d")
     columns, kinds, missing = table

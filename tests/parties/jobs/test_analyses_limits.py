@@ -122,6 +122,9 @@ def test_an_own_set_below_the_own_minimum_is_never_proposed(peopled, name):
     ]
     peopled.allow("north", minimum_set=10)
     peopled.run(document)
+
+
+def test_a_minimum_set_is_no_matter_of_jobs_that_match_no_rows(peopled):
     peopled.allow("north", minimum_set=11)
     peopled.run(EXACT["count"])
 

@@ -8,7 +8,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.documents.engines import index as module
@@ -134,7 +134,6 @@ def test_japanese_is_found_exactly_where_its_characters_stand_together(text, dat
         assert names(index, other) == (["it"] if other in text else [])
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=30))
 def test_no_keyword_breaks_a_search(keyword):
     with FolderIndex([("it", "a text")]) as index:

@@ -78,16 +78,16 @@ def test_whole_numbers_stay_whole_and_get_geometric_noise():
 
 @pytest.mark.parametrize(("distribution", "delta"), [("laplace", 0.0), ("gaussian", 1e-3)])
 def test_an_audit_finds_no_more_than_the_claim(distribution, delta):
-    rows, hits = 40_000, []
+    rows, hits = 10_000, []
     for value in (-1e9, 1e9):
         frame = pd.DataFrame({"pay": np.full(rows, value)})
         method = DpNoise(epsilon=1.0, delta=delta, distribution=distribution, columns=("pay",))
         hits.append(int((method.fit_transform(frame, schema=SCHEMA.among(["pay"]))["pay"] > 2.5).sum()))
     low, high = hits
     assert event_loss(high, low, (rows, rows), delta, ALARM) <= 1.0
-    # and the noise is not far more than what is claimed: gaussian noise shows 0.249 with a standard deviation
-    # of 0.007, so that it falls below the bar by chance with less than ALARM
-    assert event_loss(high, low, (rows, rows), 0.0, 0.01) > 0.2
+    # and the noise is not far more than what is claimed: gaussian noise shows 0.223 with a standard deviation
+    # of 0.014, so that it falls below the bar by chance with less than ALARM; twice the noise shows 0.08
+    assert event_loss(high, low, (rows, rows), 0.0, 0.01) > 0.12
 
 
 @pytest.mark.parametrize("clamped", [False, True])

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.methods.recoding import lattice
@@ -47,7 +47,6 @@ def test_classes_are_counted_the_same_from_whatever_finer_node(table, seed, held
             assert dict(zip(labels, counts.tolist(), strict=True)) == plain
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     shape=st.lists(st.integers(1, 4), min_size=1, max_size=5).map(tuple),
     ends=st.lists(st.integers(0, 10**6), max_size=4),

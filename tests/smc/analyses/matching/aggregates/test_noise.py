@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.analyses.disclosure.limits import Limits
@@ -93,7 +93,6 @@ def test_the_loss_is_epsilon():
     st.tuples(st.integers(1, 4), st.integers(-5, 9)),
     st.sampled_from(["error", "multiset", "distinct"]),
 )
-@settings(max_examples=300)
 def test_one_row_changes_figures_by_no_more_than_the_sensitivity(alice, bob, place, other, duplicates):
     """All three kinds of neighbours, on the plain twin: the row is taken away, replaced or added."""
     text = f'duplicates = "{duplicates}"\n' + STATISTICS
