@@ -71,11 +71,13 @@ def run_cost(
     if figures.values:
         total += declarations_cost(*(len(figures.value_columns(role)) for role in Role))
     total += SETUP_COST + cost_paired(parameters.matching, counts)
+    weighs, counting = _asked(parameters, limits)
     total += mux.cost_to_words(counts[Role.ALICE])
+    if weighs and any(value.side is Role.BOB for value in figures.values):
+        total += mux.cost_to_words(counts[Role.BOB])
     for role, columns in _columns(parameters, schemas, limits).items():
         if columns:
             total += mux.cost(counts[role] * columns, role)
-    weighs, counting = _asked(parameters, limits)
     spans = list(zip(figures.values, spans_of(figures, schemas), strict=True))
     distinguished = []
     for role in Role if counting else ():
@@ -83,8 +85,6 @@ def run_cost(
         total += majority.cost(counts[role], fewer, widths)
         distinguished += [Bounds(0, fewer)] * (BESIDE_BOUNDS * len(widths))
         distinguished += [Bounds(0, fewer if width else 0) for width in widths]
-    if weighs and any(value.side is Role.BOB for value in figures.values):
-        total += mux.cost_to_words(counts[Role.BOB])
     sums = [
         SumShape(each, counts[value.side], fewer) for value, span in spans if weighs for each in weighed(span)
     ]
