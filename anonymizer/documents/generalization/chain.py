@@ -15,6 +15,9 @@ from anonymizer.errors import FileError
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
+GENERALIZED: Final[frozenset[Language]] = frozenset({"en", "ja"})
+"""Languages in which generalizers can say something; words of others are deleted."""
+
 Key = tuple[Language, str, tuple[str, ...]]
 """A language, the name of a generalizer, and the lemmas that it replaces, but for those of function words."""
 
@@ -74,7 +77,7 @@ class Chain:
         self._replaced |= {folded(word.text), folded(word.lemma)}
         barred = self._replaced | {folded(one) for one in forbidden}
         for generalizer in self._generalizers:
-            steps = generalizer.steps(words, at, language)
+            steps = generalizer.steps(words, at, language) if language in GENERALIZED else None
             if steps is None:
                 continue
             said = (
