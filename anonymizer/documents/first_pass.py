@@ -251,7 +251,7 @@ def _elsewhere(words: tuple[Word, ...], hits: Sequence[Found]) -> Iterator[Found
     lengths: dict[str, set[int]] = defaultdict(set)
     for phrase in phrases:
         lengths[phrase[0]].add(len(phrase))
-    written = [bones(word.text) for word in words]
+    written = [bones(word.text.replace("-", "") if word.text.count("-") > 1 else word.text) for word in words]
     for at, word in enumerate(words):
         for length in sorted(lengths.get(written[at], ())):
             same = words[at : at + length]

@@ -18,7 +18,6 @@ from anonymizer.documents.direct.gazetteers import given_names, listed, places, 
 from anonymizer.documents.languages.lacking import lacking
 from anonymizer.documents.texts.text import Document, Language, Word
 
-_NAMED: Final = ("name", "person", "place")
 _PARTICLES: Final = frozenset(
     {
         *("van", "von", "der", "den", "de", "del", "della", "di", "da", "dos", "du", "la", "le"),
@@ -32,6 +31,27 @@ _LONGEST: Final = 5
 _INITIAL: Final = re.compile(r"[^\W\d_]\.?")
 _WORDLIKE: Final = re.compile(r"[^\W\d_][^\W\d_.]*(?:[-'’‑][^\W\d_]+){0,4}\.?")
 _PARTS: Final = re.compile(r"[-'’‑]")
+_ARTICLES: Final = frozenset(
+    {
+        *(
+            "the",
+            "a",
+            "an",
+            "this",
+            "that",
+            "these",
+            "those",
+            "each",
+            "any",
+            "every",
+            "no",
+            "our",
+            "your",
+            "its",
+        ),
+        *("l", "la", "le", "les", "un", "une", "ce", "cette", "au", "aux", "du", "des"),
+    }
+)
 _ENDS: Final = frozenset(".!?:;•·")
 _LONGEST_KNOWN: Final = 40
 
@@ -96,14 +116,21 @@ class Lexicon:
             kind = "PERSON" if not doubtful or _is_capital(words, at + 1) else None
         elif plain.isupper() and (len(plain) <= _ACRONYM or known):
             kind = None
-        elif town and not doubtful:
+        elif town == "city" and not doubtful:
             kind = "LOC"
-        elif not known:
+        elif not known and not town:
             kind = "PERSON" if words[at].tag == "person" else "MISC"
-        elif self.language != "de" and not begins and not _is_capital(words, at - 1):
-            named = words[at].tag in _NAMED or words[at - 1].text.islower()
-            kind = "MISC" if named else None
+        elif self.language != "de" and not begins and self._stands_out(words, at):
+            kind = "MISC"
         return kind
+
+    def _stands_out(self, words: Sequence[Word], at: int) -> bool:
+        """Whether a common word has a capital that neither a heading, a title nor an article explains."""
+        before = words[at - 1].text
+        after = words[at + 1].text if at + 1 < len(words) else "."
+        return (
+            before.islower() and before not in _ARTICLES and not after[0].isupper() and not after[0].isdigit()
+        )
 
     def _is_no_name(self, word: str) -> bool:
         small = word.lower()
