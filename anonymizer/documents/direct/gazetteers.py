@@ -20,7 +20,7 @@ def listed(name: str) -> frozenset[str]:
 
 @cache
 def language_file(name: str) -> Mapping[str, Any]:
-    """The rules, pieces and lists of a language, or of "common", as its file has them."""
+    """The rules, pieces and lists of a language, or of "every", as its file has them."""
     path = resources.files(__package__).joinpath(f"languages/{name}.toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))
 

@@ -10,6 +10,7 @@ from anonymizer.documents.direct.found import Recognizer
 from anonymizer.documents.direct.lexicon import Lexicon
 from anonymizer.documents.direct.presidio import Presidio
 from anonymizer.documents.direct.rules import Rules
+from anonymizer.documents.direct.spacy import Spacy
 from anonymizer.documents.direct.sudachi import Sudachi
 from anonymizer.documents.texts.text import Language
 
@@ -22,6 +23,7 @@ RECOGNIZERS: Final[Mapping[str, Callable[[Language, float], Recognizer | None]]]
     "rules": lambda language, _: Rules(language),
     "lexicon": lambda language, _: Sudachi() if language == "ja" else Lexicon.of(language),
     "crf": _trained,
+    "spacy": lambda language, _: Spacy.of(language),
     "presidio": lambda language, _: Presidio.of(language),
 }
 """Each makes its recognizer of a language with a threshold; None where it does not read that language."""

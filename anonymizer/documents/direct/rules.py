@@ -1,6 +1,6 @@
 """Rules: identifiers that their form or the words around them give away.
 
-A language is a file of `languages`, and common.toml holds what all have in common: named records, the pieces
+A language is a file of `languages`, and every.toml holds what all have in common: named records, the pieces
 that their patterns are put together from, and lists of words. Every quantifier is bounded and no pattern can
 match a text in many ways, so that the time is linear in the text, whatever stands there.
 """
@@ -23,7 +23,7 @@ _CAPITAL: Final = "[" + "".join(chr(code) for code in range(0x41, 0x530) if chr(
 
 _PIECE: Final = re.compile(r"\{([a-z_]+)\}")
 _WRAPPED: Final = re.compile(r"\n\s*")
-_COMMON: Final = "common"
+_COMMON: Final = "every"
 
 
 @dataclass(frozen=True, slots=True)

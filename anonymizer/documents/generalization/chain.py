@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from anonymizer.documents.generalization.deletion import NAME, PLACEHOLDERS
 from anonymizer.documents.generalization.generalizer import Generalizer
-from anonymizer.documents.texts.text import LANGUAGES, Language, Word, folded
+from anonymizer.documents.texts.text import Language, Word, folded
 from anonymizer.errors import FileError
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
@@ -116,7 +116,7 @@ class Chain:
         """
         try:
             for language, name, lemmas, step in settled["taken"]:
-                fits = language in LANGUAGES and _are_texts([name]) and _are_texts(lemmas)
+                fits = language in GENERALIZED and _are_texts([name]) and _are_texts(lemmas)
                 if not fits or type(step) is not int or step < 0:
                     raise TypeError
                 self._taken[language, name, tuple(lemmas)] = step

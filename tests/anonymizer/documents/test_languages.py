@@ -225,3 +225,29 @@ def test_a_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(SpecError, match=r"English needs HanTa.*duetto\[documents\]"):
         English()
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Der Beschwerdeführer war in Berlin und hat an die Polizei geschrieben.", "de"),
+        ("Le requérant est né en 1950 et habite à Paris, où il a été arrêté par la police.", "fr"),
+        ("The applicant was in Paris when the police came for him.", "en"),
+    ],
+)
+def test_languages_in_latin_letters_are_told_apart(text, language):
+    assert detected(text) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "names", "nouns"),
+    [
+        ("Frau Wieczorek kam in die Klinik.", "de", {"Wieczorek"}, {"Klinik"}),
+        ("Hier, le tribunal a entendu Quéméneur.", "fr", {"Quéméneur"}, {"tribunal"}),
+    ],
+)
+def test_german_and_french_words_have_tags_and_places(text, language, names, nouns):
+    words = tagger_of("", language).words(text)
+    assert {word.text for word in words if word.tag == "name"} >= names
+    assert {word.text for word in words if word.tag == "noun"} >= nouns
+    assert all(text[word.start : word.end] == word.text for word in words)

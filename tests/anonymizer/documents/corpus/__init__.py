@@ -1,0 +1,1 @@
+"""Invented texts with marks; see README.md."""
