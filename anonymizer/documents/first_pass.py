@@ -210,7 +210,7 @@ def findings(document: Document, words: tuple[Word, ...], hits: Iterable[Found])
     found: list[Found] = []
     longest = 0
     everything = [*given, *_elsewhere(words, given), *_same_codes(document.text, given)]
-    for hit in sorted(everything, key=lambda one: (one.start, -one.end)):
+    for hit in sorted(everything, key=lambda one: (one.start, -one.end, one.kind == "MISC")):
         length = hit.end - hit.start
         if found and hit.start < found[-1].end:
             last = found[-1]

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.documents.direct.registry import standard
+from anonymizer.documents.direct.lexicon import Lexicon
+from anonymizer.documents.direct.rules import Rules
 from anonymizer.documents.first_pass import FirstPass
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.texts.disguise import bones, skeleton, undisguised
@@ -93,7 +94,7 @@ def test_confused_words_have_the_same_bones() -> None:
 
 
 def test_the_first_pass_hides_a_disguised_name_in_the_original() -> None:
-    text = "We saw Mr B\u200bar\u200bnaby W i g g l e s w o r t h. Later Wigglesworth left."
-    first = FirstPass(lambda _: standard("en")[0], ("PERSON",), 0.15, {})
+    text = "We saw Mr B\u200bar\u200bnaby W i g g l e s w o r t h today. Then he, Wigglesworth, left."
+    first = FirstPass(lambda _: (Rules("en"), Lexicon.of("en")), ("PERSON", "MISC"), 0.15, {})
     edits = first(Document("a.txt", text), tagger_of(text, "en").words(text), "en")
-    assert applied(text, edits) == "We saw [PERSON 1]. Later [PERSON 1] left."
+    assert applied(text, edits) == "We saw [PERSON 1] today. Then he, [PERSON 1], left."
