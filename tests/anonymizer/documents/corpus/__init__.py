@@ -1,1 +1,0 @@
-"""Invented texts with marks; see README.md."""
