@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonymizer.cli.output import apart, emit, json_option, places
+from anonymizer.documents.direct.disguises import DISGUISES, disguised
+from anonymizer.documents.texts.text import LANGUAGES, Language
 
 if TYPE_CHECKING:
     from anonymizer.documents.direct.evaluation import Score
@@ -17,7 +19,7 @@ FILE = click.Path(path_type=Path)
 
 @click.group("recognizer")
 def recognizer() -> None:
-    """Train and measure the recognizer of direct identifiers in English documents.
+    """Train the recognizer of direct identifiers in English documents, and measure the first pass.
 
     DOCUMENTS is a CSV file with the columns doc_id and text, MENTIONS one with the columns doc_id, start,
     end, entity_type and identifier_type.
@@ -69,6 +71,10 @@ def train_command(
 @click.option("--model", "model_path", type=FILE, help="A trained model, instead of the one of duetto.")
 @click.option("--sha256", help="The expected SHA-256 of a model from elsewhere.")
 @click.option("--threshold", type=click.FloatRange(0, 1, min_open=True), help="Mask from this probability.")
+@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True)
+@click.option(
+    "--disguise", type=click.Choice(tuple(DISGUISES)), help="Disguise the direct identifiers first."
+)
 @_SPLIT
 @json_option
 def evaluate_command(
@@ -77,31 +83,48 @@ def evaluate_command(
     model_path: Path | None,
     sha256: str | None,
     threshold: float | None,
+    language: Language,
+    disguise: str | None,
     split: str | None,
     as_json: bool,
 ) -> None:
-    """Measure the first pass, rules and trained recognizer together, on annotated DOCUMENTS."""
+    """Measure the first pass, all standard recognizers together and without names, on annotated DOCUMENTS."""
     from anonymizer.documents.direct import model
     from anonymizer.documents.direct.annotated import read_annotated
     from anonymizer.documents.direct.crf import THRESHOLD, Trained
     from anonymizer.documents.direct.evaluation import Score
-    from anonymizer.documents.direct.rules import Rules
-    from anonymizer.documents.first_pass import findings
-    from anonymizer.documents.languages.english import English
+    from anonymizer.documents.direct.registry import standard
+    from anonymizer.documents.first_pass import Reading
+    from anonymizer.documents.languages.detect import tagger_of
 
     if sha256 is not None and model_path is None:
         raise click.UsageError("--sha256 is of a model; give --model as well.")
-    content = None if model_path is None else model.model(model_path, sha256)
+    if model_path is not None and language != "en":
+        raise click.UsageError("Models are of English; leave out --model or --language.")
     given = read_annotated(documents, mentions, split)
     used = THRESHOLD if threshold is None else threshold
-    by = Rules("en"), Trained.of(content, used)
-    tagger, score = English(), Score()
-    for one in given:
+    by = standard(language, used)[0]
+    if model_path is not None:
+        own = Trained.of(model.model(model_path, sha256), used)
+        by = tuple(own if one.name == own.name else one for one in by)
+    tagger, forms = tagger_of("", language), dict[str, Score]()
+    for one in given if disguise is None else (disguised(one, disguise) for one in given):
         words = tagger.words(one.document.text)
-        hits = [hit for each in by for hit in each.found(one.document, words)]
-        score.add(one, words, [hit.span for hit in findings(one.document, words, hits)])
+        masked = Reading.of(one.document, words, language).masked(by, used)
+        forms.setdefault(one.form, Score()).add(one, words, masked)
+    score = Score()
+    for part in forms.values():
+        score += part
     data: dict[str, Any] = {"documents": len(given), "threshold": used, **score.to_json()}
-    emit(data, _lines(score, len(given), used), as_json=as_json)
+    lines = _lines(score, len(given), used)
+    if set(forms) != {""}:
+        data["forms"] = {form: part.to_json() for form, part in forms.items()}
+        lines += ["", "kinds of text             DIRECT   QUASI  token precision"]
+        lines += [
+            f"  {form:22} {part.recall('DIRECT'):7.3f} {part.recall('QUASI'):7.3f} {part.precision:7.3f}"
+            for form, part in forms.items()
+        ]
+    emit(data, lines, as_json=as_json)
 
 
 def _lines(score: Score, documents: int, threshold: float) -> list[str]:

@@ -65,8 +65,8 @@ def sanitize(
     """Release the texts of a folder DOCUMENTS so that a searcher does not find the persons in them.
 
     Searches for each document with its most informative words, as an attacker would, and generalizes or
-    deletes only the words that lead to a person, until no search does. Reads txt, md, html, docx and pdf,
-    English and Japanese. All documents are released, or none.
+    deletes only the words that lead to a person, until no search does. Reads txt, md, html, docx and pdf, in
+    English, Japanese, German and French. All documents are released, or none.
 
     The web is a folder. An engine over HTTP is asked only if the specification has one and --ask names its
     kind: it is sent words of the confidential texts.

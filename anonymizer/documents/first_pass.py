@@ -16,20 +16,25 @@ from typing import Final, Self
 
 from anonymizer.documents.direct.coreference import Persons
 from anonymizer.documents.direct.found import KINDS, Found, Recognizer
-from anonymizer.documents.direct.gazetteers import listed
+from anonymizer.documents.direct.gazetteers import listed, titles
 from anonymizer.documents.direct.persons import KnownPersons
 from anonymizer.documents.direct.registry import RECOGNIZERS
+from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.specification import Direct
+from anonymizer.documents.texts.disguise import Undisguised, bones, undisguised
 from anonymizer.documents.texts.edits import Edit, joined
 from anonymizer.documents.texts.matching import parts_of
-from anonymizer.documents.texts.text import Document, Language, Word
+from anonymizer.documents.texts.text import Document, Language, Span, Word
 
-_BRACKETS: Final[dict[Language, str]] = {"en": "[{}]", "ja": "［{}］"}
+_BRACKETS: Final[dict[Language, str]] = {"en": "[{}]", "ja": "［{}］", "de": "[{}]", "fr": "[{}]"}
 _TAKEN: Final = re.compile(rf"[\[［](?:{'|'.join(KINDS)}) \d{{1,9}}[\]］]")
 _SPREAD: Final = frozenset({"PERSON", "CODE", "LOC", "ORG", "MISC"})
 """Kinds that are replaced wherever the same words stand. A date or "Turkish" elsewhere is another matter."""
 
 _NAMES: Final = ("name", "person", "place")
+_ALONE: Final = (*_NAMES, "noun")
+"""What a single character that is somebody's name may be tagged as elsewhere."""
+
 _SHORTEST: Final = 3
 """Letters of a part of a name that is looked for alone."""
 
@@ -49,6 +54,50 @@ class Entry:
 
     placeholder: str
     texts: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A document as the recognizers see it: without disguises.
+
+    Attributes:
+        undisguised: its text, with the places in the original.
+        document: with that text.
+        words: of that text.
+    """
+
+    undisguised: Undisguised
+    document: Document
+    words: tuple[Word, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, document: Document, words: tuple[Word, ...], language: Language) -> Self:
+        """Read a document whose words are known.
+
+        Args:
+            document: the original.
+            words: of its text.
+            language: of its text.
+        """
+        plain = undisguised(document.text)
+        if plain.text == document.text:
+            return cls(plain, document, words)
+        said = tagger_of(plain.text, language).words(plain.text)
+        return cls(plain, Document(document.name, plain.text), said)
+
+    def hits(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Found]:
+        """What recognizers find with at least this probability, by places in the text without disguises."""
+        return [
+            one
+            for recognizer in recognizers
+            for one in recognizer.found(self.document, self.words)
+            if one.probability >= threshold
+        ]
+
+    def masked(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Span]:
+        """What the first pass hides by these recognizers, by places in the original; all kinds."""
+        found = findings(self.document, self.words, self.hits(recognizers, threshold))
+        return [self.undisguised.span(*one.span) for one in found]
 
 
 class FirstPass:
@@ -113,26 +162,27 @@ class FirstPass:
             language: of its text.
         """
         self._taken.update(_TAKEN.findall(document.text))
+        read = Reading.of(document, words, language)
+        plain = read.document
+        known = self._persons.found(plain, read.words)
         hits = [
-            one
-            for recognizer in self._recognizers(language)
-            for one in recognizer.found(document, words)
-            if one.kind in self._kinds and one.probability >= self._threshold
+            one for one in read.hits(self._recognizers(language), self._threshold) if one.kind in self._kinds
         ]
         edits, persons = [], Persons()
-        everything = findings(document, words, [*self._persons.found(document, words), *hits])
-        texts = [document.text[one.start : one.end] for one in everything]
+        everything = findings(plain, read.words, [*known, *hits])
+        texts = [plain.text[one.start : one.end] for one in everything]
         numbers = [
             persons.number(text) if one.kind == "PERSON" else -1
             for one, text in zip(everything, texts, strict=True)
         ]
         for one, text, number in zip(everything, texts, numbers, strict=True):
+            start, end = read.undisguised.span(*one.span)
             written = "–".join(dict.fromkeys(_YEAR.findall(text))) if one.kind == "DATETIME" else ""
             if not (self._years and written):
                 identity = persons.full(number) if one.kind == "PERSON" else parts_of(text) or (text,)
                 written = self._placeholder(one.kind, identity, _BRACKETS[language])
-                self._key[written][text] = None
-            edits.append(Edit(one.start, one.end, written, "direct", one.kind))
+                self._key[written][document.text[start:end]] = None
+            edits.append(Edit(start, end, written, "direct", one.kind))
         return joined(edits)
 
     def _placeholder(self, kind: str, identity: tuple[str, ...], bracket: str) -> str:
@@ -160,7 +210,7 @@ def findings(document: Document, words: tuple[Word, ...], hits: Iterable[Found])
     found: list[Found] = []
     longest = 0
     everything = [*given, *_elsewhere(words, given), *_same_codes(document.text, given)]
-    for hit in sorted(everything, key=lambda one: (one.start, -one.end)):
+    for hit in sorted(everything, key=lambda one: (one.start, -one.end, one.kind == "MISC")):
         length = hit.end - hit.start
         if found and hit.start < found[-1].end:
             last = found[-1]
@@ -196,26 +246,32 @@ def _elsewhere(words: tuple[Word, ...], hits: Sequence[Found]) -> Iterator[Found
             parts += [[word] for word in inside]
         for part in parts:
             if len(part) > 1 or (part and _tells(part[0])):
-                phrases.setdefault(tuple(word.text for word in part), hit)
-                phrases.setdefault(tuple(word.text.upper() for word in part), hit)
+                phrases.setdefault(tuple(bones(word.text) for word in part), hit)
+                phrases.setdefault(tuple(bones(word.text.upper()) for word in part), hit)
     lengths: dict[str, set[int]] = defaultdict(set)
     for phrase in phrases:
         lengths[phrase[0]].add(len(phrase))
+    written = [bones(word.text.replace("-", "") if word.text.count("-") > 1 else word.text) for word in words]
     for at, word in enumerate(words):
-        for length in sorted(lengths.get(word.text, ())):
+        for length in sorted(lengths.get(written[at], ())):
             same = words[at : at + length]
-            hit_of = phrases.get(tuple(one.text for one in same))
+            hit_of = phrases.get(tuple(written[at : at + length]))
             if hit_of is not None and (length > 1 or _tells(word)):
                 yield Found(word.start, same[-1].end, hit_of.kind, "again", hit_of.probability)
 
 
 def _is_title(word: Word) -> bool:
-    return word.text.lower().rstrip(".") in listed("title")
+    return word.text.lower().rstrip(".") in titles()
 
 
 def _tells(word: Word) -> bool:
     """Whether a word alone is looked for: a name of some letters, or a number; no title and no month."""
-    long = len(word.text) >= _SHORTEST or (len(word.text) > 1 and not word.text.isascii())
-    shouted = word.text.isupper() and len(word.text) > _SHORTEST
-    named = word.tag in _NAMES or shouted or any(one.isdigit() for one in word.text)
-    return long and named and not _is_title(word) and word.text.lower() not in listed("month")
+    solid = not word.text.isascii() and (len(word.text) > 1 or word.tag in _ALONE)
+    long = len(word.text) >= _SHORTEST or solid
+    named = word.tag in _NAMES or word.text[:1].isupper() or any(one.isdigit() for one in word.text)
+    return (
+        long
+        and (named or (solid and word.tag in _ALONE))
+        and not _is_title(word)
+        and word.text.lower() not in listed("month")
+    )

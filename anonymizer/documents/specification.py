@@ -1,7 +1,7 @@
 """A sanitization as a TOML file: one can review it and run it again. Every section may be left out.
 
 title = "Accident reports 2025"
-language = "en"             # "ja", or "auto": of each document the one that it seems to be written in
+language = "en"             # "ja", "de", "fr", or "auto": of each document the one that it seems to be in
 
 [names]
 table = "names.csv"         # columns document and name: who must not be found (R_i of the thesis)
@@ -25,7 +25,7 @@ table = "labels.csv"        # columns document and label; labels of other docume
 keywords = { fatal = 5, light = 1 }
 
 [direct]
-recognizers = ["rules", "crf"]
+recognizers = ["rules", "lexicon", "crf"]
 threshold = 0.15            # of the trained recognizer; smaller finds more
 years = true                # 31 May 1991 becomes 1991
 kinds = ["PERSON", "CODE"]

@@ -3,7 +3,8 @@
     documents.csv   doc_id, text                                        a document each
     mentions.csv    doc_id, start, end, entity_type, identifier_type    a mention each
 
-More columns may follow. Offsets count characters from 0, the end not included; entity_type is one of `KINDS`,
+A column `form` of the first may say the kind of text. More columns may follow. Offsets count characters
+from 0, the end not included; entity_type is one of `KINDS`,
 identifier_type is DIRECT, QUASI or NO_MASK. These are columns of the Text Anonymization Benchmark (Pilan et
 al. 2022). Where one mention lies within another, the outer one counts.
 """
@@ -60,10 +61,17 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """A document and its mentions, in their order; of nested ones all."""
+    """A document and its mentions.
+
+    Attributes:
+        document: it.
+        mentions: in their order; of nested ones all.
+        form: the kind of text, such as "news"; "" if the table does not say it.
+    """
 
     document: Document
     mentions: tuple[Mention, ...] = field(repr=False)
+    form: str = ""
 
 
 def read_annotated(documents: Path, mentions: Path, split: str | None = None) -> tuple[Annotated, ...]:
@@ -80,6 +88,7 @@ def read_annotated(documents: Path, mentions: Path, split: str | None = None) ->
             beyond its text, has an unknown type, or crosses another one; with the line.
     """
     texts: dict[str, str] = {}
+    forms: dict[str, str] = {}
     left_out: set[str] = set()
     for line, row in _rows(documents, (*_DOCUMENTS, *(("split",) if split is not None else ()))):
         name = row["doc_id"]
@@ -92,7 +101,7 @@ def read_annotated(documents: Path, mentions: Path, split: str | None = None) ->
                 f"{documents}, line {line}: document {name!r} is empty.", "Give its text, or remove it."
             )
         if split is None or row["split"] == split:
-            texts[name] = row["text"]
+            texts[name], forms[name] = row["text"], row.get("form", "")
         else:
             left_out.add(name)
     if not texts:
@@ -112,7 +121,7 @@ def read_annotated(documents: Path, mentions: Path, split: str | None = None) ->
         )
     _nested(marked, mentions)
     return tuple(
-        Annotated(Document(name, text), tuple(sorted({one for _, one in marked[name]})))
+        Annotated(Document(name, text), tuple(sorted({one for _, one in marked[name]})), forms[name])
         for name, text in texts.items()
     )
 

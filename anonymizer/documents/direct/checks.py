@@ -7,10 +7,11 @@ none.
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable
 from typing import Final
 
-from anonymizer.documents.direct.gazetteers import listed
+from anonymizer.documents.direct.gazetteers import given_names, listed, words_of
 
 Check = Callable[[str], int]
 
@@ -23,6 +24,24 @@ _ABBREVIATIONS: Final = frozenset(
 )
 _OPENERS: Final = listed("opener")
 """Words that begin a sentence or a heading after "A." or "B.", and are not surnames."""
+
+_SHORT: Final = frozenset(
+    {"Z.B.", "D.H.", "I.A.", "I.V.", "U.A.", "S.O.", "O.G.", "P.S.", "P.M.", "S.A.", "S.A.R.L."}
+)
+_NO_TOWNS: Final = frozenset(
+    word.lower()
+    for language in ("de", "fr")
+    for name in ("month", "family", "role", "not_name")
+    for word in words_of(language, name)
+)
+_OTHERS: Final = frozenset(
+    {"the", "a", "an", "this", "that", "his", "her", "their", "my", "our", "no", "not"}
+)
+_NO_ILLNESS: Final = frozenset(
+    {"diagnosis", "prognosis", "hypnosis", "sympathy", "empathy", "diploma", "aroma", "coma"}
+)
+_DATE: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
+_YEARS: Final = re.compile(r"(?:1[5-9]|20|21)\d{2}[-/](?:\d{2}){1,2}")
 
 _NOT_NAMES: Final = listed("not-a-name")
 """What stands before 様, さん or 氏 without being a name."""
@@ -100,3 +119,65 @@ def titled(text: str) -> int:
 def honoured(text: str) -> int:
     """A Japanese name before 様, さん or 氏."""
     return 0 if text in _NOT_NAMES else len(text)
+
+
+def code(text: str) -> int:
+    """A number of something: three digits and letters, four and signs, or six; no date, no decimals."""
+    digits, letters = sum(map(str.isdigit, text)), sum(map(str.isalpha, text))
+    signs = len(text) - digits - letters
+    if (
+        _DATE.fullmatch(text)
+        or _YEARS.fullmatch(text)
+        or (not letters and not set(text) & set("-/") and signs)
+    ):
+        return 0
+    enough = digits >= 6 or (digits >= 4 and (letters or signs)) or (digits >= 3 and letters >= 1)
+    return len(text) if enough else 0
+
+
+def long_number(text: str) -> int:
+    """Digits in groups: nine to twelve, as in numbers of people and phones."""
+    return len(text) if 9 <= sum(map(str.isdigit, text)) <= 12 else 0
+
+
+def called(text: str) -> int:
+    """A name after a word such as "wife", without words that no name begins or ends with."""
+    words = text.split(" ")
+    if words[0].rstrip(",.") in _OPENERS or words[0].lower() in _OTHERS:
+        return 0
+    return len(text[: titled(text)].rstrip(",;: "))
+
+
+def surname_first(text: str) -> int:
+    """A surname, a comma and a first name: one that is known, or after a surname in capitals."""
+    last, _, first = text.partition(", ")
+    name = first.split(" ")[0]
+    shouted = len(last) > 2 and last.isupper() and not name.isupper()
+    return len(text) if shouted or name in given_names() else 0
+
+
+def organization(text: str) -> int:
+    """The name of an organization, which has more than words that each such name may have."""
+    words = [one for one in text.split(" ") if one[:1].isupper()]
+    return len(text) if len(words) > 1 and words[0] not in _OPENERS else 0
+
+
+def illness(text: str) -> int:
+    """An illness by its ending, unless it is another word with that ending."""
+    return 0 if text.lower() in _NO_ILLNESS else len(text)
+
+
+def shortened(text: str) -> int:
+    """Initials and a surname, or initials alone, unless they abbreviate words (z. B., d. h., i. A.)."""
+    return 0 if text.replace(" ", "").upper() in _ABBREVIATIONS | _SHORT else len(text)
+
+
+def shouted(text: str) -> int:
+    """A surname in capitals and a first name that is not."""
+    name = text.rsplit(" ", 1)[1]
+    return 0 if name.isupper() or name in _OPENERS else len(text)
+
+
+def town(text: str) -> int:
+    """A word behind a preposition of place, unless it is a month or a name of something else."""
+    return 0 if text.lower() in _NO_TOWNS else len(text)

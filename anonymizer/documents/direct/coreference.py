@@ -13,14 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from anonymizer.documents.direct.gazetteers import listed
+from anonymizer.documents.direct.gazetteers import titles, words_of
 from anonymizer.documents.texts.text import folded
 
 _MEN: Final = frozenset({"mr", "sir", "lord", "herr"})
 _WOMEN: Final = frozenset({"mrs", "ms", "miss", "mme", "mlle", "frau", "lady", "dame"})
 _AROUND: Final = " \"'“”«»()[].,;:「」"
 _KANA: Final = 0x3041
-_HONORIFICS: Final = ("さま", "様", "さん", "氏", "殿", "先生", "君", "ちゃん", "くん")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +39,10 @@ class Name:
         """Take the name of a person apart."""
         split = text.replace(".", ". ").replace("　", " ").split()
         words = [folded(one).strip(_AROUND).removesuffix("'s").removesuffix("’s") for one in split]
-        titles = [one for one in words if one in listed("title")]
-        sex = "m" if _MEN & set(titles) else "f" if _WOMEN & set(titles) else ""
-        parts = [one for one in words if one and one not in listed("title")]
+        sex = "m" if _MEN & set(words) else "f" if _WOMEN & set(words) else ""
+        parts = [one for one in words if one and one not in titles()]
         if parts:
-            for ending in _HONORIFICS:
+            for ending in words_of("ja", "honorific"):
                 parts[-1] = parts[-1].removesuffix(ending) or parts[-1]
         return cls(tuple(parts), sex)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from anonymizer.documents.direct.annotated import Annotated
 from anonymizer.documents.texts.text import Span, Word
@@ -63,6 +63,19 @@ class Score:
         keys = [key for key in self.spans if key[0] == identifier and kind in (None, key[1])]
         total = sum(self.spans[key] for key in keys)
         return sum(self.whole[key] for key in keys) / total if total else float("nan")
+
+    def whole_of(self, identifier: str) -> tuple[int, int]:
+        """How many spans of DIRECT or QUASI are masked whole, and how many there are."""
+        keys = [key for key in self.spans if key[0] == identifier]
+        return sum(self.whole[key] for key in keys), sum(self.spans[key] for key in keys)
+
+    def __iadd__(self, other: Self) -> Self:
+        """Add the counts of other documents."""
+        self.spans += other.spans
+        self.whole += other.whole
+        self.words += other.words
+        self.right += other.right
+        return self
 
     @property
     def precision(self) -> float:

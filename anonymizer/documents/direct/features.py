@@ -11,7 +11,7 @@ from anonymizer.documents.direct import gazetteers
 from anonymizer.documents.direct.found import Found
 from anonymizer.documents.texts.text import Document, Word
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the features. A model says the version that it was trained with, and no other can read it."""
 
 _NEAR: Final = 2

@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 import csv
+import tomllib
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final
+
+from anonymizer.documents.texts.text import LANGUAGES
 
 
 def listed(name: str) -> frozenset[str]:
     """The words of one list of lists.csv: titles, months, offices and so on."""
     return _lists().get(name, frozenset())
+
+
+@cache
+def language_file(name: str) -> Mapping[str, Any]:
+    """The rules, pieces and lists of a language, or of "every", as its file has them."""
+    path = resources.files(__package__).joinpath(f"languages/{name}.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def words_of(language: str, name: str) -> tuple[str, ...]:
+    """A list of words of a language, in its order; empty if it has none of that name."""
+    return tuple(language_file(language).get("words", {}).get(name, ()))
+
+
+@cache
+def given_names() -> frozenset[str]:
+    """First names of all languages that have a list of them."""
+    return frozenset(one for language in LANGUAGES for one in words_of(language, "given"))
+
+
+@cache
+def titles() -> frozenset[str]:
+    """Titles of all languages, in small letters."""
+    found = {
+        word.lower() for language in LANGUAGES for one in words_of(language, "title") for word in one.split()
+    }
+    return listed("title") | found
 
 
 @cache

@@ -20,7 +20,7 @@ from anonymizer.documents.direct.features import VERSION
 from anonymizer.errors import FileError
 
 SHIPPED: Final = "english.crfsuite"
-SHIPPED_SHA256: Final = "41cd99ae2bfc80148fe3d134d8994645d5c2be66d797c7b634a00b65ef71abe4"
+SHIPPED_SHA256: Final = "40b0634e7d74d52125cf78babdd62e7ec1e73dd2412def4d2589e8ca246782fd"
 
 _FORMAT: Final = 1
 _MAX_BYTES: Final = 64 << 20

@@ -9,11 +9,14 @@ from typing import Any, Final
 
 from anonymizer.documents.generalization.deletion import NAME, PLACEHOLDERS
 from anonymizer.documents.generalization.generalizer import Generalizer
-from anonymizer.documents.texts.text import LANGUAGES, Language, Word, folded
+from anonymizer.documents.texts.text import Language, Word, folded
 from anonymizer.errors import FileError
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD: Final = re.compile(r"[^\W\d_]+")
+
+GENERALIZED: Final[frozenset[Language]] = frozenset({"en", "ja"})
+"""Languages in which generalizers can say something; words of others are deleted."""
 
 Key = tuple[Language, str, tuple[str, ...]]
 """A language, the name of a generalizer, and the lemmas that it replaces, but for those of function words."""
@@ -74,7 +77,7 @@ class Chain:
         self._replaced |= {folded(word.text), folded(word.lemma)}
         barred = self._replaced | {folded(one) for one in forbidden}
         for generalizer in self._generalizers:
-            steps = generalizer.steps(words, at, language)
+            steps = generalizer.steps(words, at, language) if language in GENERALIZED else None
             if steps is None:
                 continue
             said = (
@@ -113,7 +116,7 @@ class Chain:
         """
         try:
             for language, name, lemmas, step in settled["taken"]:
-                fits = language in LANGUAGES and _are_texts([name]) and _are_texts(lemmas)
+                fits = language in GENERALIZED and _are_texts([name]) and _are_texts(lemmas)
                 if not fits or type(step) is not int or step < 0:
                     raise TypeError
                 self._taken[language, name, tuple(lemmas)] = step

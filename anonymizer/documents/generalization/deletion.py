@@ -6,7 +6,7 @@ from typing import Final
 
 from anonymizer.documents.texts.text import Language
 
-PLACEHOLDERS: Final[dict[Language, str]] = {"en": "[...]", "ja": "［…］"}
+PLACEHOLDERS: Final[dict[Language, str]] = {"en": "[...]", "ja": "［…］", "de": "[...]", "fr": "[...]"}
 """Without a letter or digit, so that none of them says or is found by anything."""
 
 NAME: Final = "deletion"

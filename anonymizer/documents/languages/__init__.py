@@ -1,1 +1,1 @@
-"""Languages: what splits a text into tagged words, English and Japanese."""
+"""Languages: what splits a text into tagged words, English, Japanese, German and French."""

@@ -9,14 +9,21 @@ from functools import cache
 from typing import Final
 
 from anonymizer.documents.languages.english import English
+from anonymizer.documents.languages.european import European
 from anonymizer.documents.languages.japanese import Japanese
 from anonymizer.documents.languages.tagger import Tagger
-from anonymizer.documents.languages.vocabulary import TELLING
+from anonymizer.documents.languages.vocabulary import TELLING, TELLING_FRENCH, TELLING_GERMAN
 from anonymizer.documents.texts.text import LANGUAGES, Language
 from anonymizer.errors import TableError
 
-_TAGGERS: Final[dict[str, Callable[[], Tagger]]] = {"en": English, "ja": Japanese}
-_KNOWN: Final = 'Known are English ("en") and Japanese ("ja").'
+_TAGGERS: Final[dict[str, Callable[[], Tagger]]] = {
+    "en": English,
+    "ja": Japanese,
+    "de": lambda: European("de"),
+    "fr": lambda: European("fr"),
+}
+_TELLING: Final[dict[Language, frozenset[str]]] = {"en": TELLING, "de": TELLING_GERMAN, "fr": TELLING_FRENCH}
+_KNOWN: Final = 'Known are English ("en"), Japanese ("ja"), German ("de") and French ("fr").'
 _NAMED: Final = f"{_KNOWN} Name the language if it is one of them, or take the document out."
 _READ: Final = 50_000
 """So many characters are looked at."""
@@ -41,7 +48,7 @@ def tagger_of(text: str, language: str | None = None) -> Tagger:
 
     Args:
         text: of a document.
-        language: "en" or "ja"; found by the text if it is not given.
+        language: one of `LANGUAGES`; found by the text if it is not given.
 
     Raises:
         TableError: the text has no letters, is in a language that is not known, or the name is not known.
@@ -62,8 +69,8 @@ def _loaded(language: str) -> Tagger:
 def detected(text: str) -> Language:
     """The language of a text.
 
-    Japanese has kana beside Chinese characters; in English at least 8 words in 100 are among
-    its common function words (court cases have 26 to 38).
+    Japanese has kana beside Chinese characters; in a language of Latin letters at least 8 words in 100 are
+    among its common function words (English court cases have 26 to 38), and more than of any other.
 
     Raises:
         TableError: the text has no letters, or is in a language that is not known.
@@ -78,9 +85,11 @@ def detected(text: str) -> Language:
         return "ja"
     if script == "Latin" and count:
         words = [one.lower() for one in _LATIN.findall(read)]
-        if sum(one in TELLING for one in words) >= _SHARE * len(words):
-            return "en"
-        raise TableError("The text is in Latin letters, and does not read as English.", _NAMED)
+        counts = {name: sum(one in known for one in words) for name, known in _TELLING.items()}
+        best = max(counts, key=lambda name: counts[name])
+        if counts[best] >= _SHARE * len(words):
+            return best
+        raise TableError("The text is in Latin letters, and reads as none of the languages known.", _NAMED)
     if script == "Han" and count:
         raise TableError("The text is in Chinese characters without kana, so it may be Chinese.", _NAMED)
     raise TableError(f"The text is in {script if count else 'unknown'} letters.", _NAMED)

@@ -66,7 +66,7 @@ class English:
         addresses of the web and of mail are names.
         """
         spans = tuple(tokens(text))
-        forms = [_form(text[start:end]) for start, end in spans]
+        forms = [form_of(text[start:end]) for start, end in spans]
         tags: list[Tag] = []
         for first, end in sentences(text, spans):
             tags += self._tags(forms[first:end])
@@ -90,7 +90,7 @@ class English:
         return str(self._lemma(lower, lang="en")).lower() or lower
 
 
-def _form(text: str) -> str:
+def form_of(text: str) -> str:
     """What a reader sees of a word, in its common characters; the word itself where he sees nothing."""
     seen = "".join(one for one in text if unicodedata.category(one) != "Cf")
     return unicodedata.normalize("NFKC", seen).translate(_PLAIN).strip() or text

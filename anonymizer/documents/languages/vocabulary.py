@@ -38,6 +38,27 @@ FUNCTION_WORDS: Final = TELLING | _listed(
 )
 """The commonest words of English that say nothing of a matter."""
 
+GERMAN: Final = _listed(
+    """der die das und ist nicht ein eine einer eines einem einen den dem des von zu mit sich auf für im
+    am vom zum zur bei nach wird wurde wurden werden hat habe haben hatte sind sei war waren als auch
+    es an aus er sie ich wir ihr ihre ihrer ihren sein seine seiner seinen daß dass oder aber wie um
+    noch nur so durch wegen seit bis über unter gegen zwischen beim ins in""",
+)
+FRENCH: Final = _listed(
+    """le la les l un une des du de d et est en à au aux que qui dans pour pas sur par avec ce cette ces
+    il elle ils elles nous vous je se son sa ses leur leurs ne plus ou où mais comme été être sont
+    était a ai ont avait depuis chez sans sous entre contre après avant c s n m j qu y""",
+)
+"""The commonest words of German and French, which say nothing of a matter."""
+
+TELLING_GERMAN: Final = GERMAN - _listed(
+    "die was in er den an als wie so durch ins ein hat sei sie war es im am"
+)
+TELLING_FRENCH: Final = FRENCH - _listed(
+    "la de en se que un a il si le sont entre sur d s l n m c j y on ne par contre son ses je"
+)
+"""Those of them that are not common words of other languages in Latin letters."""
+
 AUXILIARIES: Final = _listed(
     "為る 居る 有る 成る 呉れる 仕舞う 出来る 御座る 致す 下さる 頂く 貰う 得る 因る 於く"
 )

@@ -7,8 +7,8 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-Language = Literal["en", "ja"]
-LANGUAGES: Final[tuple[Language, ...]] = ("en", "ja")
+Language = Literal["en", "ja", "de", "fr"]
+LANGUAGES: Final[tuple[Language, ...]] = ("en", "ja", "de", "fr")
 
 Tag = Literal["name", "person", "place", "noun", "number", "verb", "adjective", "function", "symbol"]
 """What kind of word it is. `name` is a proper noun of which no more is known; `function` words are articles,
@@ -65,12 +65,14 @@ _LETTERS = str.maketrans(
 """What people type for letters other than accented ones."""
 
 
-_UNSEEN = re.compile(
+UNSEEN: Final = (
     "[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064"
     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
 )
-"""Characters of Unicode's category Cf, which format and are not seen."""
+"""Characters of Unicode's category Cf, which format and are not seen, as a class of regular expressions."""
+
+_HIDDEN: Final = re.compile(UNSEEN)
 
 
 def folded(text: str) -> str:
@@ -81,5 +83,5 @@ def folded(text: str) -> str:
     if text.isascii():  # most words; nothing but the case can differ
         return text.lower()
     parted = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    seen = _UNSEEN.sub("", _ACCENTS.sub("", parted))
+    seen = _HIDDEN.sub("", _ACCENTS.sub("", parted))
     return unicodedata.normalize("NFC", seen.translate(_LETTERS))

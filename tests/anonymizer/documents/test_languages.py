@@ -186,16 +186,8 @@ def test_the_language_is_found(text, expected):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            "Le requérant est né en 1950 et habite à Paris, où il a été arrêté par la police.",
-            "does not read as English",
-        ),
-        (
-            "Der Beschwerdeführer war in Berlin und hat an die Polizei geschrieben.",
-            "does not read as English",
-        ),
-        ("De klager was in Amsterdam en had een huis; hij is in 1950 geboren.", "does not read as English"),
-        ("El demandante nació en Madrid y se quejó de que no lo habían oído.", "does not read as English"),
+        ("De klager was in Amsterdam en had een huis; hij is in 1950 geboren.", "as none of the languages"),
+        ("El demandante nació en Madrid y se quejó de que no lo habían oído.", "as none of the languages"),
         ("Заявитель родился в Москве.", "Cyrillic"),
         ("原告于2019年在北京出生。", "may be Chinese"),
         ("المدعي ولد في القاهرة", "Arabic"),
@@ -205,7 +197,7 @@ def test_the_language_is_found(text, expected):
 )
 def test_another_language_is_refused_with_what_to_do(text, said):
     with pytest.raises(
-        TableError, match=rf'(?s){said}.*English \("en"\) and Japanese \("ja"\)\. Name the language'
+        TableError, match=rf'(?s){said}.*German \("de"\) and French \("fr"\)\. Name the language'
     ):
         tagger_of(text)
 
@@ -218,8 +210,8 @@ def test_a_text_without_letters_is_refused(text):
 
 def test_a_language_is_taken_by_name():
     assert tagger_of("Anna Christou, Nicosia", "en").language == "en"
-    with pytest.raises(TableError, match="'fr' is not known"):
-        tagger_of("", "fr")
+    with pytest.raises(TableError, match="'nl' is not known"):
+        tagger_of("", "nl")
 
 
 def test_a_missing_package_names_the_extra(monkeypatch):
@@ -233,3 +225,29 @@ def test_a_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(SpecError, match=r"English needs HanTa.*duetto\[documents\]"):
         English()
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Der Beschwerdeführer war in Berlin und hat an die Polizei geschrieben.", "de"),
+        ("Le requérant est né en 1950 et habite à Paris, où il a été arrêté par la police.", "fr"),
+        ("The applicant was in Paris when the police came for him.", "en"),
+    ],
+)
+def test_languages_in_latin_letters_are_told_apart(text, language):
+    assert detected(text) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "names", "nouns"),
+    [
+        ("Frau Wieczorek kam in die Klinik.", "de", {"Wieczorek"}, {"Klinik"}),
+        ("Hier, le tribunal a entendu Quéméneur.", "fr", {"Quéméneur"}, {"tribunal"}),
+    ],
+)
+def test_german_and_french_words_have_tags_and_places(text, language, names, nouns):
+    words = tagger_of("", language).words(text)
+    assert {word.text for word in words if word.tag == "name"} >= names
+    assert {word.text for word in words if word.tag == "noun"} >= nouns
+    assert all(text[word.start : word.end] == word.text for word in words)

@@ -198,9 +198,9 @@ def test_wrong_usage_is_said(run, arguments, words):
         ("empty.txt", b"", "empty.txt"),
         ("broken.txt", b"caf\xe9 au lait", "broken.txt"),
         (
-            "french.txt",
-            "Le garçon est tombé de la cage aux écureuils pendant la récréation.".encode(),
-            "french",
+            "dutch.txt",
+            b"De jongen is tijdens de pauze van het klimrek gevallen en brak zijn arm.",
+            "dutch",
         ),
         ("scan.exe", b"MZ", "scan.exe"),
     ],

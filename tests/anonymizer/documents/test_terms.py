@@ -93,3 +93,29 @@ def test_names_of_files_are_looked_at_more_closely(term, name, stands):
 def test_a_term_between_blanks_always_stands(text, term):
     assert Terms([term]).lines(f"{text} \n. {term} .\n {text}")
     assert Terms([term]).lines(folded(f"{text} . {term} ."))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "W i g g l e s w o r t h",
+        "Wiggles-\nworth",
+        "Wig-gles-worth",
+        "W\u200bi\u200bg\u200bg\u200blesworth",
+        "Wigg1esw0rth",
+        "Wіgglеswоrth",
+        "Ｗｉｇｇｌｅｓｗｏｒｔｈ",
+        "W.i.g.g.l.e.s.w.o.r.t.h",
+    ],
+)
+def test_a_disguised_term_stands(text):
+    assert Terms(["Wigglesworth"]).lines(f"first line\nMr {text} came.") == (2,)
+
+
+def test_pairs_of_letters_that_scanners_confuse_are_the_same_in_words_of_five_letters():
+    assert Terms(["Sherman"]).lines("Mr Sherrnan")
+    assert not Terms(["Tom"]).lines("a torn page")
+
+
+def test_a_spaced_japanese_term_stands():
+    assert Terms(["鰐淵善三郎"]).lines("被告人鰐 淵 善 三 郎は") == (1,)

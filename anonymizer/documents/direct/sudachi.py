@@ -1,0 +1,141 @@
+"""Japanese persons, places and organizations, by Sudachi's dictionary and the words around them.
+
+The tagger says which words are names of persons and places. A word of unknown kind is a person's too where it
+touches one, or stands behind a word of family or office (妻みどり, 被告人鰐淵).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from anonymizer.documents.direct.found import Found
+from anonymizer.documents.direct.gazetteers import words_of
+from anonymizer.documents.languages.vocabulary import ORGANIZATIONS, PLACES
+from anonymizer.documents.texts.text import Document, Word
+
+_KANJI: Final = re.compile("[々〆ヶケノ\u4e00-\u9fff]+")
+_KANA: Final = re.compile("[ァ-ヴー]{2,8}|[ぁ-ん]{2,5}")
+_NAMELIKE: Final = re.compile("[々〆ヶ\u4e00-\u9fffァ-ヴーぁ-ん]+")
+_READING: Final = re.compile("[ァ-ヴー]{2,8} [ァ-ヴー]{2,8}")
+_LONGEST: Final = 8
+"""Characters of a name without a blank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sudachi:
+    """The recognizer."""
+
+    name: str = "lexicon"
+
+    def found(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
+        """All names in a text whose words Sudachi has tagged."""
+        hits = [*self._persons(words), *self._places(words)]
+        hits += [Found(*one.span(), "PERSON", self.name) for one in _READING.finditer(document.text)]
+        return tuple(hits)
+
+    def _persons(self, words: Sequence[Word]) -> Iterator[Found]:
+        at = 0
+        while at < len(words):
+            begins = words[at].tag == "person" or _is_introduced(words, at)
+            if not begins:
+                at += 1
+                continue
+            end = _reach(words, at)
+            yield Found(words[at].start, words[end - 1].end, "PERSON", self.name)
+            at = end
+
+    def _places(self, words: Sequence[Word]) -> Iterator[Found]:
+        """Places, and organizations that begin with a name."""
+        at = 0
+        while at < len(words):
+            if words[at].tag not in {"place", "name"} or not _NAMELIKE.search(words[at].text):
+                at += 1
+                continue
+            end, organization = at + 1, False
+            while end < len(words) and words[end].start == words[end - 1].end and end - at < 6:
+                word = words[end]
+                belongs = word.tag in {"place", "name"} or word.text in PLACES or word.text in ORGANIZATIONS
+                if not belongs:
+                    break
+                organization |= word.text in ORGANIZATIONS
+                end += 1
+            yield Found(words[at].start, words[end - 1].end, "ORG" if organization else "LOC", self.name)
+            at = end
+
+
+@cache
+def _not_names() -> frozenset[str]:
+    lists = ("family", "role", "not_name", "profession", "honorific")
+    return frozenset(one for name in lists for one in words_of("ja", name))
+
+
+def _introduced_by(words: Sequence[Word], at: int, lists: frozenset[str]) -> bool:
+    """Whether one of these words, which may be of two of the tagger's, touches a word from before."""
+    if at == 0 or words[at - 1].end != words[at].start:
+        return False
+    before = words[at - 1].text
+    if at > 1 and words[at - 2].end == words[at - 1].start and words[at - 2].text + before in lists:
+        return True
+    return before in lists
+
+
+def _is_introduced(words: Sequence[Word], at: int) -> bool:
+    """Whether a word that the tagger takes for something else is the name of somebody.
+
+    It stands behind a word of family, or behind one of office where it is a name or in single characters, as
+    the tagger leaves names that it does not know; の may stand between, before a name or one character.
+    """
+    word = words[at]
+    if word.text in _not_names() or word.tag in {"function", "symbol", "verb"}:
+        return False
+    if not (_KANJI.fullmatch(word.text) or _KANA.fullmatch(word.text)):
+        return False
+    unknown = word.tag in {"name", "place"} or len(word.text) == 1
+    if _introduced_by(words, at, _family()):
+        return True
+    if _introduced_by(words, at, _role()):
+        return unknown
+    joined = at > 0 and words[at - 1].text == "の" and words[at - 1].end == word.start
+    return joined and unknown and _introduced_by(words, at - 1, _family() | _role())
+
+
+@cache
+def _family() -> frozenset[str]:
+    return frozenset(words_of("ja", "family"))
+
+
+@cache
+def _role() -> frozenset[str]:
+    return frozenset((*words_of("ja", "role"), *words_of("ja", "profession")))
+
+
+def _reach(words: Sequence[Word], at: int) -> int:
+    """Before which word the name ends that begins at one: names and unknown words that touch belong to it."""
+    end, length, parts = at + 1, len(words[at].text), 1
+    while end < len(words) and parts < 4:
+        word = words[end]
+        gap = word.start - words[end - 1].end
+        if gap > 1 or length + len(word.text) > _LONGEST or word.text in _not_names():
+            break
+        joins = word.tag == "person" or (
+            gap == 0
+            and parts < 3
+            and word.tag in {"noun", "name", "place", "number", "adjective"}
+            and _can_be_given(word)
+        )
+        if not joins:
+            break
+        end, length, parts = end + 1, length + len(word.text), parts + 1
+    return end
+
+
+def _can_be_given(word: Word) -> bool:
+    return (
+        len(word.text) <= 4
+        and word.text not in PLACES
+        and bool(_KANJI.fullmatch(word.text) or _KANA.fullmatch(word.text))
+    )

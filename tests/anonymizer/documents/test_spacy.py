@@ -1,0 +1,32 @@
+"""A spaCy model as a recognizer; with one that is made here, as none can be counted on."""
+
+from __future__ import annotations
+
+import pytest
+
+from anonymizer.documents.direct.registry import RECOGNIZERS
+from anonymizer.documents.direct.spacy import Spacy
+from anonymizer.documents.texts.text import Document
+from anonymizer.errors import SpecError
+
+
+def test_a_model_of_spacy_says_names() -> None:
+    spacy = pytest.importorskip("spacy", reason="spaCy is not installed; no extra brings it")
+    model = spacy.blank("en")
+    ruler = model.add_pipe("entity_ruler")
+    ruler.add_patterns([{"label": "PERSON", "pattern": "Ann Lee"}, {"label": "PRODUCT", "pattern": "soap"}])
+    found = Spacy(model).found(Document("a.txt", "Yesterday Ann Lee bought soap."))
+    assert [(one.start, one.end, one.kind, one.by) for one in found] == [(10, 17, "PERSON", "spacy")]
+
+
+def test_a_japanese_model_says_names() -> None:
+    pytest.importorskip("ja_ginza", reason="GiNZA's model is not installed; no extra brings it")
+    text = "昨日、山田太郎が東京に来た。"
+    found = Spacy.of("ja").found(Document("a.txt", text))
+    assert ("山田太郎", "PERSON") in [(text[one.start : one.end], one.kind) for one in found]
+
+
+def test_without_spacy_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "spacy", None)
+    with pytest.raises(SpecError, match="pip install spacy"):
+        RECOGNIZERS["spacy"]("en", 0.15)
