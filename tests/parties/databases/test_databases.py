@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -20,6 +19,7 @@ from parties.catalog.drafting import draft
 from parties.catalog.loading import load
 from parties.catalog.postgres import connect
 from parties.errors import ConfigError, DataError
+from tests.parties.databases.streaming import rows_and_megabytes
 
 CREATE = (
     "create table visits "
@@ -283,15 +283,6 @@ def test_statements_are_counted_apart_from_texts_and_comments(query, single):
     assert is_single(query) is single
 
 
-MEASURE = """
-import resource, sys
-from parties.catalog.databases import Query, read
-asked = Query("psycopg", sys.argv[1], "select * from large", "data set v")
-rows = sum(batch.rows for batch in read(asked, [f"c{i}" for i in range(8)]))
-print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
-"""
-
-
 @pytest.mark.slow
 def test_a_million_rows_stream_in_little_memory(server):
     columns = ", ".join(f"i::bigint * {place + 7919} as c{place}" for place in range(8))
@@ -299,8 +290,6 @@ def test_a_million_rows_stream_in_little_memory(server):
         f"create table if not exists large as select {columns} from generate_series(1, 1000000) i",
         "grant select on large to reader",
     )
-    words = [sys.executable, "-c", MEASURE, server.url()]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=170, check=True)
-    rows, megabytes = map(int, done.stdout.split())
+    rows, megabytes = rows_and_megabytes("psycopg", server.url(), "select * from large")
     assert rows == 1_000_000
     assert megabytes < 300

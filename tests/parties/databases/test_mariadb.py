@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -17,6 +16,7 @@ from parties.catalog.adding import Asked, drafted
 from parties.catalog.databases import Query, cursor, read
 from parties.catalog.declaration import load_catalog
 from parties.errors import ConfigError, DataError
+from tests.parties.databases.streaming import rows_and_megabytes
 
 HERE = "data set v"
 
@@ -186,15 +186,6 @@ def test_a_table_is_added_to_the_catalog(maria, tmp_path):
     assert batch.columns[1][:2] == [False, True]
 
 
-MEASURE = """
-import resource, sys
-from parties.catalog.databases import Query, read
-asked = Query("pymysql", sys.argv[1], "select * from million", "data set v")
-rows = sum(batch.rows for batch in read(asked, [f"c{i}" for i in range(8)]))
-print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
-"""
-
-
 @pytest.mark.slow
 def test_a_million_rows_stream_in_little_memory(maria):
     columns = ", ".join(f"seq * {place + 7919} as c{place}" for place in range(8))
@@ -202,8 +193,6 @@ def test_a_million_rows_stream_in_little_memory(maria):
         f"create table if not exists million as select {columns} from seq_1_to_1000000",
         "grant select on million to reader",
     )
-    words = [sys.executable, "-c", MEASURE, maria.url()]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=170, check=True)
-    rows, megabytes = map(int, done.stdout.split())
+    rows, megabytes = rows_and_megabytes("pymysql", maria.url(), "select * from million")
     assert rows == 1_000_000
     assert megabytes < 300

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from anonymizer.errors import SpecError, UnreachableError
 from anonymizer.methods.conditions.constraints import Closeness, DistinctDiversity, EntropyDiversity
 from anonymizer.methods.recoding.incognito import Incognito
+from anonymizer.tables.table import Table
 from tests.anonymizer.tables import HIERARCHIES, ROLES, measures, tables
 
 LIMITS = {
@@ -128,6 +129,14 @@ def test_weights_and_limits_give_the_best_of_what_they_leave(table, k, share, li
     assert release.guarantees[0].parameters == {"k": k} if k > 1 else not release.guarantees
     chosen = tuple(method.levels_.values())
     assert allowed[chosen] == pytest.approx(min(allowed.values()))
+
+
+def test_the_lowest_level_within_limits_may_join_values():
+    """Two of the three jobs are alike at level 1, which is the lowest here: nothing else need be coarser."""
+    frame = pd.DataFrame({"age": [0] * 3, "city": ["a"] * 3, "job": ["x", "x", "y"], "illness": ["u"] * 3})
+    method = Incognito(k=2, limits={"job": (1, 1)})
+    method.release(Table.of(frame, ROLES, HIERARCHIES))
+    assert method.minimal_ == [(0, 0, 1)]
 
 
 def weighted_loss(table, node, k, weights):
