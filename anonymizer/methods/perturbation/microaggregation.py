@@ -30,9 +30,10 @@ from anonymizer.errors import SpecError, TableError, UnreachableError, near
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.mdav import mdav
 from anonymizer.methods.perturbation.transition import domain as categories_of
-from anonymizer.methods.perturbation.transition import is_declared, led
+from anonymizer.methods.perturbation.transition import led
 from anonymizer.releases.guarantee import Guarantee, checked_budget, k_anonymity
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 Bool = NDArray[np.bool_]
@@ -83,13 +84,11 @@ class Microaggregation(Method):
         exact_: of each column how many clusters of equal values were released without noise.
     """
 
-    mixes_records: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = True
     applies_to: ClassVar[str] = "No quasi-identifier is declared as a number or as ordered categories"
     minimum_k: ClassVar[int] = 2
     follows_data: ClassVar[bool]
     """Whether the size of the noise depends on the values."""
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
     epsilon: float
@@ -122,11 +121,20 @@ class Microaggregation(Method):
         declared = table.schema.of(column)
         if declared.is_number:
             return True
-        return is_declared(table, column) and (declared.ordered or self.clusters == "records")
+        return declared.categories is not None and (declared.ordered or self.clusters == "records")
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns."""
-        return self.columns_of(table)
+    def provenance(self, table: Table) -> TableProvenance:
+        """A cell depends on all that may lie in its cluster, through noise for a change of one of them."""
+        columns = self.columns_of(table)
+        given = table.provenance
+        read = {name: (columns if self.clusters == "records" else (name,)) for name in columns}
+        cells = {}
+        for name, some in read.items():
+            behind = self._behind_noise(table, given.content(*some)).spread()
+            for one in some:
+                behind |= given[one].domain
+            cells[name] = behind
+        return given.recoded(cells, gaps="none")
 
     @property
     def blurs(self) -> bool:
@@ -145,7 +153,7 @@ class Microaggregation(Method):
             )
         found: dict[str, tuple[NumberDomain | NDArray[Any], Float]] = {}
         for column in self.columns_of(table):
-            if not is_declared(table, column):
+            if table.schema.of(column).categories is None:
                 domain = NumberDomain.declared(table, column)
                 found[column] = domain, domain.cells(table, column)
                 continue
