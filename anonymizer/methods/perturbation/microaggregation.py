@@ -2,7 +2,8 @@
 
 Records are put into clusters of k or more, column by column in the order of the values, or all columns
 together. Each cell becomes the centroid of its cluster, with Laplace noise as large as one record of the
-cluster can change it, by epsilon. Methods differ in what they take that change to be.
+cluster can change it, by epsilon, on the declared step or a grid that the declared bounds decide. Methods
+differ in what they take that change to be.
 
 What is promised is promised for records that stay in their cluster (errata 32 and 33), and the condition of
 the guarantee says so. Beyond the paper: clusters of whole records, whose k-anonymity is a floor whatever
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.dp.budgets import budgets
-from anonymizer.dp.centroids import chosen, noisy
+from anonymizer.dp.centroids import chosen, noisy, on_public_grid
 from anonymizer.dp.clusters import Clusters, ranked
 from anonymizer.dp.domain import NumberDomain
 from anonymizer.errors import SpecError, TableError, UnreachableError, near
@@ -197,6 +198,8 @@ class Microaggregation(Method):
         wide = -np.log1p(-min(self.confidence, 1 - 1e-15)) * scales
         reach = ((means - wide)[clusters.groups], (means + wide)[clusters.groups])
         self.known_[column] = ReleasedNumbers(domain, *_reach(values, *reach))
+        if domain.grid is None:
+            found = on_public_grid(found, low, high)
         return domain.of(domain.at(found[clusters.groups]))
 
     def _categories(self, column: str, values: NDArray[Any], codes: Int, groups: Int) -> NDArray[Any]:
