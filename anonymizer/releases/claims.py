@@ -57,10 +57,14 @@ class Claim:
         one = self.guarantee
         if one.kind in OF_RECORDS:
             over = {*one.over, COUNT} if one.neighbours == "add-remove" else set(one.over)
+            sound: set[int] = set()
             for name, part in released.parts():
+                if id(part.sources) in sound:  # as all columns that are recoded together
+                    continue
                 left = part.around(self.mark, over)
                 if left.sources:
                     return name, left
+                sound.add(id(part.sources))
         if one.kind in ABOUT_CLASSES:
             for name, provenance in released.columns.items():
                 seen = provenance.content.plain("own") & set(one.columns) - {name}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final, Literal, Self
 
 from anonymizer.errors import gathered
@@ -24,7 +25,7 @@ _NAMES: Final = {COUNT: "the number of rows"}
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceCells:
     """Cells of the original on which something depends.
 
     Attributes:
@@ -46,15 +47,18 @@ class Dependence:
         sources: each once.
     """
 
-    sources: frozenset[Source] = frozenset()
+    sources: frozenset[SourceCells] = frozenset()
 
     @classmethod
     def on(cls, columns: Iterable[str], rows: Rows) -> Self:
         """On the cells of some columns themselves."""
-        return cls(frozenset(Source(column, rows) for column in columns))
+        return cls(frozenset(SourceCells(column, rows) for column in columns))
 
     def __or__(self, other: Dependence) -> Dependence:
-        return Dependence(self.sources | other.sources)
+        # wide tables share one object for all columns that are recoded together
+        if self.sources <= other.sources:
+            return other
+        return self if other.sources <= self.sources else Dependence(self.sources | other.sources)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -63,6 +67,8 @@ class Dependence:
 
     def spread(self) -> Dependence:
         """What depends on this in any row."""
+        if all(one.rows == "all" for one in self.sources):
+            return self
         return Dependence(frozenset(replace(one, rows="all") for one in self.sources))
 
     def behind(self, mark: str) -> Dependence:
@@ -99,23 +105,27 @@ class Dependence:
         Args:
             name: of the column that depends, which goes without saying.
         """
-        parts: dict[tuple[Rows, bool], set[str]] = {}
-        for one in self.sources:
-            parts.setdefault((one.rows, bool(one.noise)), set()).add(one.column)
-        for noisy in (False, True):  # all rows include the own one
-            parts.get(("own", noisy), set()).difference_update(parts.get(("all", noisy), ()))
         said = []
-        for noisy in (False, True):
-            for rows in ("all", "own"):
-                columns = parts.get((rows, noisy))
-                if columns:
-                    others = sorted(_NAMES.get(one, one) for one in columns - {name})
-                    by = f", by {gathered(others)}" if others else ""
-                    said.append(f"{'all rows' if rows == 'all' else 'own row'}{by}{', noise' * noisy}")
+        for rows, noisy, columns in _by_kind(self.sources):
+            others = [_NAMES.get(one, one) for one in columns if one != name]
+            by = f", by {gathered(others)}" if others else ""
+            said.append(f"{'all rows' if rows == 'all' else 'own row'}{by}{', noise' * noisy}")
         return "; ".join(said) or "no cell"
 
 
 NOTHING: Final = Dependence()
+
+
+@lru_cache(maxsize=16)
+def _by_kind(sources: frozenset[SourceCells]) -> list[tuple[Rows, bool, list[str]]]:
+    """The columns in order, by rows and by whether there is noise; those of all rows not once more as own."""
+    found: list[tuple[Rows, bool, list[str]]] = []
+    for noisy in (False, True):
+        some = [one for one in sources if bool(one.noise) is noisy]
+        every = {one.column for one in some if one.rows == "all"}
+        own = {one.column for one in some if one.rows == "own"} - every
+        found += [("all", noisy, sorted(every)), ("own", noisy, sorted(own))]
+    return [one for one in found if one[2]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +218,7 @@ class TableProvenance:
         fresh = {}
         for name, one in cells.items():
             left = self[name].gaps if gaps == "stay" else NOTHING
-            before = self.columns.get(name, Provenance(domain=one.spread()))
+            before = self.columns.get(name, Provenance(domain=one))
             fresh[name] = before.recoded(one, left)
         return replace(self, columns={**self.columns, **fresh})
 
@@ -235,13 +245,15 @@ class TableProvenance:
     @property
     def is_by_rows(self) -> bool:
         """Whether what stands in a row depends on this row alone, and so whether it is there."""
-        return not any(one.rows == "all" for _, part in self.parts() for one in part.sources)
+        distinct = {id(part.sources): part for _, part in self.parts()}.values()
+        return not any(one.rows == "all" for part in distinct for one in part.sources)
 
     def mark(self, word: str) -> str:
-        """A mark for a mechanism that none has which lies behind this table."""
-        used = {mark for _, part in self.parts() for one in part.sources for mark in one.noise}
+        """A beginning of marks for a mechanism that none has which lies behind this table."""
+        distinct = {id(part.sources): part for _, part in self.parts()}.values()
+        used = {mark for part in distinct for one in part.sources for mark in one.noise}
         number = 1
-        while f"{word} {number}" in used:
+        while any(mark.startswith(f"{word} {number}") for mark in used):
             number += 1
         return f"{word} {number}"
 

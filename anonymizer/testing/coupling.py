@@ -56,9 +56,8 @@ class _Released:
 
     def __init__(self, method: Method, table: Table) -> None:
         self.provenance = table.provenance
-        nobody = method.origin_ is None
-        self.rows: Sequence[int] = range(len(table)) if nobody else method.origin_.tolist()
-        self.nobody = nobody
+        self.nobody = method.origin_ is None
+        self.rows: Sequence[int] = range(len(table)) if method.origin_ is None else method.origin_.tolist()
         self.cells = {name: dict(zip(self.rows, _texts(table, name), strict=True)) for name in table.names}
         self.further = {name: _texts(extra, name) for extra in method.extra_.values() for name in extra.names}
 

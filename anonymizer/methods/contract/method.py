@@ -213,8 +213,10 @@ class Method(BaseEstimator, ABC):  # type: ignore[misc]
         Args:
             table: that was transformed.
         """
-        mark = self._mark(table)
-        return tuple(Claim.of(one, table.provenance, mark) for one in self.guarantees(table))
+        return tuple(
+            Claim.of(one, table.provenance, self._mark(table, *(one.columns if one.unit == "cell" else ())))
+            for one in self.guarantees(table)
+        )
 
     @property
     def broken_(self) -> tuple[tuple[Guarantee, str], ...]:
@@ -266,19 +268,25 @@ class Method(BaseEstimator, ABC):  # type: ignore[misc]
                 be asked, no cells and nothing learned: this is published, and asked before a fit.
         """
 
-    def _mark(self, table: Table) -> str:
-        """Its mark as a mechanism that is given this table."""
-        return table.provenance.mark(self.name)
+    def _mark(self, table: Table, *cell: str) -> str:
+        """Its mark as a mechanism that is given this table.
 
-    def _behind_noise(self, table: Table, read: Dependence) -> Dependence:
+        Args:
+            table: as given to it.
+            cell: the column, where it accounts for cells and not for records.
+        """
+        return " ".join((table.provenance.mark(self.name), *cell))
+
+    def _behind_noise(self, table: Table, read: Dependence, *cell: str) -> Dependence:
         """What a mechanism with a guarantee of records makes of what it reads; nothing new with a seed.
 
         Args:
             table: as given to it.
             read: the cells that it is given, of the own row where they are accounted for, and all else that
                 decides its law.
+            cell: as in `_mark`: noise on a cell accounts for no other cell that was made of the same.
         """
-        return read if self.seeded else read.behind(self._mark(table))
+        return read if self.seeded else read.behind(self._mark(table, *cell))
 
     def recoded(self, table: Table) -> Table:
         """Another table in the form of the release, as who knows the hierarchies would bring it there.

@@ -117,7 +117,7 @@ class DpNoise(NumericMethod):
         for column in self.columns_of(table):
             one = table.provenance[column]
             domain = Dependence() if column in (self.bounds or {}) else one.domain
-            cells[column] = self._behind_noise(table, one.content | domain)
+            cells[column] = self._behind_noise(table, one.content | domain, column)
         return table.provenance.recoded(cells, gaps="none")
 
     def _fit(self, table: Table) -> None:

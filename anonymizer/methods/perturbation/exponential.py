@@ -93,7 +93,7 @@ class ExponentialMechanism(Method):
         for column in self.columns_of(table):
             one = table.provenance[column]
             read = one.content if self.around == "value" else one.content.spread()
-            cells[column] = self._behind_noise(table, read | one.domain | one.hierarchy)
+            cells[column] = self._behind_noise(table, read | one.domain | one.hierarchy, column)
         return table.provenance.recoded(cells, gaps="none")
 
     def check(self) -> None:

@@ -84,7 +84,7 @@ class PRAM(Method):
         for column in self.columns_of(table):
             content = table.provenance.content(column)
             read = content.spread() if self.invariant else content
-            cells[column] = self._behind_noise(table, read | table.provenance[column].domain)
+            cells[column] = self._behind_noise(table, read | table.provenance[column].domain, column)
         return table.provenance.recoded(cells, gaps="none")
 
     def check(self) -> None:

@@ -269,6 +269,33 @@ class Beside(Method):
         return table.replaced({"about": table.numbers("age").astype(np.int64) // 10})
 
 
+class Copies(Method):
+    """Pay becomes the age by twenties."""
+
+    name: ClassVar[str] = "copies"
+    random: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = False
+
+    def provenance(self, table):
+        return table.provenance.recoded({"pay": table.provenance.content("age")}, gaps="none")
+
+    def _fit(self, table):
+        pass
+
+    def _transform(self, table):
+        return table.replaced({"pay": table.numbers("age") / 20})
+
+
+def test_noise_on_a_cell_does_not_account_for_another_one_that_is_made_of_it():
+    """Age is released twice, with half of epsilon each: the half is not what an age has lost."""
+    noise = DpNoise(epsilon=1.0, columns=("age", "pay"))
+    assert made(noise).manifest.epsilon == pytest.approx(1)
+    release = made(Copies(), noise)
+    assert not [one for one in release.guarantees if one.number("epsilon") < 1]
+    assert release.manifest.made_of["pay"] == "own row, by age, noise"
+
+
 def test_a_column_beside_that_holds_a_quasi_identifier_takes_k_away():
     hierarchies = {
         "age": IntervalHierarchy.of_widths(0, 120, [10, 40]),
