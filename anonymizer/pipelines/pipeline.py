@@ -21,7 +21,7 @@ from anonymizer.releases.release import Step
 from anonymizer.risk.candidates import Candidates
 from anonymizer.risk.simulator import Simulatable
 from anonymizer.schema.columns import Schema
-from anonymizer.tables.provenance import TableProvenance
+from anonymizer.tables.provenance import Provenance, TableProvenance
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -172,19 +172,22 @@ class Pipeline(Method):
         self.extra_: Mapping[str, Table] = {}
         held: list[Claim] = []
         trail = [("", table.provenance)]
+        further: dict[str, Provenance] = {}
         for name, method in self.methods:
             before = table
             with self._naming_earlier():
                 table = method.fit_transform_table(before) if fresh else method.transform_table(before)
             self.extra_ = {**self.extra_, **method.extra_}
+            further |= {n: table.provenance[n] for one in method.extra_.values() for n in one.names}
             self._steps += [replace(one, name=name) for one in method.done_]
             self._lost += [(c.guarantee, name) for c in held if not method.keeps(c.guarantee, before, table)]
             held = [claim for claim in held if method.keeps(claim.guarantee, before, table)]
             held += method.claims(before) if fresh else ()
             trail.append((name, table.provenance))
-        self.provenance_ = table.provenance
-        self.guarantees_, self._refused = split(held, table.provenance, trail)
-        return table
+        whole = table.provenance.beside(further)
+        self.provenance_ = whole
+        self.guarantees_, self._refused = split(held, whole, trail)
+        return replace(table, provenance=whole)
 
     @contextmanager
     def _naming_earlier(self) -> Iterator[None]:

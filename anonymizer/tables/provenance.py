@@ -230,6 +230,14 @@ class TableProvenance:
         """Of some columns only, also of those of which nothing is said."""
         return replace(self, columns={name: self[name] for name in names})
 
+    def beside(self, further: Mapping[str, Provenance]) -> TableProvenance:
+        """With the columns of further tables; one of a name that is here too depends on what both do."""
+        joined = dict(self.columns)
+        for name, one in further.items():
+            here = self.columns.get(name, Provenance())
+            joined[name] = replace(here, cells=here.cells | one.cells, gaps=here.gaps | one.gaps)
+        return replace(self, columns=joined)
+
     def afresh(self) -> TableProvenance:
         """As if the table were an original with these hierarchies and domains."""
         own = {name: Dependence.on((name,), "own") for name in self.columns}

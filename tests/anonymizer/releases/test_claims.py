@@ -250,6 +250,32 @@ def test_further_tables_count():
     assert release.manifest.made_of["ill"] == "all rows, noise"
 
 
+class KeepsACopy(Method):
+    """Puts the ages into a further table."""
+
+    name: ClassVar[str] = "keeps-a-copy"
+    random: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = True
+
+    def provenance(self, table):
+        return table.provenance.recoded({"copy": table.provenance.content("age")}, gaps="none")
+
+    def _fit(self, table):
+        pass
+
+    def _transform(self, table):
+        self.extra_ = {"copies": Table.of(pd.DataFrame({"copy": table.numbers("age")}))}
+        return table
+
+
+def test_what_a_step_puts_into_a_further_table_counts_after_later_steps():
+    release = made(KeepsACopy(), DpNoise(columns=("age",)))
+    assert release.manifest.epsilon is None
+    assert release.manifest.made_of["copy"] == "own row, by age"
+    assert any("'copy'" in note and "'1'" in note for note in release.notes)
+
+
 class Beside(Method):
     """Adds the column `about`, the age by tens."""
 
