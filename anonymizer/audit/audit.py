@@ -21,14 +21,12 @@ from anonymizer.audit.looks import Known, matrix, names_of
 from anonymizer.audit.neighbours import Neighbours, Pair
 from anonymizer.dp.audit import clopper_pearson
 from anonymizer.dp.distinguisher import FEWEST, Distinguisher
-from anonymizer.errors import AnonymizerError, SpecError
+from anonymizer.errors import AnonymizerError, SpecError, UnreachableError
 from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.releases.claims import OF_RECORDS
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.table import Table
-
-CLAIMS: Final = ("local-dp", "dp", "idp")
-"""The guarantees that runs on neighbours can refute."""
 
 OnProgress = Callable[[int, int, str], None]
 
@@ -159,12 +157,14 @@ class Auditor:
         self._pairs = 0
         self._expected = 0
         self._refused: dict[str, None] = {}
+        self._refusals: dict[str, int] = {}
 
     def audit(self) -> Audit:
         """Audit every claim of differential privacy that the release makes.
 
         Raises:
             SpecError: a step draws from a seed, or the claim does not exist.
+            UnreachableError: every run was refused, so that nothing was measured.
             AnonymizerError: the table itself is refused.
         """
         check_random(self._command.pipeline())
@@ -180,6 +180,13 @@ class Auditor:
         parts = [(claim, within) for claim in claims for within in (True, False)[: 1 + (claim.kind == "idp")]]
         self._expected = len(parts) * self._for_a_claim()
         findings = [one for one in (self._claim(*part, len(claims)) for part in parts) if one is not None]
+        if self._runs == sum(self._refusals.values()):
+            whys = sorted(self._refusals, key=lambda why: -self._refusals[why])
+            raise UnreachableError(
+                f"No run was released: {whys[0] if whys else 'no neighbours were found.'}",
+                f"Of {self._runs:,} runs none was measured. Correct the specification until duetto anonymize "
+                "releases the table, or take more rows with --rows.",
+            )
         return Audit(tuple(findings), tuple(self._refused), self._pairs, self._runs)
 
     def _claim(self, claim: Guarantee, within: bool, claims: int) -> AuditedClaim | None:
@@ -278,7 +285,10 @@ class Auditor:
         return found
 
     def _run(self, table: Table) -> Output:
-        return self._command.run(table, self._folder)
+        output = self._command.run(table, self._folder)
+        if output.refusal:
+            self._refusals[output.refusal] = self._refusals.get(output.refusal, 0) + 1
+        return output
 
     def _fulfils(self, claim: Guarantee, pair: Pair) -> bool:
         """Whether two tables are neighbours within the condition of a claim."""
@@ -333,7 +343,7 @@ def claims_of(guarantees: Iterable[Guarantee]) -> tuple[Guarantee, ...]:
     """The claims of differential privacy, each once: of a cell and a record of one column the first."""
     found: dict[tuple[str, tuple[str, ...], float, float], Guarantee] = {}
     for one in guarantees:
-        if one.kind in CLAIMS:
+        if one.kind in OF_RECORDS:
             found.setdefault((one.kind, one.columns, one.number("epsilon"), one.number("delta")), one)
     return tuple(found.values())
 

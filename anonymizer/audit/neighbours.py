@@ -92,9 +92,9 @@ class Neighbours:
         """The neighbours that a claim speaks of, those with the widest differences first.
 
         Args:
-            claim: of differential privacy; its columns differ, or all declared ones if it names none.
+            claim: of differential privacy, as granted; the columns differ that its cells were made of.
         """
-        columns = [name for name in claim.columns or tuple(self.spec.schema) if name in self.base.columns]
+        columns = [name for name in claim.over if name in self.base.columns]
         for first, second, row, values, story in self._frames(columns, claim.neighbours == "add-remove"):
             if first.equals(second):
                 continue

@@ -59,7 +59,7 @@ def audit(
 ) -> None:
     """Run the release of DATA on neighbouring tables, and bound its real epsilon from below.
 
-    Exit status 65 if a claim of the specification is refuted.
+    Exit status 65 if a claim of the specification is refuted, and if no run was released.
     """
     apart(data, spec_path)
     if seed is not None:

@@ -2,7 +2,9 @@
 
 Numbers are brought to a lattice that is finer than the change that one record can make by `FINENESS`, and get
 discrete Laplace noise there. Whatever the clusters, one measurement has the same scale in these units, so
-that OpenDP accounts for all of them at once. Categories are chosen by their counts with permute-and-flip.
+that OpenDP accounts for all of them at once. The points of that lattice tell the change that it was made for,
+and by it a cell to the cent, so that what is released lies on another one, see `on_public_grid`. Categories
+are chosen by their counts with permute-and-flip.
 
 Reference: McKenna and Sheldon, Permute-and-flip: a new mechanism for differentially private selection,
 NeurIPS 2020.
@@ -27,6 +29,9 @@ SLACK: Final = 4
 """Lattice points by which rounding, and means in double precision, can add to a change."""
 WIDEST: Final = 2.0**30
 """The width of the bounds, in largest changes of a centroid, stays below this: means are exact to `SLACK`."""
+
+PARTS: Final = 2**16
+"""The public grid has between so many and twice so many points in the width of the bounds."""
 
 dp.enable_features("contrib")
 
@@ -59,7 +64,8 @@ def noisy(means: Float, changes: Float, low: float, epsilon: float) -> tuple[Flo
         epsilon: for a change within one cluster.
 
     Returns:
-        The noisy centroids, not clamped, and the scales of their noise, each of shape (p,).
+        The noisy centroids, not clamped and not yet on the public grid, and the scales of their noise, each
+        of shape (p,).
     """
     measurement, unit = accounted(epsilon)
     drawn = changes > 0
@@ -69,6 +75,19 @@ def noisy(means: Float, changes: Float, low: float, epsilon: float) -> tuple[Flo
     if len(points):
         found[drawn] = low + np.array(measurement(points.tolist()), dtype=np.float64) * steps
     return found, changes * unit
+
+
+def on_public_grid(numbers: Float, low: float, high: float) -> Float:
+    """Numbers rounded to multiples of a power of two that the declared bounds decide, and nothing else.
+
+    Args:
+        numbers: any shape.
+        low: the least number that a record can have.
+        high: the largest.
+    """
+    step = 2.0 ** np.floor(np.log2((high - low) / PARTS))
+    rounded: Float = np.round(numbers / step) * step
+    return rounded
 
 
 def chosen(counts: Int, epsilon: float) -> Int:

@@ -47,7 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_ind_from_stats
 
-from anonymizer.dp.smooth import Smooth
+from anonymizer.dp.smooth import Smooth, check_formulas, divisor, smoothness
 from anonymizer.errors import SpecError
 
 Floats = NDArray[np.float64]
@@ -75,7 +75,7 @@ class SmoothTTest:
     """The mechanism.
 
     Attributes:
-        epsilon: positive.
+        epsilon: positive; up to 10 for `released`, beyond which its formulas are for study.
         delta: in (0, 1).
         most: m; values are in [0, m].
         dummies: the two dummy records, different and in [0, m].
@@ -87,7 +87,7 @@ class SmoothTTest:
     dummies: tuple[float, float]
 
     def __post_init__(self) -> None:
-        self._budget  # noqa: B018 - refuses an impossible one
+        check_formulas(self.epsilon, self.delta)
         if self.dummies[0] == self.dummies[1] or not all(0 <= dummy <= self.most for dummy in self.dummies):
             raise SpecError(
                 "The dummy records are not two different values from 0 to the largest value.",
@@ -95,18 +95,14 @@ class SmoothTTest:
             )
 
     @property
-    def _budget(self) -> Smooth:
-        return Smooth(self.epsilon, self.delta)
-
-    @property
     def alpha(self) -> float:
         """What the smooth bound is divided by."""
-        return self._budget.alpha
+        return divisor(self.epsilon, self.delta)
 
     @property
     def beta(self) -> float:
         """The smoothness."""
-        return self._budget.beta
+        return smoothness(self.epsilon, self.delta)
 
     def exact(self, a: Floats, b: Floats) -> Welch:
         """Welch's test of both groups with the dummy records.
@@ -134,7 +130,8 @@ class SmoothTTest:
         The statistic and the bound are computed in double precision, of whose rounding the theorem does not
         speak: this is for studies, and no method of a release offers it.
         """
-        return float(self._budget.released([self.exact(a, b).t], self.smooth(a, b))[0])
+        budget = Smooth(self.epsilon, self.delta)
+        return float(budget.released([self.exact(a, b).t], self.smooth(a, b))[0])
 
     def local(self, a: Floats, b: Floats) -> float:
         """The local sensitivity of t with dummy data, exactly (Definition 7.3); O(n).

@@ -100,7 +100,6 @@ def stream(spec: Spec, source: Path, target: Path, rows: int, gate: Gate) -> Str
         FileError: a file cannot be read or written.
     """
     pipeline = spec.pipeline()
-    _by_rows(spec, pipeline)
     notes: dict[str, str] = {}
     run = _Run()
     with staging() as staged:
@@ -122,24 +121,33 @@ def stream(spec: Spec, source: Path, target: Path, rows: int, gate: Gate) -> Str
     return Streamed(run.read, run.released, columns, names, manifest, warnings)
 
 
-def _by_rows(spec: Spec, pipeline: Pipeline) -> None:
-    for name, method in pipeline.steps:
-        if not method.works_by_rows:
-            raise SpecError(
-                f"Step {name!r} needs the whole table and cannot work by chunks.",
-                "Leave --chunk-rows out; of top-bottom-coding state all bounds.",
-            )
-    for name, hierarchy in spec.hierarchies.items():
-        if hierarchy.learns:
+def _check_rows(pipeline: Pipeline, table: Table) -> None:
+    """Check that what becomes of a row does not depend on rows of other chunks.
+
+    Args:
+        pipeline: not yet run.
+        table: any chunk, with what is declared.
+
+    Raises:
+        SpecError: it does; names the hierarchy, the column or the step.
+    """
+    for name in table.hierarchies:
+        if table.provenance.hierarchies(name).sources:
             raise SpecError(
                 f"The hierarchy of column {name!r} is built of the whole table and cannot be by chunks.",
                 "Leave --chunk-rows out, or write its levels down.",
             )
-    for name, column in spec.schema.items():
+    for name, column in table.schema.items():
         if column.missing == "impute" and not column.fills_itself:
             raise SpecError(
                 f"The missing cells of column {name!r} are filled by the whole table, not by chunks.",
                 "Leave --chunk-rows out, or declare bounds for it.",
+            )
+    for name, method in pipeline.steps:
+        if not method.works_by_rows(table):
+            raise SpecError(
+                f"Step {name!r} needs the whole table and cannot work by chunks.",
+                "Leave --chunk-rows out; of top-bottom-coding state all bounds.",
             )
 
 
@@ -149,9 +157,12 @@ def _chunks(spec: Spec, pipeline: Pipeline, source: Path, rows: int, run: _Run) 
     for table in files.tables(source, rows, spec.dialect):
         if not len(table):
             continue
+        declared = table.declared(spec.roles, spec.hierarchies, spec.schema)
+        if not run.read:
+            _check_rows(pipeline, declared)
         run.read += len(table)
         try:
-            yield pipeline.release(table.declared(spec.roles, spec.hierarchies, spec.schema))
+            yield pipeline.release(declared)
         except UnreachableError as problem:
             empty = problem
     if not run.read:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,6 @@ class CorrelationHierarchy(Hierarchy):
     Raises:
         HierarchyError: the counts do not decrease.
     """
-
-    learns: ClassVar[bool] = True
 
     def __init__(self, target: str, counts: Sequence[int]) -> None:
         _checked(counts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +51,7 @@ class Level:
 
 
 class Hierarchy(ABC):
-    """Coarser and coarser labels for the values of one column.
-
-    Attributes:
-        learns: whether the labels depend on the cells of a whole table; see `fitted`.
-    """
-
-    learns: ClassVar[bool] = False
+    """Coarser and coarser labels for the values of one column."""
 
     @property
     @abstractmethod
@@ -81,7 +75,8 @@ class Hierarchy(ABC):
 
         Args:
             column: its column.
-            cells: of a column its distinct values, and of each row the place of its own or -1.
+            cells: of a column its distinct values, and of each row the place of its own or -1. A column that
+                is asked for is one that the labels depend on: the table keeps a note of it.
 
         Raises:
             HierarchyError: it cannot be built of these cells.

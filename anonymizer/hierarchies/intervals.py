@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,8 +167,6 @@ class EqualFrequencyHierarchy(Hierarchy):
     Raises:
         HierarchyError: the counts do not divide each other.
     """
-
-    learns: ClassVar[bool] = True
 
     def __init__(self, counts: Sequence[int]) -> None:
         _checked(counts)

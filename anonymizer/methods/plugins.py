@@ -101,8 +101,8 @@ def _loaded(name: str, point: EntryPoint, installed: Distribution) -> type[Metho
         )
     if silent := kind.undeclared():
         raise PluginError(
-            f"The method {point.name!r} of {name} does not state its traits {', '.join(silent)}.",
-            "Its author has to state them in the class, and run anonymizer.testing.check_method.",
+            f"The method {point.name!r} of {name} does not state {', '.join(silent)}.",
+            "Its author has to state these in the class, and run anonymizer.testing.check_method.",
         )
     file = getattr(modules.get(kind.__module__), "__file__", None)
     if file is None or not holds(installed, Path(file)):

@@ -13,6 +13,7 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Candidates
 from anonymizer.schema.columns import Column
 from anonymizer.tables.declared import declared_numbers, gaps
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 
@@ -36,9 +37,17 @@ class MissingCells(Method):
         """The columns that are declared so."""
         return tuple(name for name in table.names if table.schema.of(name).missing in ("drop", "impute"))
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Those whose cells decide about rows or about the cells of others."""
-        return tuple(name for name in self.columns_of(table) if _middle(table.schema.of(name)) is None)
+    def provenance(self, table: Table) -> TableProvenance:
+        """A row goes by its own gaps; a gap is filled by the declared middle, or by the cells of all rows."""
+        given = table.provenance
+        columns = self.columns_of(table)
+        cells = {}
+        for name in columns:
+            declared = table.schema.of(name)
+            own = declared.missing == "drop" or _middle(declared) is not None
+            cells[name] = given.content(name) if own else given.content(name).spread()
+        dropped = [name for name in columns if table.schema.of(name).missing == "drop"]
+        return given.recoded(cells, gaps="none").with_rows(given.gaps(*dropped))
 
     def _fit(self, table: Table) -> None:
         self.fills_: Mapping[str, Any] = {

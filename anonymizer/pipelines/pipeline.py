@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.reduction.suppression import DropIdentifiers
 from anonymizer.pipelines.missing import MissingCells
+from anonymizer.releases.claims import Claim, sentence, split
 from anonymizer.releases.composition import composed
 from anonymizer.releases.foreign import ForeignCode
 from anonymizer.releases.guarantee import Guarantee
@@ -20,11 +21,9 @@ from anonymizer.releases.release import Step
 from anonymizer.risk.candidates import Candidates
 from anonymizer.risk.simulator import Simulatable
 from anonymizer.schema.columns import Schema
+from anonymizer.tables.provenance import Provenance, TableProvenance
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
-
-_OF_RECORDS: Final = frozenset({"local-dp", "dp", "idp"})
-"""Guarantees of single records, which earlier steps must not have mixed."""
 
 
 class Pipeline(Method):
@@ -106,7 +105,7 @@ class Pipeline(Method):
     def recoded(self, table: Table) -> Table:
         """As `Method.recoded`, by the steps that work row by row and keep all rows."""
         for _, step in self.steps:
-            if step.works_by_rows and step.keeps_rows:
+            if step.keeps_rows and step.works_by_rows(table):
                 table = step.recoded(table)
         return table
 
@@ -131,10 +130,28 @@ class Pipeline(Method):
     def _transform(self, table: Table) -> Table:
         return self._run(table, fresh=False)
 
+    def transform_table(self, table: Table) -> Table:
+        """As `Method.transform_table`; each step says itself what it makes the cells of."""
+        released = self._run(table, fresh=False)
+        self._note(table, released)
+        return released
+
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
-        """What the steps promise and no later step takes away."""
+        """What the steps promise, no later step takes away and what is released grants."""
         del table
         return self.guarantees_
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """What the steps made of the last table."""
+        del table
+        return self.provenance_
+
+    def _judged(
+        self, table: Table, released: Table
+    ) -> tuple[tuple[Guarantee, ...], tuple[tuple[Guarantee, str], ...]]:
+        """As `Method._judged`; `notes` say what is refused, with its step."""
+        del table, released
+        return self.guarantees_, ()
 
     def _check(self, table: Table) -> None:
         names = [name for name, _ in self.steps]
@@ -152,26 +169,25 @@ class Pipeline(Method):
             self.first_: tuple[Method, ...] = (DropIdentifiers(), MissingCells())
         self._steps: list[Step] = []
         self._lost: list[tuple[Guarantee, str]] = []
-        self._mixed: list[tuple[Guarantee, str]] = []
         self.extra_: Mapping[str, Table] = {}
-        held: list[Guarantee] = []
-        mixed: dict[str, str] = {}
+        held: list[Claim] = []
+        trail = [("", table.provenance)]
+        further: dict[str, Provenance] = {}
         for name, method in self.methods:
             before = table
             with self._naming_earlier():
                 table = method.fit_transform_table(before) if fresh else method.transform_table(before)
             self.extra_ = {**self.extra_, **method.extra_}
+            further |= {n: table.provenance[n] for one in method.extra_.values() for n in one.names}
             self._steps += [replace(one, name=name) for one in method.done_]
-            self._lost += [(one, name) for one in held if not method.keeps(one, before, table)]
-            held = [one for one in held if method.keeps(one, before, table)]
-            for one in method.guarantees(before) if fresh else ():
-                by = [mixed[c] for c in one.columns if c in mixed and one.kind in _OF_RECORDS]
-                self._mixed += [(one, by[0])] if by else []
-                held += [] if by else [one]
-            if not method.keeps_rows or (method.mixes_records and not method.works_by_rows):
-                mixed |= dict.fromkeys(method.reads(before), name)
-        self.guarantees_ = tuple(held)
-        return table
+            self._lost += [(c.guarantee, name) for c in held if not method.keeps(c.guarantee, before, table)]
+            held = [claim for claim in held if method.keeps(claim.guarantee, before, table)]
+            held += method.claims(before) if fresh else ()
+            trail.append((name, table.provenance))
+        whole = table.provenance.beside(further)
+        self.provenance_ = whole
+        self.guarantees_, self._refused = split(held, whole, trail)
+        return replace(table, provenance=whole)
 
     @contextmanager
     def _naming_earlier(self) -> Iterator[None]:
@@ -204,15 +220,7 @@ class Pipeline(Method):
         """What the steps say of the last release, and what it promises less than they; a sentence each."""
         own = [note for _, method in self.steps if hasattr(method, "roles_") for note in method.notes]
         later = [(one, f"the later step {name!r} takes it away") for one, name in self._lost]
-        earlier = [
-            (one, f"by the earlier step {name!r} cells of it decide about other cells or rows")
-            for one, name in self._mixed
-        ]
-        lost = (
-            f"Not promised of the release: {one.kind} in {', '.join(one.columns)} ({one.method}), as {why}."
-            for one, why in (*later, *earlier)
-        )
-        return (*own, *lost)
+        return (*own, *(sentence(*one) for one in (*later, *self._refused)))
 
     @property
     def condition_(self) -> Any:

@@ -51,6 +51,7 @@ def composed(guarantees: Iterable[Guarantee]) -> tuple[Guarantee, ...]:
             "replace",
             "It is the sum over these columns, for one such release, and says nothing of other columns.",
             ", ".join(dict.fromkeys(one.method for one in cells)),
+            over=tuple(sorted({column for one in cells for column in one.over})),
         ),
     )
 

@@ -54,6 +54,8 @@ class Guarantee:
         method: the word of the step that gives it, or "".
         known: of diversity and closeness, other columns that an attacker may know: it holds as well among the
             rows of a class that agree in them.
+        over: of guarantees of records the columns of the original in which neighbours differ: those that the
+            cells were made of. Set when the claim is granted.
 
     Raises:
         SpecError: the kind is unknown, or a parameter is out of range.
@@ -67,6 +69,7 @@ class Guarantee:
     condition: str = ""
     method: str = ""
     known: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -106,6 +109,7 @@ class Guarantee:
             "condition": self.condition,
             "method": self.method,
             "known": list(self.known),
+            "over": list(self.over),
         }
 
     @classmethod
@@ -116,17 +120,18 @@ class Guarantee:
             FileError: a key is unknown or missing, or a value is of the wrong type.
         """
         if isinstance(document, dict):
-            document = {"known": [], **document}
+            document = {"known": [], "over": [], **document}
         strict(document, _TYPES, "guarantee")
-        parameters, columns, aware = document["parameters"], document["columns"], document["known"]
+        parameters = document["parameters"]
+        names = {key: tuple(document[key]) for key in ("columns", "known", "over")}
         plain = all(isinstance(v, int | float | str) and not isinstance(v, bool) for v in parameters.values())
-        if not plain or not all(isinstance(name, str) for name in (*columns, *aware)):
+        if not plain or not all(isinstance(name, str) for listed in names.values() for name in listed):
             raise FileError("A guarantee of the manifest has an entry of the wrong type.", _MADE)
         for key, known in (("unit", get_args(Unit)), ("neighbours", (*get_args(Neighbours), None))):
             if document[key] not in known:
                 raise FileError(f"A guarantee of the manifest has the {key} {document[key]!r}.", _MADE)
         try:
-            return cls(**{**document, "columns": tuple(columns), "known": tuple(aware)})
+            return cls(**{**document, **names})
         except SpecError as problem:
             raise FileError(f"The manifest is wrong: {problem.what}", problem.hint) from None
 
@@ -141,6 +146,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "condition": str,
     "method": str,
     "known": list,
+    "over": list,
 }
 
 

@@ -44,6 +44,9 @@ class Manifest:
         seeded: whether random steps, or the shuffle of the rows, drew from a seed.
         order: of the rows: as in the input, or shuffled.
         rows: of the release.
+        made_of: of each column which cells of the original decide what stands in it, those of the same row
+            or of all rows, in words; hierarchies, domains and the pattern of empty cells included.
+        rows_by: the same of which rows there are.
         accepted: findings of the gate that were accepted, with their reasons.
         files: by name of each released file the SHA-256 of its bytes.
         program: its name and version.
@@ -61,6 +64,8 @@ class Manifest:
     seeded: bool = False
     order: Order = "kept"
     rows: int = 0
+    made_of: Mapping[str, str] = field(default_factory=dict)
+    rows_by: str = ""
     accepted: tuple[Acceptance, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     program: str = field(default_factory=lambda: f"duetto {program_version()}")
@@ -82,6 +87,8 @@ class Manifest:
             "seeded": self.seeded,
             "order": self.order,
             "rows": self.rows,
+            "made_of": dict(self.made_of),
+            "rows_by": self.rows_by,
             "accepted": [one.to_mapping() for one in self.accepted],
             "files": dict(self.files),
             "code": [one.to_mapping() for one in self.code],
@@ -101,12 +108,15 @@ class Manifest:
             raise FileError("The manifest is not JSON.", "Take it as the program wrote it.") from None
         if isinstance(document, dict) and isinstance(document.get("format"), int):
             _supported(document["format"])
+            document = {"made_of": {}, "rows_by": "", **document}
         strict(document, _TYPES, "manifest")
         given = {key: value for key, value in document.items() if key != "format"}
         if given["order"] not in get_args(Order) or given["rows"] < 0:
             raise FileError("The manifest has an impossible order or number of rows.", "Take it as written.")
         if not all(isinstance(value, str) for value in given["files"].values()):
             raise FileError("The manifest has a digest that is not a text.", "Take it as written.")
+        if not all(isinstance(value, str) for value in given["made_of"].values()):
+            raise FileError("The manifest has a provenance that is not a text.", "Take it as written.")
         try:
             entries = enumerate(given["accepted"], 1)
             given["accepted"] = tuple(
@@ -134,6 +144,8 @@ _TYPES: Final[Mapping[str, Any]] = {
     "seeded": bool,
     "order": str,
     "rows": int,
+    "made_of": dict,
+    "rows_by": str,
     "accepted": list,
     "files": dict,
     "code": list,

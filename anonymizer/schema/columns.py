@@ -122,6 +122,11 @@ class Column:
         """Whether missing cells can be filled without a look at others: there are bounds to be between."""
         return self.is_number and self.lower is not None and self.upper is not None
 
+    @property
+    def has_domain(self) -> bool:
+        """Whether it is declared which values there can be, so that no cell decides it."""
+        return self.fills_itself or self.categories is not None or self.kind == "boolean"
+
     @classmethod
     def from_mapping(cls, document: Any, place: str = "column") -> Self:
         """Read a column from a parsed TOML table, with `type` for the kind and `bounds` for both ends.

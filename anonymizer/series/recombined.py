@@ -25,6 +25,7 @@ from anonymizer.releases.guarantee import Guarantee, k_anonymity
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.series.factorization import KINDS, Factors, factorized, refitted
 from anonymizer.tables.numbers import numbers_of
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -84,6 +85,12 @@ class Recombined(Method):
         self.digits = digits
         self.columns = columns
         self.random_state = random_state
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """A cell is a product of factors of all cells."""
+        columns = self.columns_of(table)
+        read = table.provenance.content(*columns).spread()
+        return table.provenance.recoded(dict.fromkeys(columns, read), gaps="none").with_rows(read)
 
     def check(self) -> None:
         """As `Method.check`."""

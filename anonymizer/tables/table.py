@@ -6,7 +6,7 @@ and, in pandas, their index. Narwhals speaks to both libraries.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from anonymizer.schema.columns import Schema
 from anonymizer.tables.dialect import Dialect, Kind
 from anonymizer.tables.encoding import Codes, coded
 from anonymizer.tables.order import has_categories, has_order, order_of, ordered
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.roles import Roles
 
 Int = NDArray[np.int64]
@@ -42,6 +43,7 @@ class Table:
         numbers_in: columns of texts that read as numbers, and of which kind. The frame keeps the texts, so
             that what no method changes is released as it was read.
         dialect: how those texts are written; None if the frame says itself what its columns hold.
+        provenance: what its cells were made of.
     """
 
     frame: nw.DataFrame[Any] = field(repr=False)
@@ -52,8 +54,9 @@ class Table:
     source: object = field(default_factory=object, repr=False, compare=False)
     numbers_in: Mapping[str, Kind] = field(default_factory=dict, repr=False)
     dialect: Dialect | None = field(default=None, repr=False)
+    provenance: TableProvenance = field(default_factory=TableProvenance, repr=False, compare=False)
     _named: frozenset[str] = field(init=False, repr=False, compare=False)
-    _numbers: dict[str, nw.Series[Any]] = field(init=False, default_factory=dict, repr=False, compare=False)
+    _read: dict[str, nw.Series[Any]] = field(init=False, default_factory=dict, repr=False, compare=False)
     _coded: dict[str, Codes] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -104,7 +107,7 @@ class Table:
             {},
             np.arange(len(wrapped)),
             declared,
-            numbers_in=dict(numbers_in or {}),
+            numbers_in={n: k for n, k in (numbers_in or {}).items() if declared.of(n).categories is None},
             dialect=dialect,
         )
         return made._with(hierarchies or {})
@@ -132,21 +135,32 @@ class Table:
             raise TableError(f"The table has no column {column!r}.", near(column, self.names))
 
     def series(self, column: str) -> nw.Series[Any]:
-        """A column as narwhals wraps it; texts that read as numbers as numbers."""
+        """A column as narwhals wraps it; texts that read as numbers as numbers.
+
+        Where categories are declared they are texts, whatever the cells look like: no cell decides that.
+        """
         self.require(column)
         if self.frame.implementation.is_pandas():  # where narwhals lists all columns to find one
             cells: nw.Series[Any] = nw.from_native(self.native[column], series_only=True)
         else:
             cells = self.frame[column]
+        if self.schema.of(column).categories is not None and cells.dtype.is_numeric():
+            return self._kept(column, lambda: _texts(cells))
         if self.dialect is None or column not in self.numbers_in:
             return cells
-        numbers = self._numbers.get(column)
-        if numbers is None:
-            found = self.dialect.numbers(cells.to_native(), self.numbers_in[column])
-            numbers = nw.from_native(found, series_only=True)
-            if len(self) * (len(self._numbers) + 1) <= _KEPT:
-                self._numbers[column] = numbers
-        return numbers
+        dialect, kind = self.dialect, self.numbers_in[column]
+        return self._kept(
+            column, lambda: nw.from_native(dialect.numbers(cells.to_native(), kind), series_only=True)
+        )
+
+    def _kept(self, column: str, read: Callable[[], nw.Series[Any]]) -> nw.Series[Any]:
+        """A column as it reads, which is kept of tables that are small."""
+        found = self._read.get(column)
+        if found is None:
+            found = read()
+            if len(self) * (len(self._read) + 1) <= _KEPT:
+                self._read[column] = found
+        return found
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers; truth values do not count."""
@@ -268,21 +282,28 @@ class Table:
         for name, column in known.items() if self.dialect is not None else ():
             if column.is_number and isinstance(self.frame[name].dtype, nw.String):
                 kinds[name] = self._number_kind(name)
-            elif column.kind is not None:
+            elif column.kind is not None or column.categories is not None:
                 kinds.pop(name, None)
         found = replace(self, roles=roles, schema=known, numbers_in=kinds)
         return found.converted(roles.quasi_identifiers)._with(hierarchies or {})
 
     def _with(self, hierarchies: Mapping[str, Hierarchy]) -> Table:
         """The table with hierarchies that fit it, and with `GAP` where a missing cell counts as a value."""
+        learned: dict[str, set[str]] = {}
 
-        def cells(column: str) -> tuple[NDArray[Any], Int]:
-            codes = self.codes(column)
-            return codes.values, codes.codes
+        def cells_for(name: str) -> Callable[[str], tuple[NDArray[Any], Int]]:
+            def cells(column: str) -> tuple[NDArray[Any], Int]:
+                learned.setdefault(name, set()).add(column)
+                codes = self.codes(column)
+                return codes.values, codes.codes
+
+            return cells
 
         fitted = {
-            name: one.fitted(name, cells) if name in self.names else one for name, one in hierarchies.items()
+            name: one.fitted(name, cells_for(name)) if name in self.names else one
+            for name, one in hierarchies.items()
         }
+        provenance = TableProvenance.of(self.names, self.schema, learned)
         known = (*self.roles.quasi_identifiers, *self.roles.sensitive)
         filled = {}
         for name in known:
@@ -296,7 +317,8 @@ class Table:
                 gap = texts.index(GAP) if GAP in texts else len(texts)
                 labels = np.array([*texts, GAP], dtype=object)
                 filled[name] = Codes(labels, np.where(codes.codes < 0, gap, codes.codes))
-        return replace(self.replaced(filled) if filled else self, hierarchies=fitted)
+        table = self.replaced(filled) if filled else self
+        return replace(table, hierarchies=fitted, provenance=provenance)
 
     def _number_kind(self, column: str) -> Kind:
         """How the texts of a column that is declared to hold numbers read; of a CSV file.
@@ -371,6 +393,14 @@ class Table:
             schema=self.schema.among(kept),
             numbers_in=_without(self.numbers_in, columns),
         )
+
+
+def _texts(cells: nw.Series[Any]) -> nw.Series[Any]:
+    """Numbers as the texts that categories are declared by: 1 for 1 and 1.0."""
+    found = coded(cells.drop_nulls())
+    texts = {value: text_of(value) for value in found.values.tolist()}
+    listed = [None if cell is None or cell != cell else texts[cell] for cell in cells.to_list()]  # noqa: PLR0124
+    return nw.new_series(cells.name, listed, nw.String, backend=cells.implementation)
 
 
 def _without(numbers_in: Mapping[str, Kind], columns: Iterable[str]) -> Mapping[str, Kind]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from anonymizer.errors import ConformanceError
 from anonymizer.methods.contract.method import Method
-from anonymizer.testing import claims, frames
+from anonymizer.testing import claims, coupling, frames
 from anonymizer.testing.demands import Make
 
 Check = Callable[[Make], None]
@@ -19,6 +19,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     claims.parameters_can_be_written,
     claims.traits_are_true,
     claims.releases_say_what_they_are,
+    coupling.cells_are_made_of_what_is_said,
     claims.promised_classes_are_there,
     claims.simulator_reaches_the_release,
     claims.attack_simulator_runs_or_refuses,

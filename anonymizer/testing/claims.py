@@ -70,13 +70,13 @@ def traits_are_true(make: Make) -> None:
                 f"Cells of column {name!r} that were alike differ.",
                 "Say keeps_classes = False.",
             )
-    if method.works_by_rows:
+    if method.works_by_rows(original):
         alone = [method.transform_table(original.taken(np.array([row]))) for row in range(len(original))]
         cells = [_cells(one) for one in alone if len(one)]
         demand(
             [row for one in cells for row in one] == _cells(first),
             "A row alone becomes something else than among the others.",
-            "Say row_wise = False.",
+            "Let `provenance` say that it depends on all rows.",
         )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self
 
@@ -14,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
+from anonymizer.releases.claims import Claim, sentence, split
 from anonymizer.releases.composition import budget, composed
 from anonymizer.releases.foreign import ForeignCode, code_of
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee, published_gamma
@@ -22,21 +24,23 @@ from anonymizer.releases.release import Release, Step
 from anonymizer.risk.simulator import Simulatable
 from anonymizer.schema.columns import Schema
 from anonymizer.tables.changes import changed_cells, origin_in
+from anonymizer.tables.provenance import Dependence, TableProvenance
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 
-TRAITS: Final = ("row_wise", "random", "mixes_records", "keeps_rows", "keeps_classes")
+TRAITS: Final = ("random", "keeps_rows", "keeps_classes")
 """What every method has to say of itself; the defaults are for methods that are still being written."""
 
 
-class Method(BaseEstimator):  # type: ignore[misc]
+class Method(BaseEstimator, ABC):  # type: ignore[misc]
     """A method in the manner of scikit-learn: parameters in the constructor, learned things end in `_`.
 
-    Subclasses give `_fit` and `_transform`, which see a `Table`; those that the attack simulator knows are
-    `Simulatable` as well. What a method is to pipelines, reports and the simulator it says by its traits; a
-    method that says nothing is taken for the most dangerous kind.
+    Subclasses give `_fit` and `_transform`, which see a `Table`, and `provenance`, which says what they make
+    the cells of: what is promised is granted by that. Those that the attack simulator knows are `Simulatable`
+    as well. What a method is to pipelines, reports and the simulator it says by its traits; a method that
+    says nothing is taken for the most dangerous kind.
 
     Attributes:
         origin_: after a transformation, where each row of the output stood in the input, shape (m,); None if
@@ -52,12 +56,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
     """The name in specifications."""
     example: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     """Parameters with which it works on `anonymizer.testing.people`, where its own defaults do not."""
-    row_wise: ClassVar[bool] = False
-    """Whether what a row becomes depends on that row alone; see `works_by_rows`."""
     random: ClassVar[bool] = True
     """Whether another run may make another release."""
-    mixes_records: ClassVar[bool] = True
-    """Whether a released cell may depend on the cells of other records."""
     needs_columns: ClassVar[bool] = True
     """Whether it works on columns, so that without any it would protect nothing and refuses."""
     keeps_rows: ClassVar[bool] = False
@@ -170,7 +170,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
             AnonymizerError: the table does not fit the method; of its kind.
         """
         released = self.fit_transform_table(_without_index(table, keep=False)).renumbered()
-        guarantees = composed(self.guarantees(table))
+        granted, refused = self._judged(table, released)
+        guarantees = composed(granted)
         epsilon, delta = budget(guarantees)
         manifest = Manifest(
             specification=self.specification_,
@@ -183,6 +184,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
             discretisation=self.discretisation,
             seeded=self.seeded,
             rows=len(released),
+            made_of=released.provenance.describe(),
+            rows_by=released.provenance.rows.describe(),
             code=self.foreign_code,
         )
         return Release(
@@ -192,10 +195,27 @@ class Method(BaseEstimator):  # type: ignore[misc]
             guarantees,
             manifest,
             self.changed_,
-            self.notes,
+            (*self.notes, *(sentence(*one) for one in refused)),
             original=table,
             steps=self.done_,
             broken=self.broken_,
+        )
+
+    def _judged(
+        self, table: Table, released: Table
+    ) -> tuple[tuple[Guarantee, ...], tuple[tuple[Guarantee, str], ...]]:
+        """What is promised of the last release, and what the method gives and is not, with the reason."""
+        return split(self.claims(table), released.provenance)
+
+    def claims(self, table: Table) -> tuple[Claim, ...]:
+        """The guarantees of the last transformation, to be granted by what is released in the end.
+
+        Args:
+            table: that was transformed.
+        """
+        return tuple(
+            Claim.of(one, table.provenance, self._mark(table, *(one.columns if one.unit == "cell" else ())))
+            for one in self.guarantees(table)
         )
 
     @property
@@ -232,8 +252,41 @@ class Method(BaseEstimator):  # type: ignore[misc]
         """`transform` of a table; notes where rows came from and what has changed."""
         self.extra_: Mapping[str, Table] = {}
         released = self._transform(table)
+        names = dict.fromkeys((*released.names, *(n for one in self.extra_.values() for n in one.names)))
+        released = replace(released, provenance=self.provenance(table).among(names))
         self._note(table, released)
         return released
+
+    @abstractmethod
+    def provenance(self, table: Table) -> TableProvenance:
+        """What its output is made of, that of further tables included.
+
+        A column of the output of which nothing is said counts as made of all cells of all rows.
+
+        Args:
+            table: as given to it; only parameters, `columns_of`, `table.provenance` and what is declared may
+                be asked, no cells and nothing learned: this is published, and asked before a fit.
+        """
+
+    def _mark(self, table: Table, *cell: str) -> str:
+        """Its mark as a mechanism that is given this table.
+
+        Args:
+            table: as given to it.
+            cell: the column, where it accounts for cells and not for records.
+        """
+        return " ".join((table.provenance.mark(self.name), *cell))
+
+    def _behind_noise(self, table: Table, read: Dependence, *cell: str) -> Dependence:
+        """What a mechanism with a guarantee of records makes of what it reads; nothing new with a seed.
+
+        Args:
+            table: as given to it.
+            read: the cells that it is given, of the own row where they are accounted for, and all else that
+                decides its law.
+            cell: as in `_mark`: noise on a cell accounts for no other cell that was made of the same.
+        """
+        return read if self.seeded else read.behind(self._mark(table, *cell))
 
     def recoded(self, table: Table) -> Table:
         """Another table in the form of the release, as who knows the hierarchies would bring it there.
@@ -279,9 +332,10 @@ class Method(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def undeclared(cls) -> tuple[str, ...]:
-        """Those of `TRAITS` that neither it nor a method that it is derived from states."""
+        """Those of `TRAITS`, and of what every method gives, that neither it nor a method above it states."""
         stated = {key for kind in cls.__mro__ if kind not in Method.__mro__ for key in vars(kind)}
-        return tuple(trait for trait in TRAITS if trait not in stated)
+        lacking = tuple(trait for trait in TRAITS if trait not in stated)
+        return (*lacking, *sorted(cls.__abstractmethods__))
 
     @property
     def foreign_code(self) -> tuple[ForeignCode, ...]:
@@ -294,10 +348,14 @@ class Method(BaseEstimator):  # type: ignore[misc]
         """The columns that it adds to a table."""
         return ()
 
-    @property
-    def works_by_rows(self) -> bool:
-        """Whether, with these parameters, what a row becomes depends on that row alone."""
-        return self.row_wise
+    def works_by_rows(self, table: Table) -> bool:
+        """Whether, with these parameters and hierarchies, what a row becomes depends on that row alone.
+
+        Args:
+            table: as given to it.
+        """
+        fresh = replace(table, provenance=table.provenance.afresh())
+        return not self.random and self.provenance(fresh).is_by_rows
 
     @property
     def seeded(self) -> bool:
@@ -319,10 +377,6 @@ class Method(BaseEstimator):  # type: ignore[misc]
         """The names of the steps that the attack simulator does not know."""
         return () if isinstance(self, Simulatable) else (self.name,)
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """The columns whose cells may decide what becomes of others: all, unless a method knows better."""
-        return table.names if self.mixes_records and not self.works_by_rows else self.columns_of(table)
-
     @property
     def blurs(self) -> bool:
         """Whether it makes cells differ at random that were alike, so that classes say little after it."""
@@ -334,7 +388,9 @@ class Method(BaseEstimator):  # type: ignore[misc]
         return ()
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
-        """What is promised of the last release.
+        """What the last transformation gives, if it accounts for all that the cells were made of.
+
+        Whether it is promised of a release is decided by `anonymizer.releases.claims` for all methods alike.
 
         Args:
             table: that it was made of.

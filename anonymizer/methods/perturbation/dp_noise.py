@@ -26,6 +26,7 @@ from anonymizer.errors import TableError, near
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
+from anonymizer.tables.provenance import Dependence, TableProvenance
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
@@ -64,7 +65,6 @@ class DpNoise(NumericMethod):
     """
 
     name: ClassVar[str] = "dp-noise"
-    mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     applies_to: ClassVar[str] = 'No quasi-identifier is declared as type = "integer" or type = "float"'
     random: ClassVar[bool] = True
@@ -110,6 +110,15 @@ class DpNoise(NumericMethod):
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The quasi-identifiers that are declared as numbers."""
         return tuple(name for name in table.roles.quasi_identifiers if table.schema.of(name).is_number)
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """A cell depends on itself, with noise between that the domain decides, and no gap is left."""
+        cells = {}
+        for column in self.columns_of(table):
+            one = table.provenance[column]
+            domain = Dependence() if column in (self.bounds or {}) else one.domain
+            cells[column] = self._behind_noise(table, one.content | domain, column)
+        return table.provenance.recoded(cells, gaps="none")
 
     def _fit(self, table: Table) -> None:
         columns = self.columns_of(table)

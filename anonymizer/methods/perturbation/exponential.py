@@ -19,13 +19,13 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.transition import (
     domain,
     drawn,
-    is_declared,
     loss,
     of_one_cell,
     simulated_labels,
 )
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.risk.candidates import Candidates
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -41,8 +41,8 @@ class ExponentialMechanism(Method):
     d is the number of edges between the two values in the tree of the hierarchy. With `around = "value"` one
     cell is epsilon D-locally differentially private for D the largest distance: epsilon D / 2 from the
     weights and as much from their sums, which differ from value to value. The exact loss is the largest log
-    ratio in the matrix, `losses_`; it is promised where the categories are declared, since otherwise the
-    cells decide which values there are.
+    ratio in the matrix, `losses_`; it is promised where the categories are declared and the hierarchy is
+    written down, since otherwise the cells of others decide which values there are and how far apart.
 
     Args:
         epsilon: in [1e-6, 100].
@@ -60,9 +60,7 @@ class ExponentialMechanism(Method):
 
     name: ClassVar[str] = "exponential-mechanism"
     keeps_rows: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"columns": ("city",)}
 
@@ -89,9 +87,14 @@ class ExponentialMechanism(Method):
             if name in table.hierarchies and table.is_categorical(name)
         )
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns."""
-        return self.columns_of(table)
+    def provenance(self, table: Table) -> TableProvenance:
+        """A cell is drawn by its value or the median, over the domain, by distances in the hierarchy."""
+        cells = {}
+        for column in self.columns_of(table):
+            one = table.provenance[column]
+            read = one.content if self.around == "value" else one.content.spread()
+            cells[column] = self._behind_noise(table, read | one.domain | one.hierarchy, column)
+        return table.provenance.recoded(cells, gaps="none")
 
     def check(self) -> None:
         """As `Method.check`."""
@@ -117,11 +120,10 @@ class ExponentialMechanism(Method):
         self.losses_ = {column: loss(matrix) for column, (_, matrix) in self.transitions_.items()}
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
-        """Local differential privacy of one cell of each column whose categories are declared."""
-        if self.around != "value" or self.seeded:
-            return ()
-        declared = [column for column in self.transitions_ if is_declared(table, column)]
-        return tuple(one for c in declared for one in of_one_cell(c, self.transitions_[c][1], self.name))
+        """Local differential privacy of one cell, if no cell has made the matrix; see `provenance`."""
+        del table
+        found = self.transitions_.items()
+        return tuple(one for column, (_, matrix) in found for one in of_one_cell(column, matrix, self.name))
 
     def _distances(self, groups: Int, counts: Int) -> Float:
         distances = edges(groups)

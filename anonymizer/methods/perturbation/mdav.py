@@ -53,7 +53,6 @@ class MDAV(NumericMethod):
     makes_classes: ClassVar[bool] = True
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
     def __init__(
@@ -62,6 +61,10 @@ class MDAV(NumericMethod):
         self.k = k
         self.columns = columns
         self.distance = distance
+
+    @property
+    def _together(self) -> bool:
+        return True
 
     def check(self) -> None:
         """As `Method.check`."""

@@ -2,7 +2,8 @@
 
 Records are put into clusters of k or more, column by column in the order of the values, or all columns
 together. Each cell becomes the centroid of its cluster, with Laplace noise as large as one record of the
-cluster can change it, by epsilon. Methods differ in what they take that change to be.
+cluster can change it, by epsilon, on the declared step or a grid that the declared bounds decide. Methods
+differ in what they take that change to be.
 
 What is promised is promised for records that stay in their cluster (errata 32 and 33), and the condition of
 the guarantee says so. Beyond the paper: clusters of whole records, whose k-anonymity is a floor whatever
@@ -23,16 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.dp.budgets import budgets
-from anonymizer.dp.centroids import chosen, noisy
+from anonymizer.dp.centroids import chosen, noisy, on_public_grid
 from anonymizer.dp.clusters import Clusters, ranked
 from anonymizer.dp.domain import NumberDomain
 from anonymizer.errors import SpecError, TableError, UnreachableError, near
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.mdav import mdav
 from anonymizer.methods.perturbation.transition import domain as categories_of
-from anonymizer.methods.perturbation.transition import is_declared, led
+from anonymizer.methods.perturbation.transition import led
 from anonymizer.releases.guarantee import Guarantee, checked_budget, k_anonymity
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 Bool = NDArray[np.bool_]
@@ -83,13 +85,11 @@ class Microaggregation(Method):
         exact_: of each column how many clusters of equal values were released without noise.
     """
 
-    mixes_records: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = True
     applies_to: ClassVar[str] = "No quasi-identifier is declared as a number or as ordered categories"
     minimum_k: ClassVar[int] = 2
     follows_data: ClassVar[bool]
     """Whether the size of the noise depends on the values."""
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
     epsilon: float
@@ -122,11 +122,20 @@ class Microaggregation(Method):
         declared = table.schema.of(column)
         if declared.is_number:
             return True
-        return is_declared(table, column) and (declared.ordered or self.clusters == "records")
+        return declared.categories is not None and (declared.ordered or self.clusters == "records")
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns."""
-        return self.columns_of(table)
+    def provenance(self, table: Table) -> TableProvenance:
+        """A cell depends on all that may lie in its cluster, through noise for a change of one of them."""
+        columns = self.columns_of(table)
+        given = table.provenance
+        read = {name: (columns if self.clusters == "records" else (name,)) for name in columns}
+        cells = {}
+        for name, some in read.items():
+            behind = self._behind_noise(table, given.content(*some)).spread()
+            for one in some:
+                behind |= given[one].domain
+            cells[name] = behind
+        return given.recoded(cells, gaps="none")
 
     @property
     def blurs(self) -> bool:
@@ -145,7 +154,7 @@ class Microaggregation(Method):
             )
         found: dict[str, tuple[NumberDomain | NDArray[Any], Float]] = {}
         for column in self.columns_of(table):
-            if not is_declared(table, column):
+            if table.schema.of(column).categories is None:
                 domain = NumberDomain.declared(table, column)
                 found[column] = domain, domain.cells(table, column)
                 continue
@@ -189,6 +198,8 @@ class Microaggregation(Method):
         wide = -np.log1p(-min(self.confidence, 1 - 1e-15)) * scales
         reach = ((means - wide)[clusters.groups], (means + wide)[clusters.groups])
         self.known_[column] = ReleasedNumbers(domain, *_reach(values, *reach))
+        if domain.grid is None:
+            found = on_public_grid(found, low, high)
         return domain.of(domain.at(found[clusters.groups]))
 
     def _categories(self, column: str, values: NDArray[Any], codes: Int, groups: Int) -> NDArray[Any]:

@@ -50,7 +50,6 @@ class Noise(NumericMethod):
     name: ClassVar[str] = "noise"
     keeps_rows: ClassVar[bool] = True
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"epsilon": 1.0}
 
     def __init__(
@@ -153,7 +152,6 @@ class CorrelatedNoise(NumericMethod):
     name: ClassVar[str] = "correlated-noise"
     keeps_rows: ClassVar[bool] = True
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -173,6 +171,10 @@ class CorrelatedNoise(NumericMethod):
         self.bounds = bounds
         self.confidence = confidence
         self.random_state = random_state
+
+    @property
+    def _together(self) -> bool:
+        return True
 
     def check(self) -> None:
         """As `Method.check`."""
@@ -233,7 +235,6 @@ class MultiplicativeNoise(NumericMethod):
     """
 
     name: ClassVar[str] = "multiplicative-noise"
-    mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     random: ClassVar[bool] = True
 

@@ -12,6 +12,7 @@ from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.declared import decimals
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
@@ -32,7 +33,6 @@ class NumericMethod(Method):
     """
 
     applies_to: ClassVar[str] = "No quasi-identifier holds numbers"
-    row_wise: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = False
     columns: tuple[str, ...] | None = None
     digits: int | None = None
@@ -58,9 +58,20 @@ class NumericMethod(Method):
         """The numeric quasi-identifiers."""
         return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns."""
-        return self.columns_of(table)
+    @property
+    def _together(self) -> bool:
+        """Whether the cells of one column decide about those of others."""
+        return False
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """Noise and steps are found in the whole of a column, or of all columns together."""
+        columns = self.columns_of(table)
+        given = table.provenance
+        everything = given.content(*columns).spread()
+        return given.recoded(
+            {name: everything if self._together else given.content(name).spread() for name in columns},
+            gaps="stay",
+        )
 
     def _numbers(self, table: Table) -> Float:
         """The columns as a matrix of shape (n, d); missing cells are NaN."""

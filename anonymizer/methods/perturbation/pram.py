@@ -18,12 +18,12 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.transition import (
     domain,
     drawn,
-    is_declared,
     of_one_cell,
     simulated_labels,
 )
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.risk.candidates import Candidates
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -54,9 +54,7 @@ class PRAM(Method):
 
     name: ClassVar[str] = "pram"
     keeps_rows: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
     def __init__(
@@ -80,9 +78,14 @@ class PRAM(Method):
         """The quasi-identifiers that hold categories, which codes of whole numbers are."""
         return tuple(name for name in table.roles.quasi_identifiers if table.is_categorical(name))
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns."""
-        return self.columns_of(table)
+    def provenance(self, table: Table) -> TableProvenance:
+        """A cell is drawn by its own value and the matrix, which is about the domain and may be invariant."""
+        cells = {}
+        for column in self.columns_of(table):
+            content = table.provenance.content(column)
+            read = content.spread() if self.invariant else content
+            cells[column] = self._behind_noise(table, read | table.provenance[column].domain, column)
+        return table.provenance.recoded(cells, gaps="none")
 
     def check(self) -> None:
         """As `Method.check`."""
@@ -107,11 +110,10 @@ class PRAM(Method):
             self.transitions_[column] = (values, invariant(matrix, counts) if self.invariant else matrix)
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
-        """Local differential privacy of one cell of each column whose categories are declared."""
-        if self.invariant or self.seeded:
-            return ()
-        declared = [column for column in self.transitions_ if is_declared(table, column)]
-        return tuple(one for c in declared for one in of_one_cell(c, self.transitions_[c][1], self.name))
+        """Local differential privacy of one cell, if no cell has made the matrix; see `provenance`."""
+        del table
+        found = self.transitions_.items()
+        return tuple(one for column, (_, matrix) in found for one in of_one_cell(column, matrix, self.name))
 
     def _matrix(self, column: str, values: NDArray[Any]) -> Float:
         if column in (self.matrices or {}):

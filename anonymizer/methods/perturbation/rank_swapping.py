@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -39,9 +40,7 @@ class RankSwapping(Method):
 
     name: ClassVar[str] = "rank-swapping"
     keeps_rows: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
     def __init__(
@@ -61,9 +60,10 @@ class RankSwapping(Method):
         """The numeric quasi-identifiers."""
         return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns."""
-        return self.columns_of(table)
+    def provenance(self, table: Table) -> TableProvenance:
+        """A cell becomes one of another row of the column; empty ones stay empty."""
+        cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
+        return table.provenance.recoded(cells, gaps="stay")
 
     def check(self) -> None:
         """As `Method.check`."""
@@ -78,10 +78,10 @@ class RankSwapping(Method):
         del table
 
     def _transform(self, table: Table) -> Table:
-        random = Randomness(self.random_state)
         orders: dict[str, Int] = {}
         self.ranks_: dict[str, tuple[NDArray[Any], Int, int]] = {}
         for column in self.columns_of(table):
+            random = Randomness(self.random_state, f"rank swapping {column}")
             codes = table.codes(column)
             here = np.flatnonzero(codes.codes >= 0)
             # equal values get their ranks at random

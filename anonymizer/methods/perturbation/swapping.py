@@ -18,6 +18,7 @@ from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.transition import checked_size, simulated_labels
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -41,9 +42,7 @@ class Swapping(Method):
 
     name: ClassVar[str] = "swapping"
     keeps_rows: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
     def __init__(
@@ -63,9 +62,12 @@ class Swapping(Method):
         self.confidence = confidence
         self.random_state = random_state
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns, and those that partners agree in."""
-        return (*self.columns_of(table), *self.within)
+    def provenance(self, table: Table) -> TableProvenance:
+        """A cell becomes one of another row, of those that agree with it; empty ones stay empty."""
+        columns = self.columns_of(table)
+        read = {name: (columns if self.together else (name,)) for name in columns}
+        cells = {n: table.provenance.content(*one, *self.within).spread() for n, one in read.items()}
+        return table.provenance.recoded(cells, gaps="stay")
 
     def check(self) -> None:
         """As `Method.check`."""
@@ -86,7 +88,6 @@ class Swapping(Method):
                 )
 
     def _transform(self, table: Table) -> Table:
-        random = Randomness(self.random_state)
         columns = self.columns_of(table)
         self.groups_: Int = classes(table, tuple(self.within))
         self.codes_ = {column: table.codes(column) for column in columns}
@@ -96,6 +97,8 @@ class Swapping(Method):
             for column in exchanged:
                 whole &= self.codes_[column].codes >= 0
             rows = np.flatnonzero(whole)
+            # a stream for each: how much another column draws tells of its gaps
+            random = Randomness(self.random_state, f"swapping {exchanged}")
             chosen = rows[random.sample(len(rows), round(self.rate * len(rows)))]
             orders |= dict.fromkeys(exchanged, paired(chosen, self.groups_, random))
         return table.permuted(orders) if orders else table

@@ -37,9 +37,9 @@ def domain(table: Table, column: str) -> tuple[NDArray[Any], Int]:
         TableError: a cell holds another value than the declared ones, or there are too many for a matrix.
     """
     codes = table.codes(column)
-    values, declared = codes.values, is_declared(table, column)
-    if declared:
-        values = np.array(table.schema.of(column).categories, dtype=object)
+    values, declared = codes.values, table.schema.of(column).categories
+    if declared is not None:
+        values = np.array(declared, dtype=object)
     checked_size(column, len(values))
     places = {value: place for place, value in enumerate(values.tolist())}
     known = [places.get(value, -1) for value in codes.values.tolist()]
@@ -52,13 +52,8 @@ def domain(table: Table, column: str) -> tuple[NDArray[Any], Int]:
     return values, np.bincount(np.array(known, dtype=np.int64)[codes.codes], minlength=len(values))
 
 
-def is_declared(table: Table, column: str) -> bool:
-    """Whether the categories of a column of texts are declared, so that no cell decides what they are."""
-    return table.schema.of(column).categories is not None and not table.is_numeric(column)
-
-
 def of_one_cell(column: str, matrix: Float, method: str) -> tuple[Guarantee, ...]:
-    """The local differential privacy of one cell that is drawn by a matrix over declared categories.
+    """The local differential privacy of one cell that is drawn by a matrix which no cell has made.
 
     Args:
         column: the column.

@@ -22,6 +22,7 @@ from anonymizer.releases.guarantee import Guarantee, k_anonymity
 from anonymizer.risk.candidates import Candidates, LabelCandidates, reached
 from anonymizer.risk.classes import grouped
 from anonymizer.tables.encoding import Codes
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -44,8 +45,6 @@ class Recoding(Method):
     """
 
     makes_classes: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = False
-    mixes_records: ClassVar[bool] = True
     k: int
     constraints: tuple[Any, ...]
     columns: tuple[str, ...] | None
@@ -85,11 +84,15 @@ class Recoding(Method):
                     "Write the lowest and the highest allowed level, such as [0, 2].",
                 )
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns and those of constraints."""
+    def provenance(self, table: Table) -> TableProvenance:
+        """Labels depend on all rows of its columns and of those that constraints name."""
+        columns = self.columns_of(table)
         asked = [constraint(one) for one in self.constraints]
-        named = [name for one in asked for name in (one.column, *one.known)]
-        return tuple(dict.fromkeys((*self.columns_of(table), *named)))
+        named = [name for one in asked for name in (one.column, *one.known) if name in table.names]
+        given = table.provenance
+        read = (given.content(*columns, *named) | given.hierarchies(*columns, *named)).spread()
+        found = given.recoded(dict.fromkeys(columns, read), gaps="none")
+        return found if self.keeps_rows and not asked else found.with_rows(read)
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity over its columns, and what the constraints ask."""

@@ -10,6 +10,7 @@ import numpy as np
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 
@@ -28,8 +29,6 @@ class TopBottomCoding(Method):
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = False
-    mixes_records: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -41,15 +40,6 @@ class TopBottomCoding(Method):
         self.bounds = bounds
         self.quantiles = quantiles
         self.columns = columns
-
-    @property
-    def works_by_rows(self) -> bool:
-        """If all bounds are stated; quantiles are of the whole table."""
-        return bool(self.bounds) and self.columns is None
-
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns."""
-        return self.columns_of(table)
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """Those with bounds, and those of `columns`."""
@@ -71,6 +61,12 @@ class TopBottomCoding(Method):
             )
         for column, stated in (self.bounds or {}).items():
             _ends(column, stated)
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """With stated bounds a cell depends on itself; quantiles are of the whole table."""
+        read = {name: table.provenance.content(name) for name in self.columns_of(table)}
+        cells = {name: one if name in (self.bounds or {}) else one.spread() for name, one in read.items()}
+        return table.provenance.recoded(cells, gaps="stay")
 
     def _fit(self, table: Table) -> None:
         lower, upper = self.quantiles

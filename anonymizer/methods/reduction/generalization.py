@@ -12,6 +12,7 @@ from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import Level
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 
@@ -26,10 +27,8 @@ class Generalization(Method):
 
     name: ClassVar[str] = "generalization"
     random: ClassVar[bool] = False
-    mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"levels": {"age": 1, "city": 1}}
 
     def __init__(self, *, levels: Mapping[str, int] | None = None) -> None:
@@ -43,6 +42,12 @@ class Generalization(Method):
         if self.levels is not None:
             return self.levels
         return dict.fromkeys(table.roles.quasi_identifiers, 1)
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """A label depends on its own cell, and on what the hierarchy was built of."""
+        given = table.provenance
+        columns = [column for column, level in self._levels(table).items() if level]
+        return given.recoded({c: given.content(c) | given.hierarchies(c) for c in columns}, gaps="none")
 
     def _fit(self, table: Table) -> None:
         self.levels_ = {column: level for column, level in self._levels(table).items() if level}

@@ -10,6 +10,7 @@ from anonymizer.errors import TableError
 from anonymizer.methods.conditions.groups import groups_of
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Candidates
+from anonymizer.tables.provenance import COUNT, Dependence, TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -27,10 +28,8 @@ class Sampling(Method):
     """
 
     name: ClassVar[str] = "sampling"
-    mixes_records: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = True
     needs_columns: ClassVar[bool] = False
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = False
 
@@ -54,6 +53,15 @@ class Sampling(Method):
                 f"The sampling rate {self.rate} lies outside (0, 1].",
                 "Choose above 0 and up to 1, such as 0.8.",
             )
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """Which rows are drawn depends on how many there are, and on their groups.
+
+        A row more takes the place of another one, so that noise for one row does not account for it.
+        """
+        together = () if self.together is None else (self.together,)
+        read = table.provenance.content(*together) | Dependence.on((COUNT,), "all")
+        return table.provenance.with_rows(read.spread())
 
     def _fit(self, table: Table) -> None:
         del table

@@ -14,6 +14,7 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.releases.guarantee import OF_CLASSES, Guarantee, k_anonymity
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
 from anonymizer.risk.classes import classes_of
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 
@@ -22,16 +23,18 @@ class DropIdentifiers(Method):
 
     name: ClassVar[str] = "drop-identifiers"
     random: ClassVar[bool] = False
-    mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
     needs_columns: ClassVar[bool] = False
     ensures: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = True
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """The identifiers."""
         return table.roles.identifiers
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """Columns stay as they are or go."""
+        return table.provenance
 
     def _fit(self, table: Table) -> None:
         del table
@@ -54,14 +57,20 @@ class SuppressMissing(Method):
 
     name: ClassVar[str] = "suppress-missing"
     random: ClassVar[bool] = False
-    mixes_records: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = True
     ensures: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = False
 
     def __init__(self, *, columns: tuple[str, ...] | None = None) -> None:
         self.columns = columns
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """A row is there or not by its own gaps."""
+        columns = self.columns_of(table)
+        by = table.provenance.gaps(*columns)
+        return table.provenance.with_rows(by).recoded(
+            {name: table.provenance[name].cells for name in columns}, gaps="none"
+        )
 
     def _fit(self, table: Table) -> None:
         del table
@@ -95,17 +104,11 @@ class SuppressCells(Method):
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = False
-    mixes_records: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"minimum_rows": 2}
 
     def __init__(self, *, minimum_rows: int = 5, columns: tuple[str, ...] | None = None) -> None:
         self.minimum_rows = minimum_rows
         self.columns = columns
-
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns."""
-        return self.columns_of(table)
 
     def check(self) -> None:
         """As `Method.check`."""
@@ -114,6 +117,11 @@ class SuppressCells(Method):
             raise TableError(
                 f"minimum_rows is {self.minimum_rows}.", "Choose 2 or more; with 1 every value stays."
             )
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """Whether a cell stays depends on how many have its value."""
+        cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
+        return table.provenance.recoded(cells, gaps="stay")
 
     def _fit(self, table: Table) -> None:
         self.kept_ = {}
@@ -170,8 +178,6 @@ class SuppressRecords(Method):
     makes_classes: ClassVar[bool] = True
     random: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = False
-    mixes_records: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"k": 2, "columns": ("city",)}
 
@@ -216,9 +222,11 @@ class SuppressRecords(Method):
         )
         return whole or super().keeps(guarantee, before, after)
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns."""
-        return self.columns_of(table)
+    def provenance(self, table: Table) -> TableProvenance:
+        """Which rows stay depends on those that are like them."""
+        together = () if self.together is None else (self.together,)
+        read = table.provenance.content(*self.columns_of(table), *together)
+        return table.provenance.with_rows(read.spread())
 
     def _fit(self, table: Table) -> None:
         del table

@@ -21,6 +21,7 @@ from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.methods.contract.method import Method
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.risk.candidates import Candidates
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -54,9 +55,7 @@ class Anatomy(Method):
     needs_columns: ClassVar[bool] = False
     makes_classes: ClassVar[bool] = True
     last: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
     def __init__(
@@ -75,6 +74,12 @@ class Anatomy(Method):
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """The sensitive column."""
         return table.roles.sensitive if self.sensitive is None else (self.sensitive,)
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """Groups are dealt out by all values of the column, which lie in the further table with them."""
+        columns = self.columns_of(table)
+        read = table.provenance.content(*columns).spread()
+        return table.provenance.recoded(dict.fromkeys((self.group, COUNT, *columns), read), gaps="none")
 
     @property
     def adds(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Candidates
 from anonymizer.splu.generation import drawn_anywhere
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -32,9 +33,7 @@ class DistributionRandomization(Method):
     name: ClassVar[str] = "dbr"
     keeps_rows: ClassVar[bool] = True
     applies_to: ClassVar[str] = "The table has no sensitive columns"
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
     def __init__(self, *, columns: tuple[str, ...] | None = None, random_state: int | None = None) -> None:
@@ -44,6 +43,11 @@ class DistributionRandomization(Method):
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The sensitive columns."""
         return table.roles.sensitive
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """A cell is one of any row of the column."""
+        cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
+        return table.provenance.recoded(cells, gaps="none")
 
     def _fit(self, table: Table) -> None:
         self._checked(table)

@@ -17,6 +17,7 @@ from anonymizer.releases.guarantee import Guarantee
 from anonymizer.risk.candidates import Candidates
 from anonymizer.splu import guarantees
 from anonymizer.splu.generation import check_eligible, check_gamma, drawn, partitioned
+from anonymizer.tables.provenance import COUNT, Dependence, TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -44,9 +45,7 @@ class SpluGen(Method):
     name: ClassVar[str] = "splu-gen"
     last: ClassVar[bool] = True
     applies_to: ClassVar[str] = "The table has no sensitive columns"
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"gamma": 2}
@@ -75,6 +74,12 @@ class SpluGen(Method):
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The sensitive columns."""
         return table.roles.sensitive
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """A cell is one of a group of its column; the last rows go where groups do not come out even."""
+        cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
+        found = table.provenance.recoded(cells, gaps="none")
+        return found.with_rows(Dependence.on((COUNT,), "all"))
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Small-sum privacy: T_P by Lemma 2 and Theorem 4 of the paper."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Final, Protocol
 
 import narwhals as nw
@@ -21,6 +22,7 @@ from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.synthetic.budget import Budget
 from anonymizer.synthetic.counting import Coded
 from anonymizer.synthetic.domains import MAX_BINS, domains_of
+from anonymizer.tables.provenance import COUNT, Dependence, TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -64,9 +66,7 @@ class Synthesis(Method):
     applies_to: ClassVar[str] = "The table has no columns beside identifiers"
     needs_delta: ClassVar[bool] = False
     """Whether it works with delta above 0 only."""
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {
@@ -101,9 +101,15 @@ class Synthesis(Method):
         """All but the identifiers."""
         return tuple(name for name in table.names if name not in table.roles.identifiers)
 
-    def reads(self, table: Table) -> tuple[str, ...]:
-        """Its columns."""
-        return self.columns_of(table)
+    def provenance(self, table: Table) -> TableProvenance:
+        """Cells, gaps and the number of rows come from what was measured with noise."""
+        columns, given = self.columns_of(table), table.provenance
+        read = given.content(*columns) | given.rows | Dependence.on((COUNT,), "own")
+        measured = self._behind_noise(table, read).spread()
+        for name in columns:
+            measured |= given[name].domain
+        found = {name: replace(given[name], cells=measured, gaps=measured) for name in columns}
+        return TableProvenance(found, measured)
 
     @property
     def discretisation(self) -> Mapping[str, Any]:
@@ -125,10 +131,8 @@ class Synthesis(Method):
         return tuple(found)
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
-        """Differential privacy of one row, by what was spent; nothing with a seed."""
+        """Differential privacy of one row, by what was spent."""
         del table
-        if self.seeded:
-            return ()
         epsilon, delta = self.spent_
         condition = (
             "A person has one row. Whether there is a release tells that no cell is missing or outside of "

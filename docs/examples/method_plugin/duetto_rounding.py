@@ -10,6 +10,7 @@ import numpy as np
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 
@@ -23,9 +24,7 @@ class Rounding(Method):
 
     name: ClassVar[str] = "rounding"
     example: ClassVar[Mapping[str, Any]] = {"to": 5.0, "columns": ("age",)}
-    row_wise: ClassVar[bool] = True
     random: ClassVar[bool] = False
-    mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
 
@@ -45,6 +44,11 @@ class Rounding(Method):
 
     def _usual(self, table: Table) -> tuple[str, ...]:
         return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
+
+    def provenance(self, table: Table) -> TableProvenance:
+        """A rounded cell depends on its own row; empty cells stay empty."""
+        cells = {name: table.provenance.content(name) for name in self.columns_of(table)}
+        return table.provenance.recoded(cells, gaps="stay")
 
     def _fit(self, table: Table) -> None:
         self.columns_ = self.columns_of(table)

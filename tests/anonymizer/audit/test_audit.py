@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from anonymizer.audit.audit import CLAIMS, Auditor, Plan, most_shown
+from anonymizer.audit.audit import Auditor, Plan, most_shown
 from anonymizer.audit.command import Command, Output, workplace
 from anonymizer.audit.neighbours import Neighbours
 from anonymizer.dp.distinguisher import SCORE, Distinguisher
@@ -18,6 +18,8 @@ from anonymizer.methods.perturbation.dp_noise import DpNoise
 from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import Spec, parse
+from anonymizer.releases.claims import OF_RECORDS
+from anonymizer.releases.guarantee import Guarantee
 from anonymizer.tables.declared import declared_numbers
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -265,7 +267,7 @@ def test_every_method_that_claims_epsilon_is_audited():
             )
         except (AnonymizerError, ModuleNotFoundError):
             continue
-        if any(one.kind in CLAIMS for one in made.guarantees):
+        if any(one.kind in OF_RECORDS for one in made.guarantees):
             claiming.add(word)
     assert {"dp-noise", "dp-um", "idp-ls"} <= claiming <= audited_words
 
@@ -305,6 +307,35 @@ def test_what_cannot_be_audited_says_why():
         Plan(runs=3)
     with pytest.raises(SpecError, match="probability of error"):
         Plan(wrong=0.7)
+
+
+def test_neighbours_differ_in_the_columns_that_cells_were_made_of():
+    """A column that is made of two others has neighbours in both, whatever it is called."""
+    spec = spec_of({"method": "dp-noise"}, NUMBERS)
+    claim = Guarantee("local-dp", {"epsilon": 1.0}, "cell", ("worth",), "replace", over=("age", "pay"))
+    with workplace() as folder:
+        pairs = list(Neighbours(spec, people(), folder).pairs(claim))
+    differing = {
+        name
+        for pair in pairs
+        for name in pair.first.names
+        if pair.first.native[name].to_list() != pair.second.native[name].to_list()
+    }
+    assert differing == {"age", "pay"}
+
+
+def test_an_audit_of_which_every_run_is_refused_is_no_result(run):
+    """A short table may come out as it was: then the gate finds a step that has changed nothing."""
+    people().write_csv("data.csv")
+    Path("spec.toml").write_text(SPEC.replace("[columns]", f"[columns]\n{CODES}") + "columns = ['age']\n")
+    out, err = run("audit data.csv --spec spec.toml --runs 8 --search 8", status=65)
+    assert "No run was released: GateError: " in err
+    assert "type" in err
+    assert out == ""
+
+
+CODES = 'pay = { type = "integer", bounds = [0, 5] }'
+"""Which it is not: the gate refuses every release for a cell of another type."""
 
 
 def test_a_trained_distinguisher_adds_up_what_single_numbers_say():

@@ -23,6 +23,7 @@ from anonymizer.dp.mechanisms import (
     with_laplace,
 )
 from anonymizer.dp.smooth import Smooth, median_local, median_smooth, variance_local
+from anonymizer.dp.ttest import SmoothTTest
 from anonymizer.errors import SpecError
 from anonymizer.releases.composition import parallel, sampled, sequential
 
@@ -81,6 +82,9 @@ def test_an_audit_finds_no_more_than_the_claim_and_most_of_it():
         lambda: randomized_response("a", ["a"], 1.0),
         lambda: randomized_response("a", ["a", "b"], 100.0),
         lambda: Smooth(0.0, 0.1),
+        lambda: Smooth(10.1, 0.1),
+        lambda: Smooth(float("nan"), 0.1),
+        lambda: SmoothTTest(20.0, 0.1, 4.0, (0.0, 4.0)).released([1.0, 2.0], [3.0, 1.0]),
         lambda: Smooth(1.0, 1.0),
         lambda: Smooth(1.0, 0.1).released([1.0, 2.0], 1.0),
         lambda: Smooth(1.0, 0.1).released([1.0], -1.0),

@@ -204,6 +204,9 @@ class Unknown(Method):
 
     name = "unknown"
 
+    def provenance(self, table):
+        return table.provenance
+
     def _fit(self, table):
         pass
 

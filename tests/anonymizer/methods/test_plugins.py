@@ -161,7 +161,7 @@ SOUND = (
             "from tests.anonymizer.testing.test_conformance import Silent\n"
             "class Own(Silent):\n    name = 'x'\n",
             ["x = strange:Own"],
-            "row_wise, random",
+            "does not state random, keeps_rows",
         ),
         (
             "from tests.anonymizer.testing.test_conformance import Sound as Own\nOwn.name = 'tens'",

@@ -18,6 +18,7 @@ from anonymizer.releases.manifest import Manifest
 from anonymizer.report.assessment import assess
 from anonymizer.risk.simulator import simulate_attack
 from anonymizer.schema.columns import Column, Schema
+from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -100,6 +101,9 @@ class Silent(Method):
 
     name: ClassVar[str] = "silent"
 
+    def provenance(self, table):
+        return TableProvenance()
+
     def _fit(self, table):
         pass
 
@@ -116,6 +120,9 @@ class Drawn(Method):
     def __init__(self, *, anew: bool = False) -> None:
         self.anew = anew
 
+    def provenance(self, table):
+        return TableProvenance()
+
     def _fit(self, table):
         pass
 
@@ -126,8 +133,8 @@ class Drawn(Method):
 
 def test_a_method_that_says_nothing_is_taken_for_the_most_dangerous():
     method = Silent()
-    assert [method.random, method.mixes_records, method.needs_columns] == [True] * 3
-    assert [method.row_wise, method.keeps_rows, method.keeps_classes] == [False] * 3
+    assert [method.random, method.needs_columns] == [True] * 2
+    assert [method.keeps_rows, method.keeps_classes] == [False] * 2
     assert method.guarantees(Table.of(FRAME)) == ()
     assert method.unsimulated == ("silent",)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -207,7 +206,8 @@ def test_many_findings_of_one_rule_are_gathered():
 
 
 def test_what_is_claimed_and_what_not():
-    table = replace(people(), schema=Schema({"age": Column("integer", 0, 120)}))
+    table = people()
+    table = table.declared(table.roles, table.hierarchies, Schema({"age": Column("integer", 0, 120)}))
     pipeline = Pipeline(steps=[("noise", DpNoise(epsilon=1.0, columns=("age",)))])
     release = pipeline.release(table)
     told = " ".join(cautions(table, release.table, None, pipeline))

@@ -10,12 +10,21 @@ import pytest
 
 from anonymizer.errors import AnonymizerError, ConformanceError, TableError
 from anonymizer.methods.contract.method import TRAITS, Method
+from anonymizer.methods.perturbation.exponential import ExponentialMechanism
+from anonymizer.methods.perturbation.idp import IdpLs
+from anonymizer.methods.perturbation.pram import PRAM
+from anonymizer.methods.perturbation.swapping import Swapping
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.methods.reduction.coding import TopBottomCoding
+from anonymizer.methods.reduction.sampling import Sampling
+from anonymizer.methods.reduction.suppression import SuppressRecords
 from anonymizer.methods.registry import METHODS
 from anonymizer.releases.guarantee import k_anonymity
+from anonymizer.tables.provenance import NOTHING, TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from anonymizer.testing import CHECKS, DECLARED, check_method, maker, people
+from anonymizer.testing.coupling import cells_are_made_of_what_is_said
 from anonymizer.testing.people import everyone
 from tests.support.grids import grid
 
@@ -24,11 +33,12 @@ class Marginals(Method):
     """A synthetic table: every cell is drawn from its column, and no row is of anybody."""
 
     name: ClassVar[str] = "marginals"
-    row_wise: ClassVar[bool] = False
     random: ClassVar[bool] = True
-    mixes_records: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = False
+
+    def provenance(self, table):
+        return TableProvenance()
 
     def _fit(self, table):
         self.columns_ = {name: table.codes(name).values for name in table.names}
@@ -85,9 +95,7 @@ class Sound(Method):
     """Ages in tens."""
 
     name: ClassVar[str] = "tens"
-    row_wise: ClassVar[bool] = True
     random: ClassVar[bool] = False
-    mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
     width: ClassVar[int] = 10
@@ -96,10 +104,15 @@ class Sound(Method):
         self.columns = columns
         self.random_state = random_state
 
+    def provenance(self, table):
+        cells = {name: table.provenance.content(name) for name in self.columns_of(table)}
+        return table.provenance.recoded(cells, gaps="none")
+
     def _fit(self, table):
         pass
 
     def _transform(self, table):
+        table.complete(self.columns_of(table))
         return table.replaced({name: self._rounded(table.numbers(name)) for name in self.columns_of(table)})
 
     def _rounded(self, column):
@@ -120,6 +133,9 @@ class Silent(Method):
     """Says nothing."""
 
     name: ClassVar[str] = "silent"
+
+    def provenance(self, table):
+        return table.provenance
 
     def _fit(self, table):
         pass
@@ -149,10 +165,63 @@ class ByTheTable(Sound):
 
 
 class ParksEvenRows(Sound):
-    row_wise: ClassVar[bool] = False
-
     def _transform(self, table):
         return table.replaced({"city": np.arange(len(table))})
+
+
+class HidesOthers(Sound):
+    """Cells of illness decide about ages, and nothing says so."""
+
+    def _transform(self, table):
+        return table.replaced({"age": (table.numbers("age") + table.codes("illness").codes) // 1})
+
+
+class HidesTheTable(Sound):
+    """The middle of all ages decides about each."""
+
+    def _transform(self, table):
+        ages = table.numbers("age")
+        return table.replaced({"age": np.where(ages > np.nanmean(ages), 1, 0)})
+
+
+class HidesTheHierarchy(Sound):
+    """Labels of a hierarchy that may be built of other columns."""
+
+    def provenance(self, table):
+        return table.provenance.recoded({"city": table.provenance.content("city")}, gaps="none")
+
+    def _transform(self, table):
+        table.complete(("city",))
+        codes = table.codes("city")
+        level = table.hierarchies["city"].bind(codes.values, "city")[1]
+        return table.replaced({"city": np.array(level.labels, dtype=object)[level.groups[codes.codes]]})
+
+
+class HidesGaps(Sound):
+    """The gaps of a column stay, and it says that there are none."""
+
+    def provenance(self, table):
+        return table.provenance.recoded({"weight": NOTHING}, gaps="none")
+
+    def _transform(self, table):
+        gaps = table.missing("weight")
+        return table.replaced({"weight": np.where(gaps, np.nan, 70.0)})
+
+
+class HidesRows(Sound):
+    """Old people are left out, and nothing says so."""
+
+    keeps_rows: ClassVar[bool] = False
+
+    def _transform(self, table):
+        return table.taken(np.flatnonzero(~(table.numbers("weight") > 80)))
+
+
+class HidesTheOrder(Sound):
+    """The rows come in the order of the weights."""
+
+    def _transform(self, table):
+        return table.taken(np.argsort(table.numbers("weight"), kind="stable"))
 
 
 class PromisesMuch(Sound):
@@ -198,6 +267,9 @@ class Terse(Sound):
         return super()._transform(table)
 
 
+HIDING = (HidesOthers, HidesTheTable, HidesTheHierarchy, HidesGaps, HidesRows, HidesTheOrder)
+
+
 @pytest.mark.parametrize(
     ("broken", "check"),
     [
@@ -208,6 +280,7 @@ class Terse(Sound):
         (LosesRows, "traits_are_true"),
         (ByTheTable, "traits_are_true"),
         (ParksEvenRows, "traits_are_true"),
+        *((one, "cells_are_made_of_what_is_said") for one in HIDING),
         (PromisesMuch, "promised_classes_are_there"),
         (TellsTooLittle, "simulator_reaches_the_release"),
         (ChangesOthers, "rows_columns_and_types_stay"),
@@ -233,10 +306,41 @@ def test_the_sound_method_that_the_broken_ones_are_made_of_passes():
 
 def test_a_method_that_says_nothing_is_told_what_to_say():
     assert Silent.undeclared() == TRAITS
-    with pytest.raises(ConformanceError, match="row_wise") as found:
+    with pytest.raises(ConformanceError, match="keeps_classes") as found:
         check_method(Silent)
     assert isinstance(found.value, AssertionError)
     assert isinstance(found.value, AnonymizerError)
+
+
+def test_a_method_that_does_not_say_what_its_cells_are_made_of_cannot_be_made():
+    class Forgetful(Sound):
+        provenance = Method.provenance
+
+    assert Forgetful.undeclared() == ("provenance",)
+    with pytest.raises(TypeError, match="provenance"):
+        Forgetful()
+    with pytest.raises(ConformanceError, match="provenance"):
+        check_method(Forgetful)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Sampling(rate=0.5, together="city"),
+        lambda: SuppressRecords(k=2, columns=("city",), together="illness"),
+        lambda: Swapping(columns=("age",), within=("illness",)),
+        lambda: Swapping(rate=1.0, columns=("age", "city"), together=True),
+        lambda: PRAM(columns=("city",), invariant=True),
+        lambda: ExponentialMechanism(columns=("city",), around="median"),
+        lambda: IdpLs(k=3, columns=("age", "city"), clusters="records"),
+        lambda: LocalRecoding(k=2, constraints=({"model": "t-closeness", "column": "illness", "t": 0.4},)),
+        lambda: TopBottomCoding(bounds={"age": (30, 50)}),
+        lambda: TopBottomCoding(columns=("age",), quantiles=(0.3, 0.6)),
+    ],
+    ids=lambda make: str(make()).replace("\n", " "),
+)
+def test_parameters_decide_what_cells_are_made_of(make):
+    cells_are_made_of_what_is_said(make)
 
 
 def test_the_table_of_the_checks_is_what_it_says():
