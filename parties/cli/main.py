@@ -95,7 +95,7 @@ ENTRIES: Final = {
     ),
     "recognizer": Subcommand(
         "anonymizer.cli.recognizer",
-        "Train and measure the recognizer of direct identifiers in English documents.",
+        "Train the recognizer of direct identifiers in English documents, and measure the first pass.",
     ),
 }
 """The subcommands by name, in the order of the help."""

@@ -75,7 +75,10 @@ SHELL = MappingProxyType(
         "README.md": (2, "tests/parties/test_demo.py, and the rows of docs/anonymizer.md"),
         "docs/anonymizer.md": (9, "tests/anonymizer/test_documentation.py runs them"),
         "docs/catalog.md": (1, "tests/parties/catalog/test_catalog_page.py compares their options"),
-        "docs/documents-direct.md": (1, "trains for minutes on documents that are not in the repository"),
+        "docs/documents-direct.md": (
+            2,
+            "trains and measures for minutes, on documents that are not in the repository",
+        ),
         "docs/documents.md": (1, "tests/anonymizer/documents runs `duetto sanitize` on the same folder"),
         "docs/first-hour.md": (4, "tests/parties/dashboard/test_browser.py runs them between two parties"),
         "docs/linkage.md": (2, "test_linkage_page.py and parties/cli/test_matching.py run them"),

@@ -89,7 +89,7 @@ def test_impossible_lanes(tmp_path, lanes):
 
 def test_the_cluster_of_the_documents(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
-    [block] = re.findall(r"```toml\n(\[compute\].*?)```", page, re.DOTALL)
+    [block] = re.findall(r"```toml\n(\[compute\]\ndask .*?)```", page, re.DOTALL)
     dask = load(written(tmp_path, GOOD + block)).compute.dask
     assert dask.key == tmp_path / "dask/duetto.key"
     with pytest.raises(ConfigError, match="dask_seconds is above 3600"):

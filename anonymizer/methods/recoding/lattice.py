@@ -40,7 +40,7 @@ class Frequencies:
         first[profiles] = np.arange(len(profiles))
         self._attributes = attributes
         self._codes = [one.codes[first] for one in attributes]
-        # The values themselves stand below all levels: the lowest one that limits leave may join some of them.
+        # The values stand below all levels: the lowest one that limits leave may join some of them.
         self._nodes = np.full((1, len(attributes)), -1, dtype=np.int64)
         self._held = [(np.arange(count), np.bincount(profiles[counted], minlength=count))]
         self._sizes = [count]

@@ -388,7 +388,7 @@ SETUPS = {
     "edited ledger": own(edited("ledger.jsonl"), "ledger", "broken at entry", "Compare it with a backup"),
     "edited heads": own(junk("heads.json"), "ledger", "heads.json", "Restore the file"),
     "edited audit log": own(edited("audit/*.jsonl"), "audit log", "broken: line", "keep it as evidence"),
-    "deleted audit log": own(audit_deleted, "audit log", "log is empty", "duetto log verify"),
+    "deleted audit log": own(audit_deleted, "audit log", "log is empty", "duetto log record-gap"),
     "frozen daemon": own(frozen, "daemon", "does not answer", "stop it with `duetto party stop"),
     "lost socket": own(socket_lost, "daemon", "does not answer", "stop it with `duetto party stop"),
     "unknown key": Setup(
