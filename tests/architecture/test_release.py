@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import importlib.metadata
 import re
 import tomllib
 from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests.architecture.source import PACKAGES, ROOT, modules, nodes
@@ -52,3 +54,15 @@ def test_every_requirement_is_pinned(project: dict[str, Any]) -> None:
             version = exact.get(canonicalize_name(needed.name))
             assert version is not None, f"constraints.txt does not pin {needed.name}"
             assert needed.specifier.contains(version), f"{needed} does not allow the pinned {version}"
+
+
+def test_every_pinned_version_runs_on_the_oldest_python(project: dict[str, Any]) -> None:
+    """A pin that wants a later patch release of Python keeps those with the one of their system out."""
+    oldest = project["requires-python"].removeprefix(">=") + ".0"
+    wrong = {
+        found.name: found.metadata["Requires-Python"]
+        for found in importlib.metadata.distributions()
+        if found.metadata["Requires-Python"]
+        and not SpecifierSet(found.metadata["Requires-Python"]).contains(oldest)
+    }
+    assert not wrong, f"pin earlier versions in constraints.txt: {wrong}"
