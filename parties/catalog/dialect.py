@@ -127,7 +127,8 @@ class Writing:
 
     @cached_property
     def _numbers(self) -> re.Pattern[str]:
-        return re.compile(rf"(?:{self._grammar}\n)*+{self._grammar}")
+        # an atomic group, not `*+`, which Python before 3.11.5 matches wrongly where groups are repeated
+        return re.compile(rf"(?>(?:{self._grammar}\n)*){self._grammar}")
 
     @property
     def _grammar(self) -> str:
