@@ -32,6 +32,7 @@ NOT_RUN = MappingProxyType(
     {
         "scripts/environment": "the environment of the tests is there",
         "sudo": "changes the machine",
+        "nft": "changes the machine",
         "podman": "needs a builder of images",
         "openssl": "tests/parties/cluster/test_page.py runs them",
         "dask": "the same",
