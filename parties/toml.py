@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from smc.errors import DuettoError
-
-T = TypeVar("T")
 
 _TEXT_BYTES = 1 << 20
 
@@ -61,57 +59,15 @@ def read(path: Path, error: type[DuettoError]) -> dict[str, Any]:
     Raises:
         DuettoError: of class `error`; the file is missing, unreadable or not TOML.
     """
-    return parse(_text(path, error), path.name, error)
-
-
-def _text(path: Path, error: type[DuettoError]) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise error(f"{path} does not exist.", "Make it, or correct the path in duetto.toml.") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise error(
             f"{path} cannot be read: {type(problem).__name__}.", "Check rights and encoding."
         ) from None
-
-
-class TomlFile(Generic[T]):
-    """A TOML file that is asked for again and again; it is read each time, but parsed only after a change.
-
-    Its text is compared, since two writes within one tick of the clock have the same stamp. Thread-safe.
-
-    Args:
-        path: the file.
-        error: the class of errors.
-        understand: what a parsed document says; depends on nothing else where `lasting`, raises `error`.
-        lasting: whether what a document says may be kept; None if that of each may.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        error: type[DuettoError],
-        understand: Callable[[dict[str, Any]], T],
-        lasting: Callable[[T], bool] | None = None,
-    ) -> None:
-        self._path = path
-        self._error = error
-        self._understand = understand
-        self._lasting = lasting
-        self._kept: tuple[str, T] | None = None
-
-    def load(self) -> T:
-        """What the file says now.
-
-        Raises:
-            DuettoError: of class `error`, as `read` and `understand` raise it.
-        """
-        text, kept = _text(self._path, self._error), self._kept
-        if kept is not None and kept[0] == text:
-            return kept[1]
-        found = self._understand(parse(text, self._path.name, self._error))
-        self._kept = (text, found) if self._lasting is None or self._lasting(found) else None
-        return found
+    return parse(text, path.name, error)
 
 
 class StrictTable:

@@ -19,7 +19,7 @@ from parties.catalog.persons import Kind, kind_of
 from parties.catalog.strangers import unlike
 from parties.errors import ConfigError, DataError
 from parties.texts import NAME
-from parties.toml import StrictTable, TomlFile, near, read
+from parties.toml import StrictTable, near, read
 from smc.analyses.studies.columns import Schema
 
 FILES: Final = {
@@ -216,31 +216,6 @@ def load_catalog(path: Path) -> Catalog:
         ConfigError: the file is missing or declares something impossible; says where and how to fix it.
     """
     return catalog_of(read(path, ConfigError), path)
-
-
-class CatalogFile:
-    """A catalog that is asked for again and again, and parsed only when it is another one.
-
-    Each time it is checked whether two names have come to read one source; where data sets are in databases,
-    whose addresses may stand in files of their own, all is parsed each time.
-
-    Args:
-        path: the file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._place = path.name
-        self._file = TomlFile(path, ConfigError, lambda document: catalog_of(document, path), _stands_alone)
-
-    def load(self) -> Catalog:
-        """As `load_catalog` reads it now; raises as it does."""
-        catalog = self._file.load()
-        _check_sources(self._place, catalog.datasets)
-        return catalog
-
-
-def _stands_alone(catalog: Catalog) -> bool:
-    return all(dataset.kind != "sql" for dataset in catalog.datasets.values())
 
 
 def catalog_of(document: Mapping[str, Any], path: Path) -> Catalog:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from parties.catalog.declaration import CatalogFile, DatasetDeclaration
+from parties.catalog.declaration import Catalog, DatasetDeclaration, load_catalog
 from parties.catalog.reading import Reader
 from parties.contracts.contract import Contract, Schemas
 from parties.contracts.spec import JobSpec
@@ -35,7 +35,7 @@ from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.conditions import JobView
-from parties.policy.rules import PolicyFile
+from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
 from parties.toml import near
 from smc.analyses.disclosure.limits import Limits
@@ -77,8 +77,8 @@ class Admission:
         maximum_memory: int,
     ) -> None:
         self._name = name
-        self._catalog = CatalogFile(catalog)
-        self._policy = PolicyFile(policy)
+        self._catalog = catalog
+        self._policy = policy
         self._ledger = ledger
         self.history: Final = history
         self._reader = reader
@@ -131,7 +131,7 @@ class Admission:
         side = task.side
         if not side.dataset:
             return {}
-        catalog = self._catalog.load()
+        catalog = self._load_catalog()
         check_bounds(task, catalog.dataset(side.dataset))
         return {name: catalog.schema(side.dataset, column) for name, column in side.columns.items()}
 
@@ -157,7 +157,7 @@ class Admission:
             return LocalData({})
         secret = self.history.secret() if task.facts.exact is not None else None
         keeping = [side.columns[name] for name in task.facts.keeps_missing if name in side.columns]
-        dataset = self._catalog.load().dataset(side.dataset)
+        dataset = self._load_catalog().dataset(side.dataset)
         what = (task.spec, task.role, dataset, secret, moduli)
         stamp = self._reader.stamp(dataset)
         local = None if stamp is None else self._kept.get(what, stamp)
@@ -228,7 +228,7 @@ class Admission:
             naming=self._naming(task),
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
-        verdict = evaluate(self._policy.load(), view)
+        verdict = evaluate(load_policy(self._policy), view)
         if facts.exact is None or not verdict.allowed:
             return verdict
         earlier = self.history.unlisted(account, task.peer, partial(self._ledger.exact, account, task.peer))
@@ -265,7 +265,7 @@ class Admission:
                 f'Write person = "COLUMN" below [datasets.{task.side.dataset}] in the catalog, or add '
                 "noise to the job (epsilon).",
             )
-        if minimum > 1 and (unlike := self._catalog.load().tells_unlike(task.side.dataset)):
+        if minimum > 1 and (unlike := self._load_catalog().tells_unlike(task.side.dataset)):
             raise OverlapError(*unlike)
         account = self.account(task)
         return ParticipantSet(
@@ -301,7 +301,7 @@ class Admission:
         Raises:
             ConfigError: the catalog is wrong.
         """
-        declared = self._catalog.load().datasets
+        declared = self._load_catalog().datasets
         if task.side.dataset not in declared:
             return Account.of(task.side.dataset)
         population = declared[task.side.dataset].population
@@ -385,7 +385,7 @@ class Admission:
 
     def _names_of_persons(self, task: Task) -> tuple[str, ...]:
         """The local columns that name persons and by which exact tables would sort rows."""
-        catalog, side = self._catalog.load(), task.side
+        catalog, side = self._load_catalog(), task.side
         if side.dataset not in catalog.datasets:
             return ()
         columns = {side.columns[name] for name in task.facts.sorts_by if name in side.columns}
@@ -393,5 +393,8 @@ class Admission:
 
     def _naming(self, task: Task) -> frozenset[str]:
         """The local columns that the data set declares as its key or person."""
-        declared = self._catalog.load().datasets.get(task.side.dataset)
+        declared = self._load_catalog().datasets.get(task.side.dataset)
         return frozenset(() if declared is None else (*declared.key, *declared.person))
+
+    def _load_catalog(self) -> Catalog:
+        return load_catalog(self._catalog)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
-from parties.toml import StrictTable, TomlFile, read
+from parties.toml import StrictTable, read
 from smc.analyses.disclosure.limits import MAX_LIMIT, ZEROS, Limits
 from smc.analyses.studies.facts import Facts, Stated
 from smc.analyses.studies.loss import MAX_TERM
@@ -124,19 +124,6 @@ def load_policy(path: Path) -> Policy:
         ConfigError: the file is missing, or a rule has an unknown, missing or impossible entry.
     """
     return parse_policy(read(path, ConfigError), path.name)
-
-
-class PolicyFile(TomlFile[Policy]):
-    """A policy that is asked for again and again, and parsed only when it is another one.
-
-    Its `load` raises as `load_policy`.
-
-    Args:
-        path: the file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, ConfigError, lambda document: parse_policy(document, path.name))
 
 
 def parse_policy(document: dict[str, Any], place: str) -> Policy:

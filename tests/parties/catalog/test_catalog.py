@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from parties.catalog import EXAMPLE
 from parties.catalog.cells import parser
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.declaration import CatalogFile, load_catalog
+from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import count_rows, load
 from parties.errors import ConfigError, DataError
 from smc.analyses.studies.columns import Schema
@@ -320,27 +320,6 @@ def test_passwords_stay_out_of_the_catalog(tmp_path):
     found = catalog(tmp_path, text).dataset("v")
     assert found.url == "host=db password=secret"
     assert "secret" not in repr(found)
-    file = CatalogFile(tmp_path / "catalog.toml")
-    for address in ("host=db password=secret", "host=db password=other"):
-        secret.write_text(address)
-        assert file.load().dataset("v").url == address
-
-
-def test_two_names_that_come_to_read_one_file_are_refused_though_the_catalog_is_the_same(tmp_path):
-    column = 'type = "integer"\nlower = 0\nupper = 1\n'
-    path = tmp_path / "catalog.toml"
-    path.write_text(
-        "".join(
-            f'[datasets.{name}]\nsource = "{name}.csv"\n[datasets.{name}.columns.x]\n{column}'
-            for name in "ab"
-        )
-    )
-    (tmp_path / "a.csv").write_text("x\n1\n")
-    file = CatalogFile(path)
-    assert file.load() == file.load()
-    (tmp_path / "b.csv").symlink_to("a.csv")
-    with pytest.raises(ConfigError, match="read the same source"):
-        file.load()
 
 
 PARQUET = """
