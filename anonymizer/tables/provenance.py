@@ -72,7 +72,7 @@ class Dependence:
         return Dependence(frozenset(replace(one, rows="all") for one in self.sources))
 
     def behind(self, mark: str) -> Dependence:
-        """What a mechanism makes of it that accounts for the own row of what it is given, and for no other.
+        """What a mechanism makes of it whose noise accounts for the cells of the same row only.
 
         Args:
             mark: of the mechanism.

@@ -148,7 +148,7 @@ def _check_change(first: _Released, second: _Released, column: str) -> None:
 
 
 def _demand(said: Dependence, column: str, own: bool, what: str) -> None:
-    """Demand that a dependence names a column, of all rows unless the own one is enough."""
+    """Demand that a dependence names a column: of all rows, unless that of its own row is enough."""
     seen = {one.rows for one in said.sources if one.column == column}
     if "all" not in seen and not (own and seen):
         where = "of its row" if own else "of another row"

@@ -6,14 +6,13 @@ tags are those of the British National Corpus.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import Any, Final
 
 from anonymizer.documents.languages.lacking import lacking
-from anonymizer.documents.languages.tokens import sentences, tokens
+from anonymizer.documents.languages.latin import LONGEST, LatinReader, tag_by_form
 from anonymizer.documents.languages.vocabulary import CALENDAR, FUNCTION_WORDS, TITLES
-from anonymizer.documents.texts.text import Language, Tag, Word
+from anonymizer.documents.texts.text import Language, Tag
 
 _TAGS: Final[dict[str, Tag]] = {
     "NP": "name",
@@ -29,9 +28,6 @@ _TAGS: Final[dict[str, Tag]] = {
 (articles, prepositions, pronouns, the verbs be, have, do and modal ones) is a function word."""
 
 _FUNCTION: Final = frozenset({"AVQ", "AVP"})
-_LONGEST: Final = 40
-"""The time of the tagger grows with the square of a word's length; a longer one is not an English word."""
-_PLAIN: Final = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u2018": "'"})
 _LEMMAS: Final = {
     "n't": "not",
     "ca": "can",
@@ -43,8 +39,11 @@ _LEMMAS: Final = {
 }
 
 
-class English:
+class English(LatinReader):
     """Reads English. Making one loads the model: a few tenths of a second.
+
+    A name after a title ("Mr A. Demetriades") is a person; titles, months and days of the week are nouns,
+    addresses of the web and of mail are names.
 
     Raises:
         SpecError: HanTa or simplemma is not installed.
@@ -59,49 +58,36 @@ class English:
         self._tagger: Any = HanoverTagger("morphmodel_en.pgz")
         self._lemma = simplemma.lemmatize
 
-    def words(self, text: str) -> tuple[Word, ...]:
-        """All words of a text in their order, symbols included, blanks left out.
-
-        A name after a title ("Mr A. Demetriades") is a person; titles, months and days of the week are nouns,
-        addresses of the web and of mail are names.
-        """
-        spans = tuple(tokens(text))
-        forms = [form_of(text[start:end]) for start, end in spans]
-        tags: list[Tag] = []
-        for first, end in sentences(text, spans):
-            tags += self._tags(forms[first:end])
-        return tuple(
-            Word(text[start:end], self._lemmatized(form, tag), tag, start, end)
-            for (start, end), form, tag in zip(spans, forms, _with_persons(forms, tags), strict=True)
-        )
-
     def _tags(self, forms: Sequence[str]) -> list[Tag]:
         shouted = sum(len(form) > 1 and form.isupper() for form in forms) > len(forms) / 2
         said = [form.lower() if shouted else form for form in forms]
-        tagged = self._tagger.tag_sent([one[:_LONGEST] for one in said], taglevel=0)
+        tagged = self._tagger.tag_sent([one[:LONGEST] for one in said], taglevel=0)
         return [_tag(form, str(tag)) for form, tag in zip(said, tagged, strict=True)]
+
+    def _revised(self, forms: Sequence[str], tags: list[Tag]) -> list[Tag]:
+        titled = False
+        for at, form in enumerate(forms):
+            if _is_title(form):
+                titled = True
+            elif titled and form[0].isupper() and (tags[at] == "name" or form.lower() not in FUNCTION_WORDS):
+                tags[at] = "person"
+            else:
+                titled = False
+        return tags
 
     def _lemmatized(self, form: str, tag: Tag) -> str:
         lower = form.lower()
         if lower in _LEMMAS:
             return _LEMMAS[lower]
-        if tag in {"name", "person", "place", "number", "symbol"} or len(form) > _LONGEST:
+        if tag in {"name", "person", "place", "number", "symbol"} or len(form) > LONGEST:
             return lower
         return str(self._lemma(lower, lang="en")).lower() or lower
 
 
-def form_of(text: str) -> str:
-    """What a reader sees of a word, in its common characters; the word itself where he sees nothing."""
-    seen = "".join(one for one in text if unicodedata.category(one) != "Cf")
-    return unicodedata.normalize("NFKC", seen).translate(_PLAIN).strip() or text
-
-
 def _tag(form: str, found: str) -> Tag:
     """What a tag of the tagger means; the form decides where the tagger does not know."""
-    if not any(one.isalnum() for one in form):
-        return "symbol"
-    if form[0].isdigit():
-        return "number"
+    if plain := tag_by_form(form):
+        return plain
     if _is_address(form):
         return "name"
     if found == "NP0" and (form.lower() in CALENDAR or _is_title(form)):
@@ -122,16 +108,3 @@ def _is_address(form: str) -> bool:
 
 def _is_title(form: str) -> bool:
     return form[0].isupper() and form.lower().removesuffix(".") in TITLES
-
-
-def _with_persons(forms: Sequence[str], tags: Sequence[Tag]) -> list[Tag]:
-    found = list(tags)
-    titled = False
-    for at, form in enumerate(forms):
-        if _is_title(form):
-            titled = True
-        elif titled and form[0].isupper() and (found[at] == "name" or form.lower() not in FUNCTION_WORDS):
-            found[at] = "person"
-        else:
-            titled = False
-    return found

@@ -282,8 +282,8 @@ class Method(BaseEstimator, ABC):  # type: ignore[misc]
 
         Args:
             table: as given to it.
-            read: the cells that it is given, of the own row where they are accounted for, and all else that
-                decides its law.
+            read: the cells that it is given, each of its own row where noise accounts for it, and all else
+                that decides its law.
             cell: as in `_mark`: noise on a cell accounts for no other cell that was made of the same.
         """
         return read if self.seeded else read.behind(self._mark(table, *cell))

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smc.analyses.disclosure.limits import Limits
@@ -86,6 +86,7 @@ def test_the_loss_is_epsilon():
     assert not parsed(SHARES).facts(BOTH).exact
 
 
+@settings(max_examples=300)
 @given(
     st.lists(st.tuples(st.integers(1, 4), st.integers(-5, 9)), max_size=5),
     st.lists(st.integers(1, 4), max_size=5),
