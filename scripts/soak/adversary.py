@@ -39,7 +39,10 @@ from numpy.typing import NDArray
 from smc.errors import DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness
+from smc.protocols.session import Session
+from smc.secret import uniform
 from smc.secret.bits import SecretBits
+from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 from tests.parties.jobs.institutions import Institutions, job
 
@@ -364,6 +367,26 @@ def listening() -> Iterator[list[NDArray[Any]]]:
             kind.reveal = original  # type: ignore[attr-defined]
 
 
+@contextmanager
+def same_chance() -> Iterator[None]:
+    """Joint draws, as of first centres, that are the same in every run.
+
+    Else two runs differ by their draws, and a person would be blamed for it.
+    """
+    original = uniform.uniform
+    chance = Chance("joint draws")
+
+    def draw_alike(session: Session, bits: int, count: int) -> SecretInts:
+        own = [chance.below(1 << bits) if session.role is Role.ALICE else 0 for _ in range(count)]
+        return SecretInts(session, np.array(own, dtype=np.uint64), Bounds(0, (1 << bits) - 1))
+
+    uniform.uniform = draw_alike
+    try:
+        yield
+    finally:
+        uniform.uniform = original
+
+
 def _numbers(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for table in result["outcome"]["tables"]:
         for column, cells in table["columns"].items():
@@ -379,7 +402,7 @@ def see(sequence: Round, absent: int | None = None) -> View:
         name: [cell for number, cell in enumerate(cells) if number != absent]
         for name, cells in sequence.persons.items()
     }
-    with tempfile.TemporaryDirectory(prefix="adversary-") as folder, listening() as heard:
+    with tempfile.TemporaryDirectory(prefix="adversary-") as folder, listening() as heard, same_chance():
         joined = Institutions(Path(folder))
         try:
             joined.hold(PEER, sequence.rows, DECLARED, dataset=RECORDS)
