@@ -114,7 +114,7 @@ _MODULES: Final = {
 
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 
-_EXTRA: Final = {"Pipeline": "sklearn", "Table": "narwhals"}
+_EXTRA: Final = {"Pipeline": "narwhals", "Table": "narwhals"}
 """Names that cannot be had without the libraries of an extra."""
 
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import opendp.prelude as dp
 from numpy.typing import NDArray
 
+from anonymizer.dp import opendp as dp
 from anonymizer.dp.noise import mechanism
 
 Int = NDArray[np.int64]
@@ -32,8 +32,6 @@ WIDEST: Final = 2.0**30
 
 PARTS: Final = 2**16
 """The public grid has between so many and twice so many points in the width of the bounds."""
-
-dp.enable_features("contrib")
 
 
 def accounted(epsilon: float) -> tuple[Any, float]:

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import opendp.prelude as dp
 from numpy.typing import ArrayLike, NDArray
 
+from anonymizer.dp import opendp as dp
 from anonymizer.dp.noise import gaussian, laplace, mechanism
 from anonymizer.errors import SpecError
 from anonymizer.releases.guarantee import checked_budget

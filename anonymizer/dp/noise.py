@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
-import opendp.prelude as dp
+from anonymizer.dp import opendp as dp
 
 DISTRIBUTIONS: Final = ("laplace", "gaussian")
 
@@ -21,8 +21,6 @@ _ROUNDING: Final = 1e-9
 _WHOLE: Final = "i64"
 # the search for a scale takes longer than all draws for a small table; its result depends on the arguments
 # alone, where an int asks for the discrete noise
-
-dp.enable_features("contrib")
 
 
 @lru_cache(maxsize=1024, typed=True)

@@ -11,11 +11,11 @@ to-one in a tenth of all cases.
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -72,7 +72,8 @@ def same(one: Int, other: Int) -> bool:
     loose = len(one) - max(_commonest(one), _commonest(other))
     if len(kept) < 2 or lost > (1 - NEARLY) * loose:
         return False
-    ways = gammaln(kept + 1).sum() + gammaln(np.bincount(kept) + 1).sum() - gammaln(kept.sum() + 1)
+    logs = _log_factorials(len(one))
+    ways = logs[kept].sum() + logs[np.bincount(kept)].sum() - logs[kept.sum()]
     return bool(ways + _chosen(len(one), lost) < np.log(CHANCE))
 
 
@@ -182,11 +183,21 @@ def _ranks(codes: Int) -> Float:
     return mean[codes]
 
 
+@lru_cache(maxsize=4)
+def _log_factorials(most: int) -> Float:
+    """The logarithms of 0! to most!."""
+    logs: Float = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
+    logs.flags.writeable = False
+    return logs
+
+
 def _chosen(rows: int, some: int) -> float:
     """The logarithm of the number of ways to choose some of the rows."""
-    return float(gammaln(rows + 1) - gammaln(some + 1) - gammaln(rows - some + 1))
+    logs = _log_factorials(rows)
+    return float(logs[rows] - logs[some] - logs[rows - some])
 
 
 def _arranged(counts: Int) -> float:
     """The logarithm of the number of ways to lay out so many values of each kind."""
-    return float(gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
+    logs = _log_factorials(int(counts.sum()))
+    return float(logs[-1] - logs[counts].sum())

@@ -12,9 +12,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import pdist
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, Level, ValueHierarchy, text_of
@@ -120,8 +119,12 @@ def _grouped(names: Sequence[str], table: NDArray[np.float64], counts: Sequence[
 
 def _cut(table: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     given = table / table.sum(axis=1, keepdims=True)
-    tree = linkage(pdist(given, "jensenshannon"), method="average")
-    found: NDArray[np.int64] = fcluster(tree, count, criterion="maxclust").astype(np.int64)
+    tree = scipy.cluster.hierarchy.linkage(
+        scipy.spatial.distance.pdist(given, "jensenshannon"), method="average"
+    )
+    found: NDArray[np.int64] = scipy.cluster.hierarchy.fcluster(tree, count, criterion="maxclust").astype(
+        np.int64
+    )
     return found
 
 

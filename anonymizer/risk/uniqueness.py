@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit, gammaln, hyp2f1
 
 from anonymizer.errors import TableError
 from anonymizer.risk.measures import class_sizes
@@ -139,18 +138,25 @@ def pitman(sizes: Int, classes: Int, population: int) -> float:
 
     def loss(free: Float) -> float:
         alpha, theta = _parameters(free)
-        fit = np.log(theta + steps * alpha).sum() - gammaln(theta + rows) + gammaln(theta + 1)
-        fit += (classes * (gammaln(sizes - alpha) - gammaln(1 - alpha))).sum()
+        fit = (
+            np.log(theta + steps * alpha).sum()
+            - scipy.special.gammaln(theta + rows)
+            + scipy.special.gammaln(theta + 1)
+        )
+        fit += (classes * (scipy.special.gammaln(sizes - alpha) - scipy.special.gammaln(1 - alpha))).sum()
         return -float(fit) / rows
 
     starts = [np.array([tilt, np.log(total)]) for tilt in (-2.0, 0.5)]
-    found = min((minimize(loss, start, method="Nelder-Mead") for start in starts), key=lambda one: one.fun)
+    found = min(
+        (scipy.optimize.minimize(loss, start, method="Nelder-Mead") for start in starts),
+        key=lambda one: one.fun,
+    )
     alpha, theta = _parameters(found.x)
     log_alone = (
-        gammaln(theta + alpha + population - 1)
-        - gammaln(theta + alpha)
-        + gammaln(theta + 1)
-        - gammaln(theta + population)
+        scipy.special.gammaln(theta + alpha + population - 1)
+        - scipy.special.gammaln(theta + alpha)
+        + scipy.special.gammaln(theta + 1)
+        - scipy.special.gammaln(theta + population)
     )
     return float(np.clip(np.exp(log_alone), 0, 1))
 
@@ -190,7 +196,7 @@ def individual_risk(sizes: Int, fraction: float | Float) -> Float:
     """
     # 2F1(f, f; f+1; z) = (1-z)^(1-f) 2F1(1, 1; f+1; z), whose series ends soon where f is large
     part = np.broadcast_to(np.asarray(fraction, dtype=np.float64), sizes.shape)
-    ratio = hyp2f1(1, 1, np.minimum(sizes, _SMALL) + 1, 1 - part)
+    ratio = scipy.special.hyp2f1(1, 1, np.minimum(sizes, _SMALL) + 1, 1 - part)
     large = sizes > _SMALL
     steps = np.arange(1, _TERMS)
     factors = steps * (1 - part[large][:, None]) / (sizes[large][:, None] + steps)
@@ -201,7 +207,7 @@ def individual_risk(sizes: Int, fraction: float | Float) -> Float:
 
 def _parameters(free: Float) -> tuple[float, float]:
     """Alpha in (0, 1) and theta above -alpha."""
-    alpha = float(np.clip(expit(free[0]), 1e-9, 1 - 1e-9))
+    alpha = float(np.clip(scipy.special.expit(free[0]), 1e-9, 1 - 1e-9))
     return alpha, float(np.exp(np.clip(free[1], -30, 40))) - alpha
 
 
@@ -209,5 +215,9 @@ def _log_choose(total: Int, chosen: Int | int) -> Float:
     """The logarithm of the number of ways; minus infinity if there is none."""
     possible = total >= chosen
     rest = np.where(possible, total - chosen, 0)
-    ways = gammaln(total + 1.0) - gammaln(np.asarray(chosen) + 1.0) - gammaln(rest + 1.0)
+    ways = (
+        scipy.special.gammaln(total + 1.0)
+        - scipy.special.gammaln(np.asarray(chosen) + 1.0)
+        - scipy.special.gammaln(rest + 1.0)
+    )
     return np.where(possible, ways, -np.inf)

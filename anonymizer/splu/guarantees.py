@@ -16,8 +16,8 @@ import math
 from typing import Any, Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from anonymizer.errors import SpecError, UnreachableError
 from anonymizer.splu.generation import MIN_GAMMA
@@ -53,7 +53,7 @@ def miss_probability(gamma: Any, counts: Any, e: float) -> Float:
     """
     _check(gamma, e)
     f = np.asarray(counts, dtype=np.float64)
-    distribution = binom(gamma * f, 1 / gamma)
+    distribution = scipy.stats.binom(gamma * f, 1 / gamma)
     low, high = np.ceil((1 - e) * f - _ROUNDED), np.floor((1 + e) * f + _ROUNDED)
     found: Float = distribution.cdf(low - 1) + distribution.sf(high)
     return found
@@ -63,7 +63,7 @@ def error_probability(gamma: int, counts: Any, e: float) -> Float:
     """Pr(|f' - f| >= e f), exact: the ends count as errors, unlike in `miss_probability`."""
     _check(gamma, e)
     f = np.asarray(counts, dtype=np.float64)
-    distribution = binom(gamma * f, 1 / gamma)
+    distribution = scipy.stats.binom(gamma * f, 1 / gamma)
     found: Float = distribution.cdf(np.floor((1 - e) * f + _ROUNDED)) + distribution.sf(
         np.ceil((1 + e) * f - _ROUNDED) - 1
     )

@@ -20,9 +20,9 @@ from functools import cache
 from typing import Any, Final
 
 import numpy as np
-import opendp.prelude as dp
 from numpy.typing import NDArray
 
+from anonymizer.dp import opendp as dp
 from anonymizer.releases.guarantee import checked_budget
 from anonymizer.tables.randomness import Randomness
 
@@ -33,8 +33,6 @@ _SLACK: Final = 1e-9
 _SCALES: Final = (0.07, 1e10)
 _GRID: Final = 2.0**16
 """Scores are whole multiples of 1 / _GRID, so that rounding in sums cannot exceed the sensitivity."""
-
-dp.enable_features("contrib")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from anonymizer.synthetic.budget import Budget
 from anonymizer.synthetic.counting import Coded, near_counts, weighted_total
@@ -53,7 +53,7 @@ class Copula:
         """Draw rows of cells, shape (rows, d)."""
         count = len(self.chances)
         normal = randomness.normal(rows * count).reshape(rows, count) @ self.root.T
-        places = ndtr(normal)
+        places = scipy.special.ndtr(normal)
         columns = [
             np.minimum(np.searchsorted(np.cumsum(one), places[:, place], side="right"), len(one) - 1)
             for place, one in enumerate(self.chances)
@@ -99,7 +99,7 @@ def reach(scores: Sequence[Float]) -> tuple[int, float]:
 def _scores(chances: Float) -> Float:
     """The normal score of each cell, in the middle of its part of the distribution."""
     middle = np.cumsum(chances) - chances / 2
-    scores: Float = np.clip(ndtri(np.clip(middle, 1e-12, 1 - 1e-12)), -_FARTHEST, _FARTHEST)
+    scores: Float = np.clip(scipy.special.ndtri(np.clip(middle, 1e-12, 1 - 1e-12)), -_FARTHEST, _FARTHEST)
     return scores
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from anonymizer.synthetic.network import Conditional
 
@@ -63,7 +63,7 @@ class JunctionTree:
             shared = _shared(cliques, child, parent)
             whole = _summed(tables[parent], cliques[parent], shared)
             tables[child] = tables[child] + _laid(whole - messages[child], shared, cliques[child])
-        beliefs = tuple(np.exp(table - logsumexp(table)) for table in tables)
+        beliefs = tuple(np.exp(table - scipy.special.logsumexp(table)) for table in tables)
         return cls(tuple(cliques), beliefs, order)
 
     @property
@@ -157,7 +157,7 @@ def _laid(values: Float, columns: Columns, clique: Columns) -> Float:
 
 def _summed(table: Float, clique: Columns, kept: Columns) -> Float:
     axes = tuple(place for place, column in enumerate(clique) if column not in kept)
-    return np.asarray(logsumexp(table, axis=axes)) if axes else table
+    return np.asarray(scipy.special.logsumexp(table, axis=axes)) if axes else table
 
 
 def _marginal(table: Float, clique: Columns, kept: Columns) -> Float:

@@ -45,7 +45,10 @@ def changed_cells(before: Table, after: Table, places: Int | None) -> Mapping[st
 def _differing(before: Table, after: Table, name: str, places: Int | None) -> Bool:
     """Of each row of `after` whether its cell differs, shape (m,)."""
     old, new = before.series(name), after.series(name)
-    if old.dtype == new.dtype and old.dtype != nw.String:  # texts are quicker as codes
+    is_polars = old.implementation.is_polars() and new.implementation.is_polars()
+    if old.dtype == new.dtype and (
+        is_polars or old.dtype != nw.String
+    ):  # texts of pandas are quicker as codes
         return _same_type(old if places is None else old[places], new)
     first_codes, second_codes = before.codes(name), after.codes(name)
     codes = first_codes.codes if places is None else first_codes.codes[places]

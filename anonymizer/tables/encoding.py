@@ -48,7 +48,8 @@ def coded(series: nw.Series[Any]) -> Codes:
         encoded = series.to_arrow()
         if isinstance(encoded, pa.ChunkedArray):
             encoded = encoded.combine_chunks()
-        codes = np.asarray(encoded.dictionary_encode().indices, dtype=np.int64)
+        # `np.asarray` and `to_numpy` of an Arrow array import pandas
+        codes = np.from_dlpack(encoded.dictionary_encode().indices).astype(np.int64)
     except (pa.ArrowException, TypeError):  # Python objects of several kinds
         return _objects(series.to_list())
     # Arrow says only which cells are equal: the values are those of the column's own library

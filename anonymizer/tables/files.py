@@ -7,10 +7,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import narwhals as nw
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 
@@ -18,6 +17,9 @@ from anonymizer.errors import FileError, TableError
 from anonymizer.tables import csvs, excel, parquet
 from anonymizer.tables.dialect import Dialect, Kind
 from anonymizer.tables.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENDINGS: Final = (".csv", ".csv.gz", ".parquet")
 """The files that are read and written, by the ends of their names."""

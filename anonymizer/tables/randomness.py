@@ -12,9 +12,9 @@ import secrets
 from typing import Final
 
 import numpy as np
+import scipy
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -63,7 +63,7 @@ class Randomness:
 
     def normal(self, count: int) -> Float:
         """Standard normal, in double precision: not for noise that claims differential privacy."""
-        drawn: Float = ndtri(self.uniform(count))
+        drawn: Float = scipy.special.ndtri(self.uniform(count))
         return drawn
 
     def laplace(self, count: int) -> Float:

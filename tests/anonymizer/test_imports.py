@@ -28,7 +28,7 @@ k = 2
 """
 
 
-@pytest.mark.parametrize("library", ["ot", "jax", "mbi", "matplotlib", "optuna"])
+@pytest.mark.parametrize("library", ["ot", "jax", "mbi", "matplotlib", "optuna", "pandas", "sklearn"])
 def test_a_release_without_a_report_needs_none_of(library, loaded):
     assert library not in loaded
 

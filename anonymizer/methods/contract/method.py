@@ -10,11 +10,10 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
+from anonymizer.methods.contract.parameters import Parameterized
 from anonymizer.releases.claims import Claim, sentence, split
 from anonymizer.releases.composition import budget, composed
 from anonymizer.releases.foreign import ForeignCode, code_of
@@ -34,7 +33,7 @@ TRAITS: Final = ("random", "keeps_rows", "keeps_classes")
 """What every method has to say of itself; the defaults are for methods that are still being written."""
 
 
-class Method(BaseEstimator, ABC):  # type: ignore[misc]
+class Method(Parameterized, ABC):
     """A method in the manner of scikit-learn: parameters in the constructor, learned things end in `_`.
 
     Subclasses give `_fit` and `_transform`, which see a `Table`, and `provenance`, which says what they make
@@ -114,6 +113,8 @@ class Method(BaseEstimator, ABC):  # type: ignore[misc]
             AnonymizerError: the frame does not fit; of its kind.
         """
         if not hasattr(self, "roles_"):
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError(f"{type(self).__name__} has not been fitted; call fit first.")
         table = Table.of(frame, self.roles_, self.hierarchies_, self.schema_)
         released = self.transform_table(_without_index(table, keep_index))

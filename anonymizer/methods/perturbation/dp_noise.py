@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from anonymizer.dp.budgets import shares
 from anonymizer.dp.domain import NumberDomain
@@ -193,7 +193,7 @@ class DpNoise(NumericMethod):
         reach = (
             -np.log1p(-self.confidence)
             if self.distribution == "laplace"
-            else ndtri((1 + self.confidence) / 2)
+            else scipy.special.ndtri((1 + self.confidence) / 2)
         )
         high = domain.at(ends / unit) * unit + np.array([-1, 1]) * self.scales_[column] * reach
         low = np.broadcast_to(np.array([-np.inf, np.inf]), ends.shape)

@@ -18,7 +18,6 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.covariance import MinCovDet
 
 from anonymizer.errors import SpecError, TableError, UnreachableError, near
 from anonymizer.methods.perturbation.numeric import NumericMethod
@@ -238,6 +237,8 @@ def robust(points: Float) -> Float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of covariances that are nearly singular, which are seen to below
         try:
+            from sklearn.covariance import MinCovDet  # takes long to import
+
             covariance = MinCovDet(random_state=0).fit(reduced).covariance_
         except ValueError:
             covariance = np.zeros((1, 1))

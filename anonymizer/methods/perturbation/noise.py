@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from anonymizer.errors import TableError, near
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
@@ -125,7 +125,7 @@ class Noise(NumericMethod):
         unit = (
             -np.log1p(-self.confidence)
             if self.distribution == "laplace"
-            else ndtri((1 + self.confidence) / 2)
+            else scipy.special.ndtri((1 + self.confidence) / 2)
         )
         reach = self.scales_[column] * unit
         ends = candidates.high if not isinstance(candidates, LabelCandidates) else np.zeros((0, 2))
@@ -192,7 +192,11 @@ class CorrelatedNoise(NumericMethod):
         values, vectors = np.linalg.eigh(self.factor * covariance)
         self.root_ = vectors * np.sqrt(np.clip(values, 0, None))
         self.reach_ = dict(
-            zip(columns, ndtri((1 + self.confidence) / 2) * np.sqrt((self.root_**2).sum(axis=1)), strict=True)
+            zip(
+                columns,
+                scipy.special.ndtri((1 + self.confidence) / 2) * np.sqrt((self.root_**2).sum(axis=1)),
+                strict=True,
+            )
         )
 
     def _transform(self, table: Table) -> Table:
@@ -281,7 +285,7 @@ class MultiplicativeNoise(NumericMethod):
             if not isinstance(candidates, LabelCandidates)
             else (np.zeros((0, 2)),) * 2
         )
-        reaches = self.deviation * np.array([ndtri((1 + self.confidence) / 2), 3.0])
+        reaches = self.deviation * np.array([scipy.special.ndtri((1 + self.confidence) / 2), 3.0])
         high, low = (_times(ends, reach) for ends, reach in zip(before, reaches, strict=True))
         return self._widened(column, candidates, high, low)
 

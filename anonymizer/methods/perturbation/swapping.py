@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
@@ -108,7 +108,7 @@ class Swapping(Method):
         codes = self.codes_[column].codes
         checked_size(column, len(self.codes_[column].values))
         here = np.flatnonzero(codes >= 0)
-        joint = csr_array((np.ones(len(here)), (codes[here], self.groups_[here])))
+        joint = scipy.sparse.csr_array((np.ones(len(here)), (codes[here], self.groups_[here])))
         from_value = joint.multiply(1 / joint.sum(axis=1)[:, None])
         to_value = joint.multiply(1 / np.maximum(joint.sum(axis=0), 1)[None, :]).T
         matrix: Float = self.rate * (from_value @ to_value).toarray()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
-from scipy.special import ndtri
+import scipy
 
 MAX_CONTROL: Final = 0.5
 """An attack that succeeds in more than this part against people who are not released says nothing."""
@@ -47,7 +47,7 @@ class Rate:
         """
         if not self.attempts:
             return 0.0, 1.0
-        n, z = self.attempts, float(ndtri((1 + level) / 2))
+        n, z = self.attempts, float(scipy.special.ndtri((1 + level) / 2))
         share = min(1.0, self.successes / n)
         centre = (share + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))

@@ -20,8 +20,7 @@ from math import sqrt
 from typing import Final
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import rankdata
+import scipy
 
 from anonymizer.errors import TableError
 from anonymizer.risk.attacks.outcome import Rate
@@ -119,7 +118,7 @@ def membership(original: Float, release: Float, held_out: Float) -> Membership:
             "Hold more rows out.",
         )
     inside, outside = nearest(original, release), nearest(held_out, release)
-    ranks = rankdata(np.concatenate([-inside, -outside]))
+    ranks = scipy.stats.rankdata(np.concatenate([-inside, -outside]))
     m, h = len(inside), len(outside)
     area = float((ranks[:m].sum() - m * (m + 1) / 2) / (m * h))
     thresholds = np.unique(np.concatenate([inside, outside]))
@@ -136,5 +135,5 @@ def _area_interval(area: float, m: int, h: int) -> tuple[float, float]:
     variance = (area * (1 - area) + (m - 1) * (first - area * area) + (h - 1) * (second - area * area)) / (
         m * h
     )
-    half = float(ndtri(0.975)) * sqrt(max(0.0, variance))
+    half = float(scipy.special.ndtri(0.975)) * sqrt(max(0.0, variance))
     return max(0.0, area - half), min(1.0, area + half)

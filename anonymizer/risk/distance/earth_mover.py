@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.spatial.distance import cdist
-from scipy.stats import wasserstein_distance
+import scipy
 
 from anonymizer.errors import TableError
 from anonymizer.risk.distance.space import Float
@@ -56,7 +55,9 @@ def earth_mover(points: Float, others: Float, seed: int | None = None) -> Moved:
     if max(len(points), len(others)) <= EXACT_ROWS:
         import ot  # takes a second, and with it what is installed of the array libraries that it serves
 
-        return Moved(float(ot.emd2([], [], cdist(points, others), numItermax=_STEPS)), True)
+        return Moved(
+            float(ot.emd2([], [], scipy.spatial.distance.cdist(points, others), numItermax=_STEPS)), True
+        )
     dimension = points.shape[1]
     drawn = Randomness(seed, "directions").normal(DIRECTIONS * dimension).reshape(DIRECTIONS, dimension)
     directions = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
@@ -68,4 +69,4 @@ def _way(numbers: Float, others: Float) -> float:
     """The earth mover's distance of two lists of numbers."""
     if len(numbers) == len(others):  # the same, without sorting both together
         return float(np.abs(np.sort(numbers) - np.sort(others)).mean())
-    return float(wasserstein_distance(numbers, others))
+    return float(scipy.stats.wasserstein_distance(numbers, others))

@@ -15,12 +15,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-from scipy.spatial.distance import cdist
-from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from anonymizer.errors import TableError
@@ -75,19 +71,20 @@ def cheapest_matching(points: Float, others: Float, seed: int | None = None) -> 
             "Give at least one row of either table.",
         )
     if max(len(points), len(others)) <= EXACT_ROWS:
-        return Matched(_paired(points, others), True)
+        return Matched(_cheapest_pairs(points, others)[2], True)
     random = Randomness(seed, "matching")
     found = []
     for _ in range(REPEATS):
         left, right = (each[random.sample(len(each), SAMPLE_ROWS)] for each in (points, others))
-        found.append(_paired(left, right))
+        found.append(_cheapest_pairs(left, right)[2])
     return Matched(np.concatenate(found), False)
 
 
-def _paired(points: Float, others: Float) -> Float:
-    costs = cdist(points, others)
-    rows, columns = linear_sum_assignment(costs)
-    return np.asarray(costs[rows, columns], dtype=np.float64)
+def _cheapest_pairs(points: Float, others: Float) -> tuple[Int, Int, Float]:
+    """Places of the partners on both sides, and their distances, all of the smaller size."""
+    costs = scipy.spatial.distance.cdist(points, others)
+    rows, columns = scipy.optimize.linear_sum_assignment(costs)
+    return rows, columns, np.asarray(costs[rows, columns], dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +143,15 @@ def assigned(
 
 
 def _all_pairs(points: Float, others: Float) -> tuple[Int, float]:
-    costs = cdist(points, others)
-    rows, columns = linear_sum_assignment(costs)
+    rows, columns, distances = _cheapest_pairs(points, others)
     partners = np.full(len(points), -1, dtype=np.int64)
     partners[rows] = columns
-    return partners, float(costs[rows, columns].sum())
+    return partners, float(distances.sum())
 
 
 def _nearest_pairs(points: Float, others: Float, most_exact: int, candidates: int) -> Assigned:
+    from sklearn.neighbors import NearestNeighbors
+
     n, m = len(points), len(others)
     with threadpool_limits(limits=1):
         near = NearestNeighbors(n_neighbors=candidates, algorithm="brute").fit(others)
@@ -164,8 +162,8 @@ def _nearest_pairs(points: Float, others: Float, most_exact: int, candidates: in
     weights = np.concatenate([distances, distances[:, -1:]], axis=1)
     # the sparse solver takes no weight of zero; every row has one partner, so that 1 more changes nothing
     ends = np.arange(0, columns.size + 1, candidates + 1)
-    graph = csr_matrix((weights.ravel() + 1.0, columns.ravel(), ends), shape=(n, m + n))
-    rows, found = min_weight_full_bipartite_matching(graph)
+    graph = scipy.sparse.csr_matrix((weights.ravel() + 1.0, columns.ravel(), ends), shape=(n, m + n))
+    rows, found = scipy.sparse.csgraph.min_weight_full_bipartite_matching(graph)
     partners = np.full(n, -1, dtype=np.int64)
     partners[rows] = found
     least = float(np.asarray(graph[rows, found]).sum()) - n

@@ -19,9 +19,8 @@ from math import prod
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from anonymizer.errors import TableError
 from anonymizer.risk.association import cramers_v
@@ -109,8 +108,10 @@ def linked(release: Table, columns: Sequence[str]) -> tuple[tuple[str, ...], ...
         if cramers_v(binned[left], binned[right]) >= LINKED
     ]
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(columns), len(columns)))
-    _, parts = connected_components(graph, directed=False)
+    graph = scipy.sparse.coo_array(
+        (np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(columns), len(columns))
+    )
+    _, parts = scipy.sparse.csgraph.connected_components(graph, directed=False)
     return tuple(
         tuple(name for name, place in zip(columns, parts, strict=True) if place == part)
         for part in dict.fromkeys(parts.tolist())

@@ -14,9 +14,8 @@ from math import isfinite, sqrt
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
-from sklearn.neighbors import NearestNeighbors
 
 from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
@@ -120,14 +119,17 @@ def neighbours(points: Float, queries: Float, count: int) -> tuple[Float, Int]:
         Distances and places among the points, both of shape (n, count).
     """
     if points.shape[1] > MAX_TREE:
+        from sklearn.neighbors import NearestNeighbors
+
         finder = NearestNeighbors(n_neighbors=count, algorithm="brute").fit(points)
         found = np.asarray(finder.kneighbors(queries, return_distance=False), dtype=np.int64)
         # Products of matrices round: the distances are measured again.
         ways = [np.linalg.norm(queries - points[found[:, one]], axis=1) for one in range(count)]
         return np.stack(ways, axis=1), found
-    tree = cKDTree(points, balanced_tree=False)
+
+    tree = scipy.spatial.cKDTree(points, balanced_tree=False)
     # Neighbouring queries look at the same leaves: asked in the order of a tree they are answered from cache.
-    order = cKDTree(queries, leafsize=64, balanced_tree=False, compact_nodes=False).indices
+    order = scipy.spatial.cKDTree(queries, leafsize=64, balanced_tree=False, compact_nodes=False).indices
     distances = np.empty((len(queries), count))
     places = np.empty((len(queries), count), dtype=np.int64)
     if len(queries):

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
@@ -212,3 +214,11 @@ def test_a_column_that_one_step_cannot_read_is_told_without_another():
         )
     assert "'old', which is not a number" in error.value.what
     assert "step" not in str(error.value)
+
+
+def test_a_method_is_a_step_of_a_pipeline_of_scikit_learn():
+    method = Noise(epsilon=9.0, columns=("age",), random_state=1)
+    whole = make_pipeline(method, FunctionTransformer(lambda frame: frame[["age"]]))
+    assert "epsilon=9.0" in repr(method)
+    assert whole.fit_transform(people()).shape == (len(people()), 1)
+    assert whole.get_params()["noise__epsilon"] == 9.0

@@ -1,0 +1,58 @@
+"""Parameters in the manner of scikit-learn, without importing it.
+
+Its base class would do the same, but its import takes 1.4 s of the processor and 180 MB in every command.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+
+class Parameterized:
+    """Whoever keeps the parameters of its constructor under their names; `sklearn.base.clone` copies it."""
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        given = inspect.signature(cls).parameters
+        return {name: given[name].default for name in sorted(given)}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; `deep` is for whoever holds others of this kind."""
+        del deep
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set some of the parameters.
+
+        Raises:
+            ValueError: there is no such parameter.
+        """
+        known = self._defaults()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known) or 'none'}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        """The constructor with the parameters that differ from its defaults."""
+        defaults = self._defaults()
+        changed = (
+            f"{name}={shown}"
+            for name, value in self.get_params(deep=False).items()
+            if (shown := repr(value)) != repr(defaults[name])
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        """What pipelines of scikit-learn ask of a step."""
+        from sklearn.utils import Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(),
+        )
