@@ -28,8 +28,9 @@ from smc.pieces import ask
 _MODULE: Final = "parties.catalog.reader"
 _AT_ONCE: Final = 8
 """Sources that a daemon or a command reads at once; further ones wait."""
-_KEPT: Final = 1
-"""Workers that wait for the next source, since starting one takes tenths of a second."""
+_KEPT: Final = 2
+"""Workers that wait for the next source, since starting one takes tenths of a second. A job of two columns
+or two jobs often read at once."""
 _KEPT_BYTES: Final = 256 << 20
 """A worker that has more than this in memory when it has read is not kept."""
 _ASK_SECONDS: Final = 0.25
