@@ -9,7 +9,8 @@ policy, ledger and the history of exact jobs of both: once with all persons of t
 refused by policy, once more without each of them. What the peer sees of a run is all that was opened to it,
 and how each job ended. So each number that it sees has a set of persons whose absence changes it:
 
-- **figure**: a number, or a sum or difference of two, that changes with 1 to m - 1 persons only;
+- **figure**: a number, or a sum or difference of two, that changes with 1 to m - 1 persons only. Whether the
+  one cell of a job is withheld is a bit that `docs/threat-model.md` names; it is counted, not printed;
 - **end**: a job that ends otherwise without a person than with all, which is a bit about this person. Limits
   that are tested on data cannot do without such bits; they are counted by the code of the end, and only those
   that follow from the peer's own bounds, not from the victim's limits, are printed (`PEER_CHOSEN`).
@@ -457,6 +458,7 @@ def look(sequence: Round) -> tuple[list[Finding], Counter[str]]:
     count = len(sequence.persons["id"])
     without = [see(sequence, absent) for absent in range(count)]
     found = list(_ends(whole, without, ends))
+    without = [_with_cell(whole, view, ends) for view in without]
     found += _figures(whole, without, sequence.minimum)
     return found, ends
 
@@ -470,6 +472,17 @@ def _ends(whole: View, without: Sequence[View], ends: Counter[str]) -> Iterator[
         ends[f"bit: {' or '.join(sorted(codes))}"] += 1
         if PEER_CHOSEN & {code.partition("/")[2] for code in codes}:
             yield Finding("end", f"job {number + 1}: {' or '.join(sorted(codes))}", about)
+
+
+def _with_cell(whole: View, view: View, ends: Counter[str]) -> View:
+    """A view without a person, with the whole's numbers where a job's one cell is withheld in one of them."""
+    opened = []
+    for ours, theirs in zip(whole.opened, view.opened, strict=True):
+        first, second = ({place for place in one if not place.startswith("opened")} for one in (ours, theirs))
+        is_cell = first != second and all(place.endswith("/0") for place in first | second)
+        ends["bit: one cell is withheld or not"] += is_cell
+        opened.append(ours if is_cell else theirs)
+    return View(view.ends, opened)
 
 
 def _figures(whole: View, without: Sequence[View], minimum: int) -> Iterator[Finding]:
