@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from anonymizer.documents.direct.persons import name_parts
 from anonymizer.documents.engines.engine import Engine
 from anonymizer.documents.first_pass import FirstPass
 from anonymizer.documents.folders.folder import Source
-from anonymizer.documents.folders.gate import DocumentGate, Outgoing
+from anonymizer.documents.folders.gate import DocumentGate, Outgoing, deciding
 from anonymizer.documents.folders.names import released_names
 from anonymizer.documents.folders.progress import Kept, key_of
 from anonymizer.documents.generalization.chain import Chain
@@ -20,7 +19,7 @@ from anonymizer.documents.generalization.standard import standard
 from anonymizer.documents.sanitization.treated import Treated
 from anonymizer.documents.sanitizer import Names, OnProgress, Sanitizer
 from anonymizer.documents.specification import SanitizeSpec
-from anonymizer.documents.texts.text import Document, folded
+from anonymizer.documents.texts.text import Document
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.gate import Passed
 from anonymizer.releases.acceptance import Acceptance
@@ -129,27 +128,22 @@ class Releasing:
         """
         by_name = {one.name: one for one in treated}
         outgoing = [
-            Outgoing(one, by_name[one.name].edits, self.names[one.name], self._terms(by_name[one.name]))
+            Outgoing(
+                one,
+                by_name[one.name].edits,
+                self.names[one.name],
+                self._sanitizer.terms(by_name[one.name]),
+                self._sanitizer.kept(one.name),
+            )
             for one in self._sources
         ]
         gate = DocumentGate(
-            accept=(*self._spec.accept, *self._decided()), recheck=partial(self._recheck, by_name)
+            accept=(*self._spec.accept, *self._decided()),
+            recheck=partial(self._recheck, by_name),
+            terms=frozenset(self._sanitizer.shared.written),
         )
         manifest = Manifest(specification=self._spec.digest, guarantees=(self._guarantee(),))
         return gate.write(outgoing, output, manifest, inputs=inputs, private=pages)
-
-    def _terms(self, one: Treated) -> frozenset[str]:
-        """What must not stand in a document: also the names of its persons; not what a person kept there."""
-        text = one.sanitized.document.text
-        kept = {
-            text[start:end]
-            for start, end in (
-                each.span for each in self._sanitizer.decisions[one.name] if each.decision.keeps
-            )
-        }
-        names = name_parts(self._persons.get(one.name, ()))
-        kept |= {part for part in names for each in kept if part in folded(each)}
-        return (one.terms | names) - kept
 
     def _decided(self) -> tuple[Acceptance, ...]:
         """What a person kept, by the names that documents leave under."""
@@ -161,12 +155,17 @@ class Releasing:
         """Attack what was read back, by all of its words, placeholders included."""
         name = outgoing.source.name
         left = {one.keywords for one in treated[name].sanitized.left}
-        if any(one.keywords not in left for one in self._sanitizer.found_again(name, text, outgoing.edits)):
+        again = self._sanitizer.found_again(name, text, outgoing.edits)
+        lemmas = {word for one in again if one.keywords not in left for word in one.keywords}
+        if lemmas:
+            original = outgoing.source.document.text
+            words = {word.text for word in self._sanitizer.words(name, text) if word.lemma in lemmas}
             yield Finding(
                 "search",
                 name,
                 f"A search still leads to the person of {name} as it would leave.",
-                "Run the command again with --fresh; if it comes back, hide the words that the report shows.",
+                "Run the command again with --fresh; if it comes back, hide the words that it names.",
+                tuple(deciding(name, word) for word in sorted(words) if word in original),
             )
 
     def _guarantee(self) -> Guarantee:
