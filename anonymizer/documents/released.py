@@ -8,7 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from anonymizer.documents.attacks.naming import NamedFirst
 from anonymizer.documents.engines.engine import Engine
+from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.first_pass import FirstPass
 from anonymizer.documents.folders.folder import Source
 from anonymizer.documents.folders.gate import DocumentGate, Outgoing, deciding
@@ -16,6 +18,7 @@ from anonymizer.documents.folders.names import released_names
 from anonymizer.documents.folders.progress import Kept, key_of
 from anonymizer.documents.generalization.chain import Chain
 from anonymizer.documents.generalization.standard import standard
+from anonymizer.documents.named import named_first
 from anonymizer.documents.sanitization.treated import Treated
 from anonymizer.documents.sanitizer import Names, OnProgress, Sanitizer
 from anonymizer.documents.specification import SanitizeSpec
@@ -106,6 +109,19 @@ class Releasing:
                 self._chain.resume(values["settled"])
             found.append(made)
         return tuple(found)
+
+    def named_first(
+        self, treated: Sequence[Treated], on_progress: OnProgress | None = None
+    ) -> tuple[NamedFirst, ...]:
+        """How many documents attackers name rightly, before and after; none where the web is a server.
+
+        Args:
+            treated: all of them.
+            on_progress: of the progress.
+        """
+        if not isinstance(self._engine, FolderIndex):
+            return ()  # the originals would be searched for
+        return named_first(self._sanitizer, self._engine, self._persons, treated, on_progress)
 
     def write(
         self,

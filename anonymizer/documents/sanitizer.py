@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from anonymizer.documents.attacks.attack import Attacker
+from anonymizer.documents.attacks.attack import Attacked, Attacker
 from anonymizer.documents.attacks.risk import KnownNames, RiskEvaluation, SharedWords
 from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.direct.persons import name_parts
@@ -134,6 +134,18 @@ class Sanitizer:
         """Texts that a person keeps in a document."""
         text = self._read[name].document.text
         return frozenset(text[start:end] for start, end in self._kept(name))
+
+    def first_edits(self, name: str) -> tuple[Edit, ...]:
+        """The edits of a document before it is attacked."""
+        return self._read[name].edits
+
+    def attacks(self, name: str, text: str) -> tuple[Attacked, ...]:
+        """The searches for a document by the words of a text.
+
+        Raises:
+            EngineError: a search failed.
+        """
+        return tuple(self._simulation(self._read[name]).attacks(self.words(name, text)))
 
     def words(self, name: str, text: str) -> tuple[Word, ...]:
         """The words of a text, read in the language of a document."""

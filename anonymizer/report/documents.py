@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from anonymizer.documents.attacks.naming import STAGES, NamedFirst, Stage
 from anonymizer.documents.sanitization.treated import Treated, parts
 from anonymizer.documents.specification import SanitizeSpec
 from anonymizer.errors import gathered
 from anonymizer.report.page import rendered
 
 _SHOWN: Final = 20
+_NAMED: Final[dict[Stage, str]] = {
+    "original": "originals",
+    "first pass": "texts after the first pass",
+    "released": "release",
+}
 _CAUSES: Final = {"direct": "direct identifier", "attack": "led to the person", "person": "by a person"}
 
 
@@ -79,6 +85,7 @@ def documents_page(
     web: str,
     released: Mapping[str, str],
     cautions: Sequence[str],
+    attackers: Sequence[NamedFirst] = (),
 ) -> str:
     """The report on a folder of documents, an HTML page; it holds their texts.
 
@@ -88,6 +95,7 @@ def documents_page(
         web: what the attacker searched.
         released: the names that documents leave under, by their own.
         cautions: from `document_cautions`.
+        attackers: how many documents they name rightly, before and after.
     """
     attack = spec.attack
     facts = [
@@ -111,10 +119,27 @@ def documents_page(
         characters=sum(len(one.sanitized.document.text) for one in treated),
         cautions=list(cautions),
         causes=_CAUSES,
+        attackers=[(one, [_rate(one, stage) for stage in STAGES]) for one in attackers],
+        stages=STAGES,
         parts=parts,
         shown=_SHOWN,
         facts=facts,
     )
+
+
+def attacker_sentence(one: NamedFirst) -> str:
+    """What an attacker who names one document of the web achieves, in the originals and in what leaves."""
+    way = "searches" if one.attacker == "search" else "compares whole texts"
+    right = (
+        "the right text of the web" if one.reference == "known names" else "the text nearest to the original"
+    )
+    said = [f"{_rate(one, stage)} in the {name}" for stage, name in _NAMED.items()]
+    return f"an attacker who {way} names {right} first for {', '.join(said)}"
+
+
+def _rate(one: NamedFirst, stage: Stage) -> str:
+    low, high = one.interval(stage)
+    return f"{one.first[stage]:,} of {one.documents:,} [{low:.2f}, {high:.2f}]"
 
 
 def _documents(which: Sequence[bool]) -> str:
