@@ -73,14 +73,12 @@ class Releasing:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """What the formats leave out, a sentence each."""
-        return tuple(
-            dict.fromkeys(
-                f"Left out of {one.name}: {sentence}"
-                for one in self._sources
-                for sentence in one.opened.dropped
-            )
+        """What the formats leave out, and what is to be known of a text, a sentence each."""
+        left_out = (
+            f"Left out of {one.name}: {sentence}" for one in self._sources for sentence in one.opened.dropped
         )
+        noted = (f"{one.name}: {sentence}" for one in self._sources for sentence in one.opened.noted)
+        return tuple(dict.fromkeys((*left_out, *noted)))
 
     def treated(self, kept: Kept, on_progress: OnProgress | None = None) -> tuple[Treated, ...]:
         """Attack and sanitize all documents, but those that an interrupted run with the same has finished.
