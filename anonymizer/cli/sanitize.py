@@ -36,6 +36,11 @@ _LEAKING: Final = ("searxng", "elasticsearch")
     type=PATH,
     help="Whom a search must not find: a table with the columns document and name.",
 )
+@click.option(
+    "--kind",
+    default="",
+    help="Of all texts, such as 'hospital letter': what is known of the first pass is said.",
+)
 @click.option("--spec", "spec_path", type=PATH, help="The specification, a TOML file.")
 @click.option("--report", "report_path", type=PATH, help="Every change, an HTML file; it stays at home.")
 @click.option(
@@ -54,6 +59,7 @@ def sanitize(
     web_path: Path | None,
     output_path: Path,
     names_path: Path | None,
+    kind: str,
     spec_path: Path | None,
     report_path: Path | None,
     asked: tuple[str, ...],
@@ -82,10 +88,10 @@ def sanitize(
     from anonymizer.documents.released import Releasing
     from anonymizer.documents.words.labels import labels_from
     from anonymizer.gate.staging import staging
-    from anonymizer.report.documents import attacker_sentence, document_cautions, documents_page
+    from anonymizer.report.documents import attacker_sentence, document_cautions, documents_page, figures_for
     from anonymizer.tables import files
 
-    spec, web = _specified(spec_path, web_path, names_path)
+    spec, web = _specified(spec_path, web_path, names_path, kind)
     inputs = [one for one in (documents, _folder(web), spec.corpus) if one is not None]
     pages = [] if report_path is None else [report_path]
     outside(output_path, inputs, pages)
@@ -117,26 +123,34 @@ def sanitize(
     kept.clear()
     values = _values(spec, treated, releasing.names, engine.name, report_path)
     values |= {"output": str(output_path), "leaks": engine.leaks}
+    figures = figures_for(spec, treated)
+    values["figures"] = [one.to_values() for one in figures]
     values["attackers"] = [one.to_values() for one in attackers]
     values["warnings"] = list(dict.fromkeys((*cautions, *passed.warnings)))
-    lines = [*_lines(values, treated, releasing.names), *map(attacker_sentence, attackers)]
+    lines = [
+        *(one.sentence() for one in figures),
+        *_lines(values, treated, releasing.names),
+        *map(attacker_sentence, attackers),
+    ]
     emit(values, lines, as_json=as_json)
     warn(tuple(values["warnings"]), as_json=as_json)
 
 
 def _specified(
-    spec_path: Path | None, web_path: Path | None, names_path: Path | None
+    spec_path: Path | None, web_path: Path | None, names_path: Path | None, kind: str
 ) -> tuple[SanitizeSpec, Mapping[str, Any]]:
     """The specification with what the options say instead, and its web."""
     from dataclasses import replace
 
-    from anonymizer.documents.specification import SanitizeSpec, read_sanitization
+    from anonymizer.documents.specification import SanitizeSpec, checked_kind, read_sanitization
 
     spec = SanitizeSpec() if spec_path is None else read_sanitization(spec_path)
     if web_path is not None:
         spec = replace(spec, web={"kind": "folder", "path": str(web_path)})
     if names_path is not None:
         spec = replace(spec, names=names_path)
+    if kind:
+        spec = replace(spec, kind=checked_kind(kind, "--kind"))
     if spec.web is None:
         raise click.UsageError(
             "There is nothing to search: give --web a folder, or write [web] in the specification."

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from anonymizer.documents.attacks.naming import STAGES, NamedFirst, Stage
+from anonymizer.documents.direct.figures import LANGUAGE_NAMES, Figure, figure_of, kinds_of_text
 from anonymizer.documents.sanitization.treated import Treated, parts
-from anonymizer.documents.specification import SanitizeSpec
+from anonymizer.documents.specification import Direct, SanitizeSpec
+from anonymizer.documents.texts.text import LANGUAGES, Language
 from anonymizer.errors import gathered
 from anonymizer.report.page import rendered
 
@@ -110,6 +114,7 @@ def documents_page(
     return rendered(
         "documents.html",
         title=spec.title or "Report on sanitized documents",
+        known=[one.sentence() for one in figures_for(spec, treated)],
         documents=list(treated),
         released=released,
         before=_documents([bool(one.found_before) for one in treated]),
@@ -125,6 +130,76 @@ def documents_page(
         shown=_SHOWN,
         facts=facts,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of how well the first pass finds identifiers in some documents.
+
+    Attributes:
+        language: that they are in.
+        documents: how many.
+        kind: of text, as it was said; "" if it was not.
+        figure: what was measured of it; None where nothing was.
+        why: nothing is known, a sentence; "" where something is.
+    """
+
+    language: Language
+    documents: int
+    kind: str
+    figure: Figure | None
+    why: str
+
+    def sentence(self) -> str:
+        """For people."""
+        of = (
+            f"{self.documents:,} {LANGUAGE_NAMES[self.language]} document{'' if self.documents == 1 else 's'}"
+        )
+        if self.figure is not None:
+            return f"What is known of {of}: {self.figure.sentence()}"
+        return (
+            f"No figure is known of how many names and other identifiers the first pass overlooks in {of}: "
+            f"{self.why}"
+        )
+
+    def to_values(self) -> dict[str, Any]:
+        """As plain values; `figure` is None where nothing is known."""
+        return {
+            "language": self.language,
+            "documents": self.documents,
+            "kind": self.kind,
+            "figure": self.figure and self.figure.to_values(),
+            "why": self.why,
+        }
+
+
+def figures_for(spec: SanitizeSpec, treated: Sequence[Treated]) -> tuple[Known, ...]:
+    """What is known of the documents, for each language; the first line of reports.
+
+    Args:
+        spec: of the sanitization, which says what kind of text they are.
+        treated: the documents.
+    """
+    counts = Counter(one.language for one in treated)
+    return tuple(_known(spec, language, counts[language]) for language in LANGUAGES if counts[language])
+
+
+def _known(spec: SanitizeSpec, language: Language, count: int) -> Known:
+    figure = figure_of(language, spec.kind)
+    why = ""
+    if not spec.kind:
+        why = (
+            "their kind is not said. Name it (--kind) if it is one of those that were measured "
+            f"({', '.join(kinds_of_text())}), or measure texts of yours by duetto recognizer evaluate."
+        )
+    elif figure is None:
+        why = (
+            f"texts of the kind {spec.kind!r} were not measured in {LANGUAGE_NAMES[language]}. Measure some "
+            "of yours by duetto recognizer evaluate."
+        )
+    elif spec.direct != Direct():
+        why = "the first pass was measured as it is without [direct], which this specification changes."
+    return Known(language, count, spec.kind, None if why else figure, why)
 
 
 def attacker_sentence(one: NamedFirst) -> str:

@@ -79,7 +79,8 @@ class Pdf:
         if unseen:
             noted.append(
                 f"Readers may not see all text of page {gathered(unseen, 'pages')} (it is white, without "
-                "ink, or of less than 2 points). It counts as text and leaves with it: look at it in the report."
+                "ink, or of less than 2 points). It counts as text and leaves with it: look at it in the "
+                "report."
             )
         return PlainText(text, ".txt", tuple(dropped), tuple(noted))
 
