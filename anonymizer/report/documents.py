@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from anonymizer.documents.attacks.naming import STAGES, NamedFirst, Stage
-from anonymizer.documents.direct.figures import LANGUAGE_NAMES, Figure, figure_of, kinds_of_text
+from anonymizer.documents.direct.figures import LANGUAGE_NAMES, FirstPassFigure, figure_of, kinds_of_text
 from anonymizer.documents.sanitization.treated import Treated, parts
 from anonymizer.documents.specification import Direct, SanitizeSpec
 from anonymizer.documents.texts.text import LANGUAGES, Language
@@ -133,7 +133,7 @@ def documents_page(
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownOfTexts:
     """What is known of how well the first pass finds identifiers in some documents.
 
     Attributes:
@@ -147,7 +147,7 @@ class Known:
     language: Language
     documents: int
     kind: str
-    figure: Figure | None
+    figure: FirstPassFigure | None
     why: str
 
     def sentence(self) -> str:
@@ -173,7 +173,7 @@ class Known:
         }
 
 
-def figures_for(spec: SanitizeSpec, treated: Sequence[Treated]) -> tuple[Known, ...]:
+def figures_for(spec: SanitizeSpec, treated: Sequence[Treated]) -> tuple[KnownOfTexts, ...]:
     """What is known of the documents, for each language; the first line of reports.
 
     Args:
@@ -184,7 +184,7 @@ def figures_for(spec: SanitizeSpec, treated: Sequence[Treated]) -> tuple[Known, 
     return tuple(_known(spec, language, counts[language]) for language in LANGUAGES if counts[language])
 
 
-def _known(spec: SanitizeSpec, language: Language, count: int) -> Known:
+def _known(spec: SanitizeSpec, language: Language, count: int) -> KnownOfTexts:
     figure = figure_of(language, spec.kind)
     why = ""
     if not spec.kind:
@@ -199,7 +199,7 @@ def _known(spec: SanitizeSpec, language: Language, count: int) -> Known:
         )
     elif spec.direct != Direct():
         why = "the first pass was measured as it is without [direct], which this specification changes."
-    return Known(language, count, spec.kind, None if why else figure, why)
+    return KnownOfTexts(language, count, spec.kind, None if why else figure, why)
 
 
 def attacker_sentence(one: NamedFirst) -> str:

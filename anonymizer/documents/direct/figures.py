@@ -32,7 +32,7 @@ _WRONG: Final = 0.025
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class FirstPassFigure:
     """What was measured of some invented texts, by the recognizers that come with duetto, without names.
 
     Attributes:
@@ -88,26 +88,26 @@ class Figure:
 
 
 @cache
-def known_figures() -> tuple[Figure, ...]:
+def known_figures() -> tuple[FirstPassFigure, ...]:
     """All figures that were measured, in their order."""
     text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
     return tuple(_read(row) for row in csv.DictReader(text.splitlines()))
 
 
-def _read(row: Mapping[str, str]) -> Figure:
+def _read(row: Mapping[str, str]) -> FirstPassFigure:
     language = next(one for one in LANGUAGES if one == row["language"])
-    counts = (int(row[one.name]) for one in fields(Figure)[3:])
-    return Figure(language, row["kind"], row["disguise"], *counts)
+    counts = (int(row[one.name]) for one in fields(FirstPassFigure)[3:])
+    return FirstPassFigure(language, row["kind"], row["disguise"], *counts)
 
 
-def as_csv(figures: Iterable[Figure]) -> str:
+def as_csv(figures: Iterable[FirstPassFigure]) -> str:
     """Figures as `known_figures` reads them."""
-    names = [one.name for one in fields(Figure)]
+    names = [one.name for one in fields(FirstPassFigure)]
     rows = (",".join(str(getattr(one, name)) for name in names) for one in figures)
     return "\n".join([",".join(names), *rows]) + "\n"
 
 
-def tables(figures: Iterable[Figure]) -> str:
+def tables(figures: Iterable[FirstPassFigure]) -> str:
     """Figures as the two tables of the documents: languages in disguises, and kinds of text as written."""
     given = list(figures)
     head = "DIRECT whole | | QUASI whole | | token precision |\n|"
@@ -133,7 +133,7 @@ def kinds_of_text() -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.kind for one in known_figures() if one.kind))
 
 
-def figure_of(language: Language, kind: str) -> Figure | None:
+def figure_of(language: Language, kind: str) -> FirstPassFigure | None:
     """What is known of a kind of text as written; None if nothing is.
 
     Args:
