@@ -87,11 +87,13 @@ class GateError(AnonymizerError):
 
     Args:
         findings: as plain values, with `rule`, `column`, `what` and `hint`.
+        decisions: of documents, each word that is to be decided and how. They hold words of the originals:
+            they are neither part of the message nor of `findings`.
     """
 
     code = "gate"
 
-    def __init__(self, findings: Sequence[Mapping[str, str | None]]) -> None:
+    def __init__(self, findings: Sequence[Mapping[str, str | None]], decisions: tuple[str, ...] = ()) -> None:
         listed = "\n".join(f"- [{one['rule']}] {one['what']} {one['hint']}".rstrip() for one in findings)
         count = "one finding" if len(findings) == 1 else f"{len(findings)} findings"
         super().__init__(
@@ -99,6 +101,7 @@ class GateError(AnonymizerError):
             "Correct the specification; a finding that is right can be accepted below [[accept]].",
         )
         self.findings = tuple(findings)
+        self.decisions = decisions
 
 
 class PluginError(AnonymizerError):

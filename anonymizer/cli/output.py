@@ -165,4 +165,6 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
         click.echo(json.dumps(report, ensure_ascii=False))
     else:
         click.echo(f"error: {what}" + (f"\nhint:  {hint}" if hint else ""), err=True)
+        if isinstance(error, GateError) and error.decisions:
+            click.echo("\nTo decide:\n\n" + "\n\n".join(error.decisions), err=True)
     sys.exit(status)

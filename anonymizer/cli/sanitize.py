@@ -36,6 +36,11 @@ _LEAKING: Final = ("searxng", "elasticsearch")
     type=PATH,
     help="Whom a search must not find: a table with the columns document and name.",
 )
+@click.option(
+    "--kind",
+    default="",
+    help="Of all texts, such as 'hospital letter': what is known of the first pass is said.",
+)
 @click.option("--spec", "spec_path", type=PATH, help="The specification, a TOML file.")
 @click.option("--report", "report_path", type=PATH, help="Every change, an HTML file; it stays at home.")
 @click.option(
@@ -54,6 +59,7 @@ def sanitize(
     web_path: Path | None,
     output_path: Path,
     names_path: Path | None,
+    kind: str,
     spec_path: Path | None,
     report_path: Path | None,
     asked: tuple[str, ...],
@@ -74,30 +80,19 @@ def sanitize(
     apart(documents, output_path, names_path, spec_path, report_path)
     places(report_path)
 
-    from dataclasses import replace
-
     from anonymizer.documents.direct.persons import read_persons
     from anonymizer.documents.engines.choice import engine_of
     from anonymizer.documents.folders import folder
     from anonymizer.documents.folders.gate import outside
     from anonymizer.documents.folders.progress import Kept, work_folder
     from anonymizer.documents.released import Releasing
-    from anonymizer.documents.specification import SanitizeSpec, read_sanitization
     from anonymizer.documents.words.labels import labels_from
     from anonymizer.gate.staging import staging
-    from anonymizer.report.documents import document_cautions, documents_page
+    from anonymizer.report.documents import attacker_sentence, document_cautions, documents_page, figures_for
     from anonymizer.tables import files
 
-    spec = SanitizeSpec() if spec_path is None else read_sanitization(spec_path)
-    if web_path is not None:
-        spec = replace(spec, web={"kind": "folder", "path": str(web_path)})
-    if names_path is not None:
-        spec = replace(spec, names=names_path)
-    if spec.web is None:
-        raise click.UsageError(
-            "There is nothing to search: give --web a folder, or write [web] in the specification."
-        )
-    inputs = [one for one in (documents, _folder(spec.web), spec.corpus) if one is not None]
+    spec, web = _specified(spec_path, web_path, names_path, kind)
+    inputs = [one for one in (documents, _folder(web), spec.corpus) if one is not None]
     pages = [] if report_path is None else [report_path]
     outside(output_path, inputs, pages)
     with staging() as tried:  # before long work
@@ -116,20 +111,51 @@ def sanitize(
     with measuring(as_json=as_json) as on_progress:
         if on_progress is not None:
             on_progress(0, len(read.sources), "the web")
-        engine = engine_of(spec.web, _place(spec_path, "web"), texts, allowed=asked)
+        engine = engine_of(web, _place(spec_path, "web"), texts, allowed=asked)
         releasing = Releasing(read.sources, spec, engine, names, corpus, labels, keep_names=keep_names)
         treated = releasing.treated(kept, on_progress)
+        attackers = releasing.named_first(treated, on_progress)
         cautions = document_cautions(
             spec, treated, engine.name, engine.leaks, names, (*read.skipped, *releasing.dropped)
         )
-        page = documents_page(spec, treated, engine.name, releasing.names, cautions)
+        page = documents_page(spec, treated, engine.name, releasing.names, cautions, attackers)
         passed = _written(releasing, treated, output_path, inputs, dict.fromkeys(pages, page))
     kept.clear()
     values = _values(spec, treated, releasing.names, engine.name, report_path)
     values |= {"output": str(output_path), "leaks": engine.leaks}
+    figures = figures_for(spec, treated)
+    values["figures"] = [one.to_values() for one in figures]
+    values["attackers"] = [one.to_values() for one in attackers]
     values["warnings"] = list(dict.fromkeys((*cautions, *passed.warnings)))
-    emit(values, _lines(values, treated, releasing.names), as_json=as_json)
+    lines = [
+        *(one.sentence() for one in figures),
+        *_lines(values, treated, releasing.names),
+        *map(attacker_sentence, attackers),
+    ]
+    emit(values, lines, as_json=as_json)
     warn(tuple(values["warnings"]), as_json=as_json)
+
+
+def _specified(
+    spec_path: Path | None, web_path: Path | None, names_path: Path | None, kind: str
+) -> tuple[SanitizeSpec, Mapping[str, Any]]:
+    """The specification with what the options say instead, and its web."""
+    from dataclasses import replace
+
+    from anonymizer.documents.specification import SanitizeSpec, checked_kind, read_sanitization
+
+    spec = SanitizeSpec() if spec_path is None else read_sanitization(spec_path)
+    if web_path is not None:
+        spec = replace(spec, web={"kind": "folder", "path": str(web_path)})
+    if names_path is not None:
+        spec = replace(spec, names=names_path)
+    if kind:
+        spec = replace(spec, kind=checked_kind(kind, "--kind"))
+    if spec.web is None:
+        raise click.UsageError(
+            "There is nothing to search: give --web a folder, or write [web] in the specification."
+        )
+    return spec, spec.web
 
 
 def _written(

@@ -91,7 +91,7 @@ class Reading:
             one
             for recognizer in recognizers
             for one in recognizer.found(self.document, self.words)
-            if one.probability >= threshold
+            if one.probability >= threshold and any(map(str.isalnum, self.document.text[one.start : one.end]))
         ]
 
     def masked(self, recognizers: Iterable[Recognizer], threshold: float) -> list[Span]:

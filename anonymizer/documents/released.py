@@ -8,19 +8,21 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from anonymizer.documents.direct.persons import name_parts
+from anonymizer.documents.attacks.naming import NamedFirst
 from anonymizer.documents.engines.engine import Engine
+from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.first_pass import FirstPass
 from anonymizer.documents.folders.folder import Source
-from anonymizer.documents.folders.gate import DocumentGate, Outgoing
+from anonymizer.documents.folders.gate import DocumentGate, Outgoing, deciding
 from anonymizer.documents.folders.names import released_names
 from anonymizer.documents.folders.progress import Kept, key_of
 from anonymizer.documents.generalization.chain import Chain
 from anonymizer.documents.generalization.standard import standard
+from anonymizer.documents.named import named_first
 from anonymizer.documents.sanitization.treated import Treated
 from anonymizer.documents.sanitizer import Names, OnProgress, Sanitizer
 from anonymizer.documents.specification import SanitizeSpec
-from anonymizer.documents.texts.text import Document, folded
+from anonymizer.documents.texts.text import Document
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.gate import Passed
 from anonymizer.releases.acceptance import Acceptance
@@ -71,14 +73,12 @@ class Releasing:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """What the formats leave out, a sentence each."""
-        return tuple(
-            dict.fromkeys(
-                f"Left out of {one.name}: {sentence}"
-                for one in self._sources
-                for sentence in one.opened.dropped
-            )
+        """What the formats leave out, and what is to be known of a text, a sentence each."""
+        left_out = (
+            f"Left out of {one.name}: {sentence}" for one in self._sources for sentence in one.opened.dropped
         )
+        noted = (f"{one.name}: {sentence}" for one in self._sources for sentence in one.opened.noted)
+        return tuple(dict.fromkeys((*left_out, *noted)))
 
     def treated(self, kept: Kept, on_progress: OnProgress | None = None) -> tuple[Treated, ...]:
         """Attack and sanitize all documents, but those that an interrupted run with the same has finished.
@@ -108,6 +108,19 @@ class Releasing:
             found.append(made)
         return tuple(found)
 
+    def named_first(
+        self, treated: Sequence[Treated], on_progress: OnProgress | None = None
+    ) -> tuple[NamedFirst, ...]:
+        """How many documents attackers name rightly, before and after; none where the web is a server.
+
+        Args:
+            treated: all of them.
+            on_progress: of the progress.
+        """
+        if not isinstance(self._engine, FolderIndex):
+            return ()  # the originals would be searched for
+        return named_first(self._sanitizer, self._engine, self._persons, treated, on_progress)
+
     def write(
         self,
         treated: Sequence[Treated],
@@ -129,27 +142,22 @@ class Releasing:
         """
         by_name = {one.name: one for one in treated}
         outgoing = [
-            Outgoing(one, by_name[one.name].edits, self.names[one.name], self._terms(by_name[one.name]))
+            Outgoing(
+                one,
+                by_name[one.name].edits,
+                self.names[one.name],
+                self._sanitizer.terms(by_name[one.name]),
+                self._sanitizer.kept(one.name),
+            )
             for one in self._sources
         ]
         gate = DocumentGate(
-            accept=(*self._spec.accept, *self._decided()), recheck=partial(self._recheck, by_name)
+            accept=(*self._spec.accept, *self._decided()),
+            recheck=partial(self._recheck, by_name),
+            terms=frozenset(self._sanitizer.shared.written),
         )
         manifest = Manifest(specification=self._spec.digest, guarantees=(self._guarantee(),))
         return gate.write(outgoing, output, manifest, inputs=inputs, private=pages)
-
-    def _terms(self, one: Treated) -> frozenset[str]:
-        """What must not stand in a document: also the names of its persons; not what a person kept there."""
-        text = one.sanitized.document.text
-        kept = {
-            text[start:end]
-            for start, end in (
-                each.span for each in self._sanitizer.decisions[one.name] if each.decision.keeps
-            )
-        }
-        names = name_parts(self._persons.get(one.name, ()))
-        kept |= {part for part in names for each in kept if part in folded(each)}
-        return (one.terms | names) - kept
 
     def _decided(self) -> tuple[Acceptance, ...]:
         """What a person kept, by the names that documents leave under."""
@@ -161,12 +169,17 @@ class Releasing:
         """Attack what was read back, by all of its words, placeholders included."""
         name = outgoing.source.name
         left = {one.keywords for one in treated[name].sanitized.left}
-        if any(one.keywords not in left for one in self._sanitizer.found_again(name, text, outgoing.edits)):
+        again = self._sanitizer.found_again(name, text, outgoing.edits)
+        lemmas = {word for one in again if one.keywords not in left for word in one.keywords}
+        if lemmas:
+            original = outgoing.source.document.text
+            words = {word.text for word in self._sanitizer.words(name, text) if word.lemma in lemmas}
             yield Finding(
                 "search",
                 name,
                 f"A search still leads to the person of {name} as it would leave.",
-                "Run the command again with --fresh; if it comes back, hide the words that the report shows.",
+                "Run the command again with --fresh; if it comes back, hide the words that it names.",
+                tuple(deciding(name, word) for word in sorted(words) if word in original),
             )
 
     def _guarantee(self) -> Guarantee:

@@ -6,24 +6,26 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from anonymizer.documents.attacks.attack import Attacker
+from anonymizer.documents.attacks.attack import Attacked, Attacker
 from anonymizer.documents.attacks.risk import KnownNames, RiskEvaluation, SharedWords
 from anonymizer.documents.attacks.simulation import SimulatedAttacks
+from anonymizer.documents.direct.persons import name_parts
 from anonymizer.documents.engines.engine import Engine
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.languages.tagger import Tagger
+from anonymizer.documents.sanitization.gone import folder_terms, hidden_everywhere, own_terms
 from anonymizer.documents.sanitization.sanitizing import Replacement, Success, sanitized, searchable, touches
 from anonymizer.documents.sanitization.treated import Treated
 from anonymizer.documents.specification import SanitizeSpec
 from anonymizer.documents.texts.decisions import places
 from anonymizer.documents.texts.edits import Edit, applied, joined
-from anonymizer.documents.texts.text import Document, Language, Word
+from anonymizer.documents.texts.text import Document, Language, Span, Word
 from anonymizer.documents.words.labels import Labeller
 from anonymizer.documents.words.preprocessing import Preprocessing
-from anonymizer.errors import TableError
+from anonymizer.errors import TableError, gathered
 
 FirstPass = Callable[[Document, tuple[Word, ...], Language], tuple[Edit, ...]]
 Names = Mapping[str, tuple[str, ...]]
@@ -43,7 +45,7 @@ class _Read:
     document: Document
     tagger: Tagger
     edits: tuple[Edit, ...]
-    words: tuple[Word, ...] = field(repr=False)
+    words: tuple[Word, ...] = field(default=(), repr=False)
 
 
 class Sanitizer:
@@ -51,6 +53,7 @@ class Sanitizer:
 
     Attributes:
         decisions: of the person who reviews, by document and in their order.
+        shared: names and codes that must not stand in any document.
 
     Args:
         documents: all of the folder.
@@ -85,7 +88,13 @@ class Sanitizer:
         _check_named("labels", labels, [*documents, *corpus])
         # placeholders are numbered in an order that has nothing to do with names, the same in a later run
         order = sorted(documents, key=lambda one: hashlib.sha256(one.text.encode()).digest())
-        read = {one.name: self._prepared(one, first_pass) for one in order}
+        _check_languages(documents, spec.language)
+        found = [self._found(one, first_pass) for one in order]
+        self.shared = folder_terms(
+            ((one.document.text, one.edits, one.tagger.language) for one in found),
+            (name for those in names.values() for name in those),
+        )
+        read = {one.document.name: self._prepared(one) for one in found}
         self._read = {one.name: read[one.name] for one in documents}
         others = [self._of_corpus(one) for one in corpus]
         self._preprocessing = self._counted(others)
@@ -103,12 +112,44 @@ class Sanitizer:
         """
         read = self._read[name]
         attack = self._simulation(read)
-        kept = [one.span for one in self.decisions[name] if one.decision.keeps]
         language = read.tagger.language
         done = sanitized(
-            read.document, read.edits, read.tagger.words, attack, self._replacement, kept, language
+            read.document,
+            read.edits,
+            read.tagger.words,
+            attack,
+            self._replacement,
+            self._kept(name),
+            language,
+            lambda edits: self._hidden_everywhere(read, edits),
         )
         return Treated(done, language, attack.searches, tuple(attack.own), self._labels.get(name))
+
+    def terms(self, one: Treated) -> frozenset[str]:
+        """What must not stand in a document besides `shared`: what was hidden, and names of its persons."""
+        own = own_terms(one.sanitized.document.text, one.edits, one.language)
+        return name_parts(self._names.get(one.name, ())) | own.keys()
+
+    def kept(self, name: str) -> frozenset[str]:
+        """Texts that a person keeps in a document."""
+        text = self._read[name].document.text
+        return frozenset(text[start:end] for start, end in self._kept(name))
+
+    def first_edits(self, name: str) -> tuple[Edit, ...]:
+        """The edits of a document before it is attacked."""
+        return self._read[name].edits
+
+    def attacks(self, name: str, text: str) -> tuple[Attacked, ...]:
+        """The searches for a document by the words of a text.
+
+        Raises:
+            EngineError: a search failed.
+        """
+        return tuple(self._simulation(self._read[name]).attacks(self.words(name, text)))
+
+    def words(self, name: str, text: str) -> tuple[Word, ...]:
+        """The words of a text, read in the language of a document."""
+        return self._read[name].tagger.words(text)
 
     def found_again(self, name: str, text: str, edits: Sequence[Edit]) -> tuple[Success, ...]:
         """Attacks that succeed on a text as it was read back.
@@ -143,15 +184,22 @@ class Sanitizer:
             read.document, preprocessing, self._attacker, evaluation, size=size, groups=groups
         )
 
-    def _prepared(self, document: Document, first_pass: FirstPass) -> _Read:
-        language = None if self._spec.language == "auto" else self._spec.language
-        try:
-            tagger = tagger_of(document.text, language)
-        except TableError as problem:
-            raise TableError(f"{document.name}: {problem.what}", problem.hint) from None
+    def _kept(self, name: str) -> list[Span]:
+        return [one.span for one in self.decisions[name] if one.decision.keeps]
+
+    def _hidden_everywhere(self, read: _Read, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+        name = read.document.name
+        parts = name_parts(self._names.get(name, ()))
+        return hidden_everywhere(
+            read.document, edits, read.tagger.language, parts, self._kept(name), self.shared
+        )
+
+    def _found(self, document: Document, first_pass: FirstPass) -> _Read:
+        """A document with what a person and the first pass want of it alone."""
+        tagger = tagger_of(document.text, _given(self._spec.language))
         words = tagger.words(document.text)
         decided = self.decisions[document.name]
-        kept = [one.span for one in decided if one.decision.keeps]
+        kept = self._kept(document.name)
         by_person = [
             Edit(*one.span, one.decision.text, "person", "decided")
             for one in decided
@@ -162,9 +210,13 @@ class Sanitizer:
             for edit in first_pass(document, words, tagger.language)
             if not any(edit.overlaps(span) for span in kept)
         ]
-        edits = joined([*by_person, *direct])
-        now = searchable(tagger.words(applied(document.text, edits)), edits)
-        return _Read(document, tagger, edits, now)
+        return _Read(document, tagger, joined([*by_person, *direct]))
+
+    def _prepared(self, found: _Read) -> _Read:
+        """A document before it is attacked: what was found anywhere in the folder is hidden."""
+        edits = self._hidden_everywhere(found, found.edits)
+        text = applied(found.document.text, edits)
+        return replace(found, edits=edits, words=searchable(found.tagger.words(text), edits))
 
     def _of_corpus(self, document: Document) -> _Read:
         try:
@@ -203,6 +255,28 @@ def _by_language(documents: Iterable[_Read]) -> defaultdict[Language, list[_Read
     for one in documents:
         found[one.tagger.language].append(one)
     return found
+
+
+def _given(language: str) -> str | None:
+    return None if language == "auto" else language
+
+
+def _check_languages(documents: Sequence[Document], language: str) -> None:
+    """Name all documents that no language is known for at once."""
+    problems: dict[str, TableError] = {}
+    for one in documents:
+        try:
+            tagger_of(one.text, _given(language))
+        except TableError as problem:
+            problems[one.name] = problem
+    if not problems:
+        return
+    name, first = next(iter(problems.items()))
+    what = f"{name}: {first.what}"
+    if len(problems) > 1:
+        said = gathered(list(problems), "documents")
+        what = f"{len(problems):,} documents are in no language that is read: {said}. {what}"
+    raise TableError(what, first.hint)
 
 
 def _check_named(what: str, names: Iterable[str], documents: Sequence[Document]) -> None:

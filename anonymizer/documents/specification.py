@@ -2,6 +2,7 @@
 
 title = "Accident reports 2025"
 language = "en"             # "ja", "de", "fr", or "auto": of each document the one that it seems to be in
+kind = "hospital letter"    # of all texts, if it is one that was measured; reports say what is known of it
 
 [names]
 table = "names.csv"         # columns document and name: who must not be found (R_i of the thesis)
@@ -55,6 +56,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 from anonymizer.documents.direct.crf import THRESHOLD
+from anonymizer.documents.direct.figures import kinds_of_text
 from anonymizer.documents.direct.found import KINDS
 from anonymizer.documents.direct.registry import RECOGNIZERS, STANDARD
 from anonymizer.documents.generalization.standard import METHODS
@@ -73,8 +75,8 @@ _WEB_PATHS: Final = ("path", "cache", "key_file", "authorities")
 """Entries of the section that are paths."""
 
 _SECTIONS: Final = (
-    "title", "language", "names", "attack", "web", "corpus", "labels", "direct", "generalize", "keep", "hide",
-    "accept",
+    "title", "language", "kind", "names", "attack", "web", "corpus", "labels", "direct", "generalize", "keep",
+    "hide", "accept",
 )  # fmt: skip
 _REMOVED: Final = "[...]"
 _MAX_KEYWORDS: Final = 5
@@ -168,6 +170,7 @@ class SanitizeSpec:
     Attributes:
         title: for people.
         language: of the documents.
+        kind: of text, of `kinds_of_text`; "" where nobody has said it. It decides what reports say is known.
         names: the table of known names; None if there are no characters.
         attack: how documents are attacked.
         web: what the attacker searches, as `engine_of` takes it; None if the section is missing.
@@ -183,6 +186,7 @@ class SanitizeSpec:
 
     title: str = ""
     language: Choice = "auto"
+    kind: str = ""
     names: Path | None = None
     attack: AttackOptions = field(default_factory=AttackOptions)
     web: Mapping[str, Any] | None = field(default=None, repr=False)
@@ -243,6 +247,7 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
             f"{place}: {language!r} is not a language that can be read.",
             near(str(language), (*LANGUAGES, "auto")),
         )
+    kind = checked_kind(document.get("kind", ""), place)
     attack = AttackOptions.from_mapping(section(document, "attack", place), f"{place}, attack")
     labels = _section(document, "labels", ("table", "keywords"), place)
     general = _section(document, "generalize", ("methods", "wordnet"), place)
@@ -261,6 +266,7 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
     return SanitizeSpec(
         title=title,
         language=language,
+        kind=kind,
         names=_path(_section(document, "names", ("table",), place), "table", folder, f"{place}, names"),
         attack=attack,
         web=web,
@@ -276,6 +282,24 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
             for at, one in enumerate(listed(document, "accept", place), 1)
         ),
     )
+
+
+def checked_kind(kind: Any, place: str) -> str:
+    """A kind of text that was measured, or "".
+
+    Args:
+        kind: as it is given.
+        place: how errors call it.
+
+    Raises:
+        SpecError: it is another, of which nothing can be known.
+    """
+    if kind and kind not in kinds_of_text():
+        raise SpecError(
+            f"{place}: {kind!r} is not a kind of text that was measured.",
+            f"Leave it out, or choose one of {', '.join(map(repr, kinds_of_text()))}.",
+        )
+    return str(kind)
 
 
 def _section(document: Mapping[str, Any], key: str, known: tuple[str, ...], place: str) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from anonymizer.errors import gathered
@@ -21,18 +21,21 @@ class Finding:
         column: that it is about; None if it is about the whole release.
         what: was found, one sentence. It names columns and never holds a cell.
         hint: what to do about it, one sentence.
+        decisions: of documents, each word that is to be decided and how; for the terminal of who has the
+            originals alone, since it holds words of them.
     """
 
     rule: str
     column: str | None
     what: str
     hint: str
+    decisions: tuple[str, ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         return f"{self.what} {self.hint}".strip()
 
     def to_json(self) -> dict[str, str | None]:
-        """As plain JSON values."""
+        """As plain JSON values; without the decisions."""
         return {"rule": self.rule, "column": self.column, "what": self.what, "hint": self.hint}
 
 

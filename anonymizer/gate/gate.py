@@ -121,7 +121,8 @@ class Gate:
         accepted = {(one.finding, one.column) for one in self.accept}
         left = [one for one in dict.fromkeys(found) if (one.rule, one.column or "") not in accepted]
         if left:
-            raise GateError([one.to_json() for one in left])
+            decisions = [each for one in left for each in one.decisions]
+            raise GateError([one.to_json() for one in left], tuple(dict.fromkeys(decisions)))
 
 
 def manifest_path(path: Path) -> Path:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
+from anonymizer.documents.attacks.naming import STAGES, NamedFirst, Stage
+from anonymizer.documents.direct.figures import LANGUAGE_NAMES, FirstPassFigure, figure_of, kinds_of_text
 from anonymizer.documents.sanitization.treated import Treated, parts
-from anonymizer.documents.specification import SanitizeSpec
+from anonymizer.documents.specification import Direct, SanitizeSpec
+from anonymizer.documents.texts.text import LANGUAGES, Language
 from anonymizer.errors import gathered
 from anonymizer.report.page import rendered
 
 _SHOWN: Final = 20
+_NAMED: Final[dict[Stage, str]] = {
+    "original": "originals",
+    "first pass": "texts after the first pass",
+    "released": "release",
+}
 _CAUSES: Final = {"direct": "direct identifier", "attack": "led to the person", "person": "by a person"}
 
 
@@ -79,6 +89,7 @@ def documents_page(
     web: str,
     released: Mapping[str, str],
     cautions: Sequence[str],
+    attackers: Sequence[NamedFirst] = (),
 ) -> str:
     """The report on a folder of documents, an HTML page; it holds their texts.
 
@@ -88,6 +99,7 @@ def documents_page(
         web: what the attacker searched.
         released: the names that documents leave under, by their own.
         cautions: from `document_cautions`.
+        attackers: how many documents they name rightly, before and after.
     """
     attack = spec.attack
     facts = [
@@ -102,6 +114,7 @@ def documents_page(
     return rendered(
         "documents.html",
         title=spec.title or "Report on sanitized documents",
+        known=[one.sentence() for one in figures_for(spec, treated)],
         documents=list(treated),
         released=released,
         before=_documents([bool(one.found_before) for one in treated]),
@@ -111,10 +124,97 @@ def documents_page(
         characters=sum(len(one.sanitized.document.text) for one in treated),
         cautions=list(cautions),
         causes=_CAUSES,
+        attackers=[(one, [_rate(one, stage) for stage in STAGES]) for one in attackers],
+        stages=STAGES,
         parts=parts,
         shown=_SHOWN,
         facts=facts,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownOfTexts:
+    """What is known of how well the first pass finds identifiers in some documents.
+
+    Attributes:
+        language: that they are in.
+        documents: how many.
+        kind: of text, as it was said; "" if it was not.
+        figure: what was measured of it; None where nothing was.
+        why: nothing is known, a sentence; "" where something is.
+    """
+
+    language: Language
+    documents: int
+    kind: str
+    figure: FirstPassFigure | None
+    why: str
+
+    def sentence(self) -> str:
+        """For people."""
+        of = (
+            f"{self.documents:,} {LANGUAGE_NAMES[self.language]} document{'' if self.documents == 1 else 's'}"
+        )
+        if self.figure is not None:
+            return f"What is known of {of}: {self.figure.sentence()}"
+        return (
+            f"No figure is known of how many names and other identifiers the first pass overlooks in {of}: "
+            f"{self.why}"
+        )
+
+    def to_values(self) -> dict[str, Any]:
+        """As plain values; `figure` is None where nothing is known."""
+        return {
+            "language": self.language,
+            "documents": self.documents,
+            "kind": self.kind,
+            "figure": self.figure and self.figure.to_values(),
+            "why": self.why,
+        }
+
+
+def figures_for(spec: SanitizeSpec, treated: Sequence[Treated]) -> tuple[KnownOfTexts, ...]:
+    """What is known of the documents, for each language; the first line of reports.
+
+    Args:
+        spec: of the sanitization, which says what kind of text they are.
+        treated: the documents.
+    """
+    counts = Counter(one.language for one in treated)
+    return tuple(_known(spec, language, counts[language]) for language in LANGUAGES if counts[language])
+
+
+def _known(spec: SanitizeSpec, language: Language, count: int) -> KnownOfTexts:
+    figure = figure_of(language, spec.kind)
+    why = ""
+    if not spec.kind:
+        why = (
+            "their kind is not said. Name it (--kind) if it is one of those that were measured "
+            f"({', '.join(kinds_of_text())}), or measure texts of yours by duetto recognizer evaluate."
+        )
+    elif figure is None:
+        why = (
+            f"texts of the kind {spec.kind!r} were not measured in {LANGUAGE_NAMES[language]}. Measure some "
+            "of yours by duetto recognizer evaluate."
+        )
+    elif spec.direct != Direct():
+        why = "the first pass was measured as it is without [direct], which this specification changes."
+    return KnownOfTexts(language, count, spec.kind, None if why else figure, why)
+
+
+def attacker_sentence(one: NamedFirst) -> str:
+    """What an attacker who names one document of the web achieves, in the originals and in what leaves."""
+    way = "searches" if one.attacker == "search" else "compares whole texts"
+    right = (
+        "the right text of the web" if one.reference == "known names" else "the text nearest to the original"
+    )
+    said = [f"{_rate(one, stage)} in the {name}" for stage, name in _NAMED.items()]
+    return f"an attacker who {way} names {right} first for {', '.join(said)}"
+
+
+def _rate(one: NamedFirst, stage: Stage) -> str:
+    low, high = one.interval(stage)
+    return f"{one.first[stage]:,} of {one.documents:,} [{low:.2f}, {high:.2f}]"
 
 
 def _documents(which: Sequence[bool]) -> str:

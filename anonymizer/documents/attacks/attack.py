@@ -99,12 +99,12 @@ class Attacker:
         Raises:
             EngineError: a search failed; nothing is known then of the document, least of all that it is safe.
         """
-        texts = {_same(text) for text in (document.text, *versions)}
+        texts = {same_text(text) for text in (document.text, *versions)}
         tried = combined(keywords)
         searches, own = [], dict[str, None]()
         for done, kw in enumerate(tried, start=1):
             hits = self._hits(tuple(one.text for one in kw))
-            is_own = [_same(hit.text) in texts for hit in hits]
+            is_own = [same_text(hit.text) in texts for hit in hits]
             own |= dict.fromkeys(hit.name for hit, is_it in zip(hits, is_own, strict=True) if is_it)
             others = (hit for hit, is_it in zip(hits, is_own, strict=True) if not is_it)
             self.searches += 1
@@ -126,5 +126,6 @@ class Attacker:
         return self._answers[asked]
 
 
-def _same(text: str) -> str:
+def same_text(text: str) -> str:
+    """What two texts have in common that are the same document, whatever their blanks, case and accents."""
     return "".join(folded(text).split())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
-from anonymizer.documents.attacks.attack import Attacker, Progress
+from anonymizer.documents.attacks.attack import Attacked, Attacker, Progress
 from anonymizer.documents.attacks.risk import RiskEvaluation, successes
 from anonymizer.documents.sanitization.sanitizing import Success
 from anonymizer.documents.texts.text import Document, Word
@@ -54,7 +54,14 @@ class SimulatedAttacks:
         Raises:
             EngineError: a search failed.
         """
-        found: list[Success] = []
+        return tuple(one for attacked in self.attacks(words) for one in successes(attacked, self._evaluation))
+
+    def attacks(self, words: tuple[Word, ...]) -> Iterator[Attacked]:
+        """The searches by words of the document, one group of keywords after another.
+
+        Raises:
+            EngineError: a search failed.
+        """
         left = words
         for _ in range(self._groups):
             keywords = self._preprocessing.prepared(left, self._original, size=self._size).keywords
@@ -63,7 +70,6 @@ class SimulatedAttacks:
             attacked = self._attacker.attack(self._document, keywords, progress=self._progress)
             self.searches += len(attacked.searches)
             self.own |= dict.fromkeys(attacked.own)
-            found += successes(attacked, self._evaluation)
+            yield attacked
             searched = {one.lemma for one in keywords}
             left = tuple(word for word in left if word.lemma not in searched)
-        return tuple(found)

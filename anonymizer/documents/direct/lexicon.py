@@ -8,8 +8,8 @@ Words with capitals beside such a word belong to it. Japanese has a recognizer o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -66,7 +66,6 @@ class Lexicon:
     """
 
     language: Language
-    common: Callable[[str], bool] = field(repr=False, compare=False)
     name: str = "lexicon"
 
     @classmethod
@@ -77,16 +76,9 @@ class Lexicon:
             SpecError: simplemma is not installed.
         """
         with lacking("The recognizer 'lexicon'"):
-            import simplemma
+            import simplemma  # noqa: F401
 
-        @lru_cache(maxsize=1 << 16)
-        def common(word: str) -> bool:
-            """Whether the lexicon holds a word in small letters, and not only as the name of something."""
-            if len(word) > _LONGEST_KNOWN or not simplemma.is_known(word, lang=language):
-                return False
-            return language == "de" or str(simplemma.lemmatize(word, lang=language))[:1].islower()
-
-        return cls(language, common)
+        return cls(language)
 
     def found(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
         """All names in a text."""
@@ -108,7 +100,7 @@ class Lexicon:
             or self._is_no_name(plain)
         ):
             return None
-        known = any(self.common(part.lower()) for part in _PARTS.split(plain) if len(part) > 1)
+        known = any(is_common(part.lower(), self.language) for part in _PARTS.split(plain) if len(part) > 1)
         begins = self._begins(words, at)
         doubtful = known and begins
         kind: Kind | None = None
@@ -218,6 +210,25 @@ class Lexicon:
             and small not in listed("opener")
             and words[at].tag != "function"
         )
+
+
+@lru_cache(maxsize=1 << 16)
+def is_common(word: str, language: Language) -> bool:
+    """Whether the lexicon of a language holds a word in small letters, and not only as the name of something.
+
+    Args:
+        word: in small letters.
+        language: one in Latin letters.
+
+    Raises:
+        SpecError: simplemma is not installed.
+    """
+    with lacking("The lexicon"):
+        import simplemma
+
+    if len(word) > _LONGEST_KNOWN or not simplemma.is_known(word, lang=language):
+        return False
+    return language == "de" or str(simplemma.lemmatize(word, lang=language))[:1].islower()
 
 
 @lru_cache(maxsize=8)

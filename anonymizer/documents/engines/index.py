@@ -82,6 +82,19 @@ class FolderIndex:
         """Close it."""
         self.close()
 
+    def documents(self) -> Iterator[tuple[str, str]]:
+        """The names and texts of all documents, in the order in which they came.
+
+        Raises:
+            EngineError: the index is closed, or the disk fails.
+        """
+        try:
+            yield from self._store.execute(
+                "SELECT document.name, content.text FROM document JOIN content USING (id) ORDER BY id"
+            )
+        except sqlite3.Error as problem:
+            raise self._unfit(problem) from None
+
     def close(self) -> None:
         """Give its memory and its room on the disk back."""
         self._store.close()
@@ -139,7 +152,7 @@ class FolderIndex:
                 ) from None
             self._store.execute("INSERT INTO content VALUES (?, ?)", (count, written.decode("utf-8")))
             self._store.execute(
-                "INSERT INTO words (rowid, text) VALUES (?, ?)", (count, " ".join(_tokens(text)))
+                "INSERT INTO words (rowid, text) VALUES (?, ?)", (count, " ".join(tokens_of(text)))
             )
             progress(count)
         self._store.execute("COMMIT")
@@ -173,8 +186,8 @@ class FolderIndex:
         return EngineError(f"The index of {self.name} cannot be used: {what}.", "Build it again.")
 
 
-def _tokens(text: str) -> Iterator[str]:
-    """Words of a text; of its Japanese each character with the next one, and the last one alone."""
+def tokens_of(text: str) -> Iterator[str]:
+    """Words of a text, folded; of its Japanese each character with the next one, and the last one alone."""
     for piece in _PIECES.finditer(folded(text)):
         if piece[1]:
             yield from (first + second for first, second in pairwise(piece[1]))
@@ -188,7 +201,7 @@ def _phrase(keyword: str) -> str:
 
     Nothing else is in its tokens, so that no quote or operator can get into the query.
     """
-    tokens = list(_tokens(keyword))
+    tokens = list(tokens_of(keyword))
     if not tokens:
         return ""
     beginning = ""

@@ -7,6 +7,7 @@ release that has a finding is not there at all.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,7 @@ from typing import Final
 from anonymizer.documents.folders.folder import Source
 from anonymizer.documents.formats.registry import format_of
 from anonymizer.documents.texts.edits import Edit, applied
+from anonymizer.documents.texts.standing import still_standing
 from anonymizer.documents.texts.terms import Terms
 from anonymizer.errors import FileError
 from anonymizer.gate.finding import Finding
@@ -27,7 +29,6 @@ MANIFEST: Final = "manifest.json"
 """The name of the manifest in the folder of a release."""
 
 _DEFECT: Final = "Report this as a defect, and release nothing of it."
-_INSTEAD: Final = " \N{WHITE SQUARE} "
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,15 @@ class Outgoing:
         edits: of its text, without overlaps, in their order.
         released: its name in the release, of `released_names`.
         terms: words and phrases that must not be in it: its risk words and direct identifiers. Those that a
-            person wants to keep are not among them.
+            person wants to keep may be among them.
+        kept: texts that a person keeps in it; what stands in one of them may stand.
     """
 
     source: Source
     edits: tuple[Edit, ...] = ()
     released: str = ""
     terms: frozenset[str] = field(default=frozenset(), repr=False)
+    kept: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 Recheck = Callable[[Outgoing, str], Iterable[Finding]]
@@ -134,20 +137,24 @@ class DocumentGate:
         shared = Terms(self.terms)
         for one in documents:
             yield from self._of_document(one, (place / one.released).read_bytes(), shared)
-            if everywhere.stand_in_name(one.released):
+            inside = everywhere.in_name(one.released)
+            if inside:
                 yield Finding(
                     "name",
                     one.source.name,
                     f"The name that {one.source.name} is released under holds a word that must be gone.",
                     "Let the documents be numbered.",
+                    (f"{one.released} holds {_quoted(inside)}: leave out --keep-names, or rename the file.",),
                 )
-        for text in _said(manifest):
-            if everywhere.lines(text):
+        for text in dict.fromkeys(one.why for one in manifest.accepted):
+            words = dict.fromkeys(text[slice(*one.span)] for one in everywhere.standing(text))
+            if words:
                 yield Finding(
                     "manifest",
                     None,
-                    "The manifest says a word that must be gone from a document, in a reason or a parameter.",
-                    "Say it without the word.",
+                    "A reason, which the manifest would say, holds a word that must be gone from a document.",
+                    "Give the reason without the word.",
+                    (f"The reason {_quoted([text])} holds {_quoted(words)}: give it without.",),
                 )
 
     def _of_document(self, one: Outgoing, data: bytes, shared: Terms) -> Iterator[Finding]:
@@ -166,20 +173,19 @@ class DocumentGate:
             yield Finding("altered", name, f"{name} read back is not the original with its edits.", _DEFECT)
         if again.dropped or again.written(()) != data:
             yield Finding("container", name, f"The file of {name} holds something beside its text.", _DEFECT)
-        hiding = {edit.text for edit in one.edits if edit.hides and edit.cause != "person"} - {""}
-        instead = sorted(hiding, key=len, reverse=True)
-        own = Terms(one.terms)
-        lines = {line for terms in (own, shared) for line in terms.lines(_without(again.text, instead))}
-        if lines:
+        terms = (Terms(one.terms), shared)
+        standing = still_standing(again.text, one.edits, terms, one.kept)
+        if standing:
+            lines = {again.text.count("\n", 0, each.span[0]) + 1 for each in standing}
+            words = list(dict.fromkeys(again.text[slice(*each.span)] for each in standing))
             yield Finding(
                 "term",
                 name,
                 f"A word that must be gone stands in {name} as it would leave, {_places(sorted(lines))}.",
                 "Hide it there too, or keep it by a decision of the review.",
+                tuple(_decision(one, word) for word in words),
             )
-        elif any(
-            terms.lines(_without(text, instead)) for text in form.strings(data) for terms in (own, shared)
-        ):
+        elif any(still_standing(text, one.edits, terms, one.kept) for text in form.strings(data)):
             yield Finding(
                 "container",
                 name,
@@ -208,13 +214,27 @@ def _stem(name: str) -> str:
     return str(PurePosixPath(name).with_suffix(""))
 
 
-def _said(manifest: Manifest) -> Iterator[str]:
-    """All texts of a manifest that somebody has chosen, names of files apart."""
-    yield from (one.why for one in manifest.accepted)
-    yield manifest.choice
-    for one in manifest.guarantees:
-        yield one.condition
-        yield from (value for value in one.parameters.values() if isinstance(value, str))
+def _decision(one: Outgoing, word: str) -> str:
+    """How to decide about a word that must be gone and stands in a document."""
+    said = [edit.text for edit in one.edits if edit.cause == "person" and word in edit.text]
+    name = one.source.name
+    if said or word not in one.source.opened.text:
+        return f"A text that a [[hide]] writes into {name} holds {_quoted([word])}: write another text there."
+    return deciding(name, word)
+
+
+def deciding(document: str, word: str) -> str:
+    """What to write into a specification in order to hide or to keep a word of a document."""
+    name, quoted = (json.dumps(one, ensure_ascii=False) for one in (document, word))
+    return (
+        f"{quoted} in {document}: add one of these to the specification (--spec), and say why.\n"
+        f'[[hide]]\ndocument = {name}\nword = {quoted}\nwhy = "it must not leave"\n\n'
+        f'[[keep]]\ndocument = {name}\nword = {quoted}\nwhy = "it may leave"'
+    )
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return ", ".join(json.dumps(one, ensure_ascii=False) for one in words)
 
 
 def _places(lines: Sequence[int]) -> str:
@@ -226,13 +246,6 @@ def _places(lines: Sequence[int]) -> str:
 def _solid(text: str) -> str:
     """A text without its blanks, in which layouts differ."""
     return "".join(text.split())
-
-
-def _without(text: str, placeholders: Iterable[str]) -> str:
-    """A text with a mark in place of placeholders, whose words nobody has written in the document."""
-    for one in placeholders:
-        text = text.replace(one, _INSTEAD)
-    return text
 
 
 def _digest(data: bytes) -> str:

@@ -26,6 +26,11 @@ class Opened(Protocol):
         """What `written` leaves out since no edit can reach it, a sentence each."""
         ...
 
+    @property
+    def noted(self) -> tuple[str, ...]:
+        """What to know of the text itself, a sentence each, such as that readers may not see all of it."""
+        ...
+
     def written(self, edits: Sequence[Edit]) -> bytes:
         """The file with edits made, and without anything that is not in `text`.
 

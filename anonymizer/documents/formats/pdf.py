@@ -14,7 +14,8 @@ from pypdf.errors import PyPdfError
 
 from anonymizer.documents.formats.characters import INVISIBLE, filled, seen
 from anonymizer.documents.formats.plain import Plain, PlainText
-from anonymizer.errors import FileError
+from anonymizer.documents.formats.visibility import Visibility
+from anonymizer.errors import FileError, gathered
 
 PAGES: Final = 2_000
 CHARACTERS: Final = 10_000_000
@@ -59,7 +60,7 @@ class Pdf:
         if b"%PDF-" not in data[:1024]:
             raise FileError(f"{name} is not a PDF.", "Save it anew as PDF, or give it its right ending.")
         logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it would write parts of the file to the log
-        pages = self._pages(name, data)
+        pages, unseen = self._pages(name, data)
         blank = [str(number) for number, page in enumerate(pages, 1) if not page.strip()]
         if len(blank) == len(pages):
             raise FileError(
@@ -74,14 +75,23 @@ class Pdf:
             dropped.append(f"Pages without text, which may be scanned: {', '.join(blank)}.")
         if len(text) != len(_PARTED.sub("", raw)):
             dropped.append(INVISIBLE)
-        return PlainText(text, ".txt", tuple(dropped))
+        noted = []
+        if unseen:
+            noted.append(
+                f"Readers may not see all text of page {gathered(unseen, 'pages')} (it is white, without "
+                "ink, or of less than 2 points). It counts as text and leaves with it: look at it in the "
+                "report."
+            )
+        return PlainText(text, ".txt", tuple(dropped), tuple(noted))
 
     def strings(self, data: bytes) -> Iterator[str]:
         """Everything in a file that was written, which is a plain text."""
         return Plain().strings(data)
 
-    def _pages(self, name: str, data: bytes) -> list[str]:
+    def _pages(self, name: str, data: bytes) -> tuple[list[str], list[str]]:
+        """The texts of all pages, and the numbers of those that have text which readers may not see."""
         found: list[str] = []
+        unseen: list[str] = []
         try:
             reader = PdfReader(BytesIO(data), strict=False)
             if reader.is_encrypted:
@@ -93,7 +103,10 @@ class Pdf:
                 )
             left = self.characters
             for page in reader.pages:
-                found.append(page.extract_text())
+                seen_by = Visibility()
+                found.append(page.extract_text(visitor_operand_before=seen_by.visit))
+                if seen_by.unseen:
+                    unseen.append(str(len(found)))
                 left -= len(found[-1])
                 if left < 0:
                     raise FileError(
@@ -107,4 +120,4 @@ class Pdf:
             raise FileError(
                 f"{name} is a broken PDF.", "Open and save it anew by a program that shows it."
             ) from None
-        return found
+        return found, unseen

@@ -16,6 +16,7 @@ class PlainText:
     text: str = field(repr=False)
     ending: str = ".txt"
     dropped: tuple[str, ...] = ()
+    noted: tuple[str, ...] = ()
 
     def written(self, edits: Sequence[Edit]) -> bytes:
         """The file with edits made."""

@@ -45,6 +45,7 @@ class Page:
 
     text: str = field(repr=False)
     dropped: tuple[str, ...]
+    noted: tuple[str, ...] = field(default=(), init=False)
     root: Any = field(repr=False)
     pieces: tuple[Piece, ...] = field(repr=False)
     ending: str = ".html"

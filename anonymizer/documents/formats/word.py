@@ -90,6 +90,7 @@ class WordFile:
 
     text: str = field(repr=False)
     dropped: tuple[str, ...]
+    noted: tuple[str, ...] = field(default=(), init=False)
     parts: Mapping[str, Any] = field(repr=False)
     pieces: tuple[Piece, ...] = field(repr=False)
     even: bool = False

@@ -42,6 +42,14 @@ Attack = Callable[[tuple[Word, ...]], Sequence[Success]]
 
 Words = Callable[[str], tuple[Word, ...]]
 
+Complete = Callable[[tuple[Edit, ...]], tuple[Edit, ...]]
+"""Adds the edits of all other places where what was hidden stands; see `gone.hidden_everywhere`."""
+
+
+def nothing_more(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """Adds no edits."""
+    return edits
+
 
 class Replacement(Protocol):
     """Decides what is written for a risk word, the same for the same word in a whole folder; as `Chain`."""
@@ -101,6 +109,7 @@ def sanitized(
     replacement: Replacement,
     kept: Sequence[Span] = (),
     language: Language = "en",
+    complete: Complete = nothing_more,
 ) -> Sanitized:
     """Attack a document and take away what carries attacks, until none succeeds.
 
@@ -113,12 +122,13 @@ def sanitized(
         kept: spans of the original that the person who reviews wants as they are; a word that stands in one
             of them is kept wherever it stands in the document.
         language: of the document.
+        complete: what hides words that were hidden wherever else they stand, before each attack.
 
     Raises:
         EngineError: a search failed, so that nothing is known of its risk.
         UnreachableError: attacks go on to succeed although no word is left that may be changed.
     """
-    found, rounds = tuple(edits), list[Round]()
+    found, rounds = complete(tuple(edits)), list[Round]()
     for _ in range(ROUNDS):
         now = searchable(words(applied(document.text, found)), found)
         successes = tuple(attack(now))
@@ -128,7 +138,7 @@ def sanitized(
             return Sanitized(document, found, tuple(rounds), successes)
         risky = _carriers(open_) - fixed
         more = _replaced(now, risky, fixed, replacement, language)
-        after = composed(document.text, found, more)
+        after = complete(composed(document.text, found, more))
         if after == found or not more:
             break
         found = after

@@ -50,24 +50,6 @@ class Treated:
         """Its edits that somebody wanted."""
         return tuple(edit for edit in self.edits if edit.cause == cause)
 
-    @property
-    def terms(self) -> frozenset[str]:
-        """What must not stand in it any more: what was hidden as a direct identifier or risk word.
-
-        Numbers below 1,000 are not among them where the first pass hid them: 60 is hidden where it is an
-        age, and may stand elsewhere as a number of days.
-        """
-        text = self.sanitized.document.text
-        kept = {word for one in self.sanitized.left for word in one.keywords}
-        hidden = {
-            text[edit.start : edit.end]
-            for edit in self.edits
-            if edit.hides
-            and edit.cause != "person"
-            and not (edit.cause == "direct" and _is_small(text[edit.start : edit.end]))
-        }
-        return frozenset(one for one in hidden if one.casefold() not in kept)
-
     def figures(self) -> dict[str, Any]:
         """Its figures, without any word of it."""
         return {
@@ -126,10 +108,6 @@ def _successes(values: Any) -> tuple[Success, ...]:
     return tuple(
         Success(tuple(map(str, one["keywords"])), str(one["found"]), int(one["evidence"])) for one in values
     )
-
-
-def _is_small(text: str) -> bool:
-    return text.isdecimal() and len(text) <= 3
 
 
 @dataclass(frozen=True, slots=True)

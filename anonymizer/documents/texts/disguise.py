@@ -111,7 +111,7 @@ def undisguised(text: str) -> Undisguised:
     """A text as a reader takes it; itself where nothing is disguised."""
     found = Undisguised(text, tuple(range(len(text))), tuple(range(1, len(text) + 1)))
     for step in (_characters, _composed, _scripts, _lines, _letters, _scanned):
-        found = _edited(found, step(found.text))
+        found = edited(found, step(found.text))
     return found
 
 
@@ -137,8 +137,13 @@ def bones(word: str) -> str:
 Edit = tuple[int, int, str]
 
 
-def _edited(given: Undisguised, edits: Iterable[Edit]) -> Undisguised:
-    """A text with some characters exchanged; what is written stands for all that it replaces."""
+def edited(given: Undisguised, edits: Iterable[Edit]) -> Undisguised:
+    """A text with some characters exchanged; what is written stands for all that it replaces.
+
+    Args:
+        given: the text.
+        edits: first character, the one after the last, and what is written there; without overlaps.
+    """
     made = sorted(edits)
     if not made:
         return given

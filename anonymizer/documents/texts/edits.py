@@ -147,6 +147,17 @@ def original_span(edits: Sequence[Edit], span: Span) -> Span:
     return _original(edits, span[0])[0], _original(edits, span[1] - 1)[1]
 
 
+def edited_span(edits: Sequence[Edit], span: Span) -> Span:
+    """Where original characters stand in the edited text.
+
+    Args:
+        edits: of the original, without overlaps, in their order.
+        span: of the original, touched by none of the edits.
+    """
+    shift = sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= span[0])
+    return span[0] + shift, span[1] + shift
+
+
 def _original(edits: Sequence[Edit], at: int) -> Span:
     """The same for one character of the edited text."""
     shift = 0

@@ -69,3 +69,29 @@ def test_pages_and_characters_are_bounded():
         Pdf(pages=2).opened("a.pdf", data)
     with pytest.raises(FileError, match="more than 7 characters"):
         Pdf(characters=7).opened("a.pdf", data)
+
+
+@pytest.mark.parametrize(
+    ("operators", "unseen"),
+    [
+        ("0 g", False),
+        ("1 g", True),
+        ("1 1 1 rg", True),
+        ("1 0 0 rg", False),
+        ("0 0 0 0 k", True),
+        ("0 0 0 1 k", False),
+        ("3 Tr", True),
+        ("/F1 1 Tf", True),
+        ("0.1 0 0 0.1 50 700 Tm", True),
+        ("q 1 g Q", False),
+        ("1 g 0 g", False),
+        ("/Pattern cs /P1 scn", False),
+    ],
+)
+def test_text_that_readers_do_not_see_counts_and_is_said(operators, unseen):
+    page = ["Bob stayed.", f") Tj {operators} (of Nicosia"]
+    one = Pdf().opened("a.pdf", pdf([["Anna lived here."], page]))
+    assert "Nicosia" in one.text
+    assert bool(one.noted) is unseen
+    if unseen:
+        assert one.noted[0].startswith("Readers may not see all text of page 2 (")
