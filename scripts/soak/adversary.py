@@ -477,9 +477,10 @@ def _ends(whole: View, without: Sequence[View], ends: Counter[str]) -> Iterator[
 def _with_cell(whole: View, view: View, ends: Counter[str]) -> View:
     """A view without a person, with the whole's numbers where a job's one cell is withheld in one of them."""
     opened = []
-    for ours, theirs in zip(whole.opened, view.opened, strict=True):
+    for number, (ours, theirs) in enumerate(zip(whole.opened, view.opened, strict=True)):
         first, second = ({place for place in one if not place.startswith("opened")} for one in (ours, theirs))
         is_cell = first != second and all(place.endswith("/0") for place in first | second)
+        is_cell = is_cell and whole.ends[number] == view.ends[number]
         ends["bit: one cell is withheld or not"] += is_cell
         opened.append(ours if is_cell else theirs)
     return View(view.ends, opened)
