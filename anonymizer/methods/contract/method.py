@@ -15,7 +15,7 @@ from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.parameters import Parameterized
 from anonymizer.releases.claims import Claim, sentence, split
-from anonymizer.releases.composition import budget, composed
+from anonymizer.releases.composition import PrivacyLoss, budget, composed
 from anonymizer.releases.foreign import ForeignCode, code_of
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee, published_gamma
 from anonymizer.releases.manifest import Manifest
@@ -367,6 +367,11 @@ class Method(Parameterized, ABC):
     def discretisation(self) -> Mapping[str, Any]:
         """After a fit, of each column the declared cells that rows were counted in; or empty."""
         return {}
+
+    @property
+    def declared_loss(self) -> PrivacyLoss | None:
+        """What it spends of a record by its parameters alone; None where only a fit tells, or nothing."""
+        return None
 
     @property
     def sampling_rate(self) -> float:
