@@ -119,7 +119,7 @@ def anonymize(
         recording = Recording.of(held, source)
         recording.check(pipeline.declared_loss)
         made = pipeline.release(original)
-        release = made.table
+        recording, release = recording.beside(made, spec.dialect, seed), made.table
         second = [beside(output_path, word) for word in made.extra]
         apart(data, spec_path, output_path, report_path, manifest_path(output_path), ledger.path, *second)
         assessment = None
@@ -134,6 +134,7 @@ def anonymize(
                 scale=scale,
                 measures=measures,
                 without=without or (),
+                others=recording.others,
                 seed=seed,
             )
             with measuring(as_json=as_json) as progress:
@@ -141,10 +142,11 @@ def anonymize(
         warnings = (
             *cautions(original, release, assessment, pipeline, seed),
             *files.formulas(release, output_path),
+            *recording.warnings,
         )
         done, lines = _summary(data, output_path, spec, len(original), len(release), release.names)
         done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
-        lines += _changes(made, done["k"])
+        lines += [*_changes(made, done["k"]), *recording.lines]
         page = (
             ""
             if assessment is None

@@ -159,8 +159,8 @@ def _warnings(history: History) -> list[str]:
 
 def _verified(history: History, ledger: ReleaseLedger) -> tuple[dict[str, Any], list[str], list[str]]:
     """Which files of the releases are gone or were changed."""
-    from anonymizer.gate.gate import digest
     from anonymizer.releases.ledger import changed
+    from anonymizer.releases.manifest import digest
 
     records = ledger.records()
     head = records[-1].hash if records else ""

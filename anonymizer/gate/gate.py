@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from anonymizer.gate.finding import Finding
 from anonymizer.gate.recording import Recording
 from anonymizer.gate.staging import Staging, staging
 from anonymizer.releases.acceptance import Acceptance
-from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.manifest import Manifest, digest
 from anonymizer.releases.release import Release
 from anonymizer.tables import files
 from anonymizer.tables.dialect import Dialect
@@ -144,12 +143,6 @@ def beside(path: Path, word: str) -> Path:
     """Where a further table of a release lies."""
     stem, dot, endings = path.name.partition(".")
     return path.with_name(f"{stem}-{word}{dot}{endings}")
-
-
-def digest(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 _WITHOUT: Final = Finding(

@@ -83,6 +83,7 @@ class PastRelease:
         output: path of the main table from the folder of the ledger.
         files: of each released file its path, from there, and the SHA-256 of its bytes.
         rows: of the release.
+        blurred: the columns whose cells were drawn at random.
         guarantees: as its manifest has them.
         withdrawn: why it does not count; "" if it does.
     """
@@ -95,6 +96,7 @@ class PastRelease:
     output: str
     files: Mapping[str, str]
     rows: int
+    blurred: tuple[str, ...]
     guarantees: tuple[Guarantee, ...] = field(repr=False)
     withdrawn: str = ""
 
@@ -115,6 +117,7 @@ class PastRelease:
             "output": self.output,
             "files": dict(self.files),
             "rows": self.rows,
+            "blurred": list(self.blurred),
             "guarantees": [one.to_document() for one in self.guarantees],
             "withdrawn": self.withdrawn,
         }
@@ -234,13 +237,16 @@ class OpenLedger:
         """As `ReleaseLedger.history`."""
         return history_of(self._writing.records, source)
 
-    def record(self, source: SourceTable, manifest: Manifest, output: Path) -> Record:
+    def record(
+        self, source: SourceTable, manifest: Manifest, output: Path, blurred: Sequence[str] = ()
+    ) -> Record:
         """Write that a release is about to get its name; on return it is on the disk.
 
         Args:
             source: what it was made of.
             manifest: of the release, with the digests of its files.
             output: where its main table will lie; the others lie beside it.
+            blurred: the columns whose cells were drawn at random.
 
         Raises:
             LedgerError: it cannot be written.
@@ -255,6 +261,7 @@ class OpenLedger:
                 "output": str(place),
                 "files": {str(place.with_name(name)): value for name, value in manifest.files.items()},
                 "rows": manifest.rows,
+                "blurred": list(blurred),
                 "guarantees": [one.to_document() for one in manifest.guarantees],
             },
         )
@@ -353,10 +360,10 @@ def _limit(record: Record) -> Limit:
 
 def _release(record: Record, withdrawn: str) -> PastRelease:
     content = record.content
-    kinds = {"specification": str, "output": str, "files": dict, "rows": int, "guarantees": list}
-    if not all(type(content.get(key)) is kind for key, kind in kinds.items()):
+    kinds = {"specification": str, "output": str, "files": dict, "rows": int, "blurred": list}
+    if not all(type(content.get(key)) is kind for key, kind in {**kinds, "guarantees": list}.items()):
         raise _strange(record)
-    if not all(isinstance(value, str) for value in content["files"].values()):
+    if not all(isinstance(value, str) for value in (*content["files"].values(), *content["blurred"])):
         raise _strange(record)
     try:
         guarantees = tuple(map(Guarantee.from_document, content["guarantees"]))
@@ -371,6 +378,7 @@ def _release(record: Record, withdrawn: str) -> PastRelease:
         content["output"],
         content["files"],
         content["rows"],
+        tuple(content["blurred"]),
         guarantees,
         withdrawn,
     )

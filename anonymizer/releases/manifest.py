@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
 from anonymizer.errors import FileError, SpecError
@@ -25,6 +27,12 @@ def program_version() -> str:
         return version("duetto")
     except PackageNotFoundError:
         return "unknown"
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +56,8 @@ class Manifest:
             or of all rows, in words; hierarchies, domains and the pattern of empty cells included.
         rows_by: the same of which rows there are.
         together: what this release and those before of the same table come to, by the ledger: how many there
-            are, `epsilon` and `delta` of those that claim them, and how many claim none; empty if it was not
-            recorded.
+            are, `epsilon` and `delta` of those that claim them, how many claim none, and `k` and `l` as far
+            as they were measured together; empty if it was not recorded.
         accepted: findings of the gate that were accepted, with their reasons.
         files: by name of each released file the SHA-256 of its bytes.
         program: its name and version.

@@ -310,6 +310,7 @@ class Method(Parameterized, ABC):
                 self.ensures,
                 tuple(self.columns_of(table)),
                 self.adds,
+                self.blurs,
             ),
         )
 
@@ -387,6 +388,11 @@ class Method(Parameterized, ABC):
     def blurs(self) -> bool:
         """Whether it makes cells differ at random that were alike, so that classes say little after it."""
         return self.random and self.needs_columns and not self.keeps_classes and not self.makes_classes
+
+    @property
+    def blurred(self) -> tuple[str, ...]:
+        """After a transformation, the columns whose cells it drew at random."""
+        return tuple(dict.fromkeys(name for step in self.done_ if step.blurs for name in step.columns))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ def folder(tmp_path):
             "age": 20 + (number * 7) % 50,
             "city": [("Ulm", "Rom", "Oslo")[i % 3] for i in number],
             "illness": [("flu", "cold")[i % 2] for i in number],
+            "ward": [f"ward {i * 5 % 11}" for i in number],
         }
     )
     frame.to_csv(tmp_path / "data.csv", index=False)
@@ -147,3 +148,47 @@ def test_a_trial_is_withdrawn_with_a_reason(run):
 
 def test_the_release_does_not_take_the_place_of_the_ledger(run):
     run(f"anonymize data.csv --spec k.toml -o out.csv --ledger {Path('out.csv').resolve()}", 2)
+
+
+OTHER = K.replace("widths = [10, 40]", "widths = [7, 35]")
+
+
+def test_what_falls_between_two_safe_releases_is_found(run):
+    Path("other.toml").write_text(OTHER)
+    run("anonymize data.csv --spec k.toml -o one.csv")
+    run("anonymize data.csv --spec k.toml -o same.csv")  # the same classes once more
+    _, err = run("anonymize data.csv --spec other.toml -o two.csv", 65)
+    assert "[together]" in err
+    assert "promised of this release" in err
+    assert not Path("two.csv").exists()
+    accepted = '[[accept]]\nfinding = "together"\nwhy = "the second goes to people who have the first"\n'
+    Path("other.toml").write_text(OTHER + accepted)
+    told = json.loads(run("anonymize data.csv --spec other.toml -o two.csv --report r.html --json")[0])
+    assert told["together"]["releases"] == 3
+    assert told["together"]["measured"] == 3
+    assert told["together"]["k"] < 3
+    assert told["risk"]["intersection"]["k"] == told["together"]["k"]
+    assert "Several releases together" in Path("r.html").read_text()
+    manifest = json.loads(Path("two.csv.manifest.json").read_text())
+    assert manifest["together"] == told["together"]
+    plain = K.replace('[columns]\nage = { type = "integer", bounds = [0, 120] }\n', "")
+    Path("roles.toml").write_text(plain)
+    risk = json.loads(run("risk data.csv two.csv one.csv same.csv --roles roles.toml --json")[0])
+    assert risk["risk"]["intersection"]["k"] == told["together"]["k"]
+    assert [one["name"] for one in risk["risk"]["intersection"]["releases"]][1:] == ["one.csv", "same.csv"]
+
+
+def test_withdrawn_gone_and_noisy_releases_are_not_measured(run):
+    Path("other.toml").write_text(OTHER)
+    run("anonymize data.csv --spec k.toml -o one.csv")
+    run("anonymize releases data.csv --withdraw 0 --why trial")
+    run("anonymize data.csv --spec other.toml -o two.csv")
+    Path("two.csv").unlink()
+    _, err = run("anonymize data.csv --spec k.toml -o one.csv")
+    assert "two.csv was made of this table before and is not measured" in err
+    run("anonymize data.csv --spec noisy.toml -o noisy.csv")
+    noise = 'method = "noise"\ncolumns = ["age"]\nepsilon = 0.5\ndigits = 0\n'
+    Path("blurred.toml").write_text(ROLES + noise)
+    run("anonymize data.csv --spec blurred.toml -o blurred.csv")
+    _, err = run("anonymize data.csv --spec k.toml -o one.csv")
+    assert "drawn at random" in err
