@@ -81,7 +81,7 @@ def risk(
     from anonymizer.gate.opening import further
     from anonymizer.report.assessment import Question, assess
     from anonymizer.report.cautions import cautions
-    from anonymizer.risk.intersection import ReleasedRows
+    from anonymizer.risk.covering import ReleasedRows
     from anonymizer.tables import files
 
     spec = _declared(roles_path)

@@ -14,7 +14,8 @@ from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.ledger import History, OpenLedger, PastRelease, SourceTable, changed
 from anonymizer.releases.manifest import Manifest, digest
 from anonymizer.releases.release import Release
-from anonymizer.risk.intersection import Intersection, Left, ReleasedRows, intersect
+from anonymizer.risk.covering import ReleasedRows
+from anonymizer.risk.intersection import Intersection, Left, intersect
 from anonymizer.tables import files
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.randomness import Randomness

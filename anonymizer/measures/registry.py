@@ -16,6 +16,7 @@ from anonymizer.measures.risk.distances import (
     VoronoiMeasure,
     YPrivacyMeasure,
 )
+from anonymizer.measures.risk.groups import DefinettiMeasure, MinimalityMeasure
 from anonymizer.measures.risk.intersection import IntersectionMeasure
 from anonymizer.measures.risk.joint import JointDiversity
 from anonymizer.measures.risk.members import ClosestRecordMeasure, MembershipMeasure
@@ -45,6 +46,8 @@ MEASURES: Final[Mapping[str, Measure[Any]]] = MappingProxyType(
             Suda,
             JointDiversity,
             IntersectionMeasure,
+            DefinettiMeasure,
+            MinimalityMeasure,
             HittingRate,
             CoverageMeasure,
             YPrivacyMeasure,

@@ -15,7 +15,7 @@ from anonymizer.measures.registry import MEASURES
 from anonymizer.measures.risk.persons import Prosecutor
 from anonymizer.measures.risk.simulator import AttackSimulator
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.intersection import ReleasedRows
+from anonymizer.risk.covering import ReleasedRows
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility

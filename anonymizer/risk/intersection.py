@@ -11,23 +11,20 @@ KDD 2008, section 3 (the intersection attack).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Final
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.risk.attacks.rows import Rows, aligned
-from anonymizer.risk.classes import classes_of, grouped
+from anonymizer.risk.classes import grouped
+from anonymizer.risk.covering import PlacedRelease, ReleasedRows, linked, spread
 from anonymizer.tables.randomness import Randomness
-from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
-Bool = NDArray[np.bool_]
 
 MAX_LOOKS: Final = 2e9
 """Cells that are compared at most; of more persons a random part is looked for."""
@@ -36,57 +33,6 @@ _SEEN: Final = 50
 """A candidate row costs as much as so many cells that are compared."""
 _FEWEST: Final = 100
 """So many persons are looked for, whatever it costs."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReleasedRows:
-    """One release, as an attacker has it.
-
-    Attributes:
-        name: for people.
-        table: its rows; a row stands several times where the sensitive value may be one of several.
-        rows: of each the number of the row that it stands for, from 0, shape (n,).
-        persons: the rows of the original that are in it; None if that is not known, and all are looked for.
-        blurred: columns whose cells were drawn at random: they link nothing, and are nobody's values.
-    """
-
-    name: str
-    table: Table = field(repr=False)
-    rows: Int = field(repr=False)
-    persons: Int | None = field(default=None, repr=False)
-    blurred: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        table: Table,
-        roles: Roles,
-        extra: Mapping[str, Table] | None = None,
-        persons: Int | None = None,
-        blurred: tuple[str, ...] = (),
-    ) -> ReleasedRows:
-        """The rows of a release.
-
-        Args:
-            name: for people.
-            table: the main one.
-            roles: of the columns of the original.
-            extra: further tables by a word; one that holds sensitive values by groups is joined.
-            persons: as the attribute.
-            blurred: as the attribute.
-        """
-        rows = np.arange(len(table), dtype=np.int64)
-        joined = table
-        for one in (extra or {}).values():
-            joined, places = _joined(joined, one)
-            rows = rows[places]
-        return cls(name, replace(joined, roles=roles.among(joined.names)), rows, persons, blurred)
-
-    @property
-    def is_spread(self) -> bool:
-        """Whether a row stands several times, so that candidates are no rows."""
-        return len(self.rows) > int(self.rows.max(initial=-1)) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +105,7 @@ def intersect(original: Table, releases: Sequence[ReleasedRows], randomness: Ran
     """
     if len(releases) < 2:
         raise TableError("There is only one release.", "Name two or more.")
-    places = [_Place.of(original, one) for one in releases]
+    places = [PlacedRelease.of(original, one) for one in releases]
     unchanged = [_unchanged(original, one) for one in releases]
     common = [[tuple(name for name in one if name in other) for other in unchanged] for one in unchanged]
     persons = _persons(places, randomness)
@@ -176,56 +122,10 @@ def intersect(original: Table, releases: Sequence[ReleasedRows], randomness: Ran
     return Intersection(len(persons), len(original), tuple(one.left() for one in tallies))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A release and its classes, in one space with the original.
-
-    Attributes:
-        release: the release.
-        own: of each row its class, shape (n,).
-        classes: of each class its labels.
-        people: the rows of the original in the same space.
-        inside: which rows of the original are in it, shape (original rows,).
-    """
-
-    release: ReleasedRows
-    own: Int = field(repr=False)
-    classes: Rows = field(repr=False)
-    people: Rows = field(repr=False)
-    inside: Bool = field(repr=False)
-
-    @classmethod
-    def of(cls, original: Table, release: ReleasedRows) -> _Place:
-        keys = release.table.roles.quasi_identifiers
-        if not keys:
-            raise TableError(
-                f"{release.name} has no quasi-identifiers, so that nobody can be looked for.",
-                "Declare them, or leave it out.",
-            )
-        rows, people = aligned(release.table, [original], keys)
-        own, count = classes_of(release.table, keys)
-        some = np.empty(count, dtype=np.int64)
-        some[own] = np.arange(len(own))
-        inside = np.ones(len(original), dtype=np.bool_)
-        if release.persons is not None:
-            inside[:] = False
-            inside[release.persons] = True
-        return cls(release, own, rows.taken(some), people, inside)
-
-    def cover(self, persons: Int) -> tuple[Int, Int]:
-        """The classes whose labels cover the persons: numbers of both, by person."""
-        low, high = self.people.low[:, persons], self.people.high[:, persons]
-        fits = np.repeat(self.inside[persons][:, None], len(self.classes), axis=1)
-        for first, last, least, most in zip(self.classes.low, self.classes.high, low, high, strict=True):
-            fits &= (first[None, :] <= least[:, None]) & (most[:, None] <= last[None, :])
-        who, where = np.nonzero(fits)
-        return who, where
-
-
 class _Tally:
     """What is left of one release to who has the others, person by person."""
 
-    def __init__(self, base: _Place, others: Sequence[tuple[_Place, tuple[str, ...]]]) -> None:
+    def __init__(self, base: PlacedRelease, others: Sequence[tuple[PlacedRelease, tuple[str, ...]]]) -> None:
         self._base = base
         table = base.release.table
         self._sensitive = {
@@ -233,7 +133,7 @@ class _Tally:
             for name in table.roles.sensitive
             if name not in base.release.blurred
         }
-        links = [_linked(table, other.release.table, names) for other, names in others]
+        links = [linked(table, other.release.table, names) for other, names in others]
         kinds, count = grouped([base.own, *(own for own, _ in links), *self._sensitive.values()])
         some = np.empty(count, dtype=np.int64)
         some[kinds] = np.arange(len(kinds))
@@ -254,7 +154,7 @@ class _Tally:
     def add(self, persons: Int, covers: Mapping[int, tuple[Int, Int]]) -> None:
         """Look for some more persons."""
         who, where = covers[id(self._base)]
-        who, kind = _spread(who, where, self._starts, self._kinds)
+        who, kind = spread(who, where, self._starts, self._kinds)
         if not len(who):
             return
         self._persons += len(np.unique(who))
@@ -262,7 +162,7 @@ class _Tally:
         for other, own, (starts, links, width) in self._others:
             if width == 1:
                 continue
-            there, link = _spread(*covers[id(other)], starts, links)
+            there, link = spread(*covers[id(other)], starts, links)
             known = np.unique(there * width + link)
             fits = np.isin(who * width + own[kind], known)
             # who fits nowhere is not in the other release, or it was changed: it tells nothing
@@ -306,34 +206,12 @@ def _least(one: int | None, other: int) -> int:
     return other if one is None else min(one, other)
 
 
-def _spread(who: Int, where: Int, starts: Int, items: Int) -> tuple[Int, Int]:
-    """All items of the classes in which somebody is: who, and the item."""
-    sizes = starts[where + 1] - starts[where]
-    first = np.repeat(starts[where] - (np.cumsum(sizes) - sizes), sizes)
-    return np.repeat(who, sizes), items[first + np.arange(int(sizes.sum()))]
-
-
 def _pairs(classes: Int, links: Int) -> tuple[Int, Int, int]:
     """The links of each class, each once: where those of a class begin, the links, and how many there are."""
     width = int(links.max(initial=0)) + 1
     pairs = np.unique(classes * width + links)
     count = int(classes.max(initial=-1)) + 1
     return np.searchsorted(pairs // width, np.arange(count + 1)), pairs % width, width
-
-
-def _linked(one: Table, other: Table, names: Sequence[str]) -> tuple[Int, Int]:
-    """One numbering of what rows of two tables hold in some columns; 0 for all if there is none."""
-    columns: list[Int] = [np.zeros(len(one) + len(other), dtype=np.int64)]
-    for name in names:
-        places: dict[str, int] = {}
-        parts = []
-        for table in (one, other):
-            codes = table.codes(name)
-            own = [places.setdefault(text_of(value), len(places)) for value in codes.values.tolist()]
-            parts.append(np.array([*own, -1], dtype=np.int64)[codes.codes])
-        columns.append(np.concatenate(parts))
-    found, _ = grouped(columns)
-    return found[: len(one)], found[len(one) :]
 
 
 def _unchanged(original: Table, released: ReleasedRows) -> tuple[str, ...]:
@@ -354,7 +232,7 @@ def _unchanged(original: Table, released: ReleasedRows) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _persons(places: Sequence[_Place], randomness: Randomness) -> Int:
+def _persons(places: Sequence[PlacedRelease], randomness: Randomness) -> Int:
     """The persons that are looked for, in rising order."""
     looks = sum(
         len(one.classes) * len(one.people.low)
@@ -366,21 +244,3 @@ def _persons(places: Sequence[_Place], randomness: Randomness) -> Int:
     if len(inside) <= most:
         return inside
     return np.sort(inside[randomness.permutation(len(inside))[:most]])
-
-
-def _joined(main: Table, extra: Table) -> tuple[Table, Int]:
-    """Every row with each value that its group has; the table, and the row of the main one of each."""
-    group = next((name for name in extra.names if name in main.names), None)
-    if group is None:
-        return main, np.arange(len(main), dtype=np.int64)
-    own, theirs = _linked(main, extra, (group,))
-    starts, rows = _rows_by(theirs, int(max(own.max(initial=0), theirs.max(initial=0))) + 1)
-    who, which = _spread(np.arange(len(main)), own, starts, rows)
-    fresh = [name for name in extra.names if name not in main.names]
-    frame = nw.concat([main.frame[who, :], extra.frame.select(fresh)[which, :]], how="horizontal")
-    return Table.of(frame.to_native()), who
-
-
-def _rows_by(links: Int, count: int) -> tuple[Int, Int]:
-    order = np.argsort(links, kind="stable")
-    return np.searchsorted(links[order], np.arange(count + 1)), order

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from anonymizer.measures.contract.story import Story
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.attacks.rows import shared_columns
-from anonymizer.risk.intersection import ReleasedRows
+from anonymizer.risk.covering import ReleasedRows
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility
@@ -76,6 +76,13 @@ class Case:
     def origin(self) -> Int | None:
         """Where each released row stood in the original, shape (m,); None if that is not known."""
         return None if self.pipeline is None else self.pipeline.origin_
+
+    @property
+    def rows(self) -> ReleasedRows:
+        """The release as an attacker has it."""
+        blurred = () if self.pipeline is None else self.pipeline.blurred
+        roles = self.original.roles
+        return ReleasedRows.of("this release", self.release, roles, self.extra, self.origin, blurred)
 
     @property
     def groups(self) -> tuple[Table, Table | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Story
-from anonymizer.risk.intersection import Intersection, ReleasedRows, intersect
+from anonymizer.risk.intersection import Intersection, intersect
 
 
 class IntersectionMeasure(Measure[Intersection]):
@@ -25,10 +25,7 @@ class IntersectionMeasure(Measure[Intersection]):
 
     def measure(self, case: Case) -> Intersection:
         """As `intersect`."""
-        roles = case.original.roles
-        blurred = () if case.pipeline is None else case.pipeline.blurred
-        own = ReleasedRows.of("this release", case.release, roles, case.extra, case.origin, blurred)
-        return intersect(case.original, (own, *case.others), case.randomness(self.name))
+        return intersect(case.original, (case.rows, *case.others), case.randomness(self.name))
 
     def describe(self, found: Intersection) -> Story:
         """A row for each release."""

@@ -33,7 +33,7 @@ from anonymizer.report import page as paging
 from anonymizer.report.assessment import Question, assess
 from anonymizer.report.cautions import cautions
 from anonymizer.report.page import ReleaseStory, release_page
-from anonymizer.risk.intersection import ReleasedRows
+from anonymizer.risk.covering import ReleasedRows
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.search.measure import ReleaseMeasure
 from anonymizer.search.space import SearchSpace

@@ -12,7 +12,8 @@ from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import ValueHierarchy
 from anonymizer.methods.sensitive.anatomy import Anatomy
 from anonymizer.risk import intersection
-from anonymizer.risk.intersection import ReleasedRows, intersect
+from anonymizer.risk.covering import ReleasedRows
+from anonymizer.risk.intersection import intersect
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
