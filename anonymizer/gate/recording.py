@@ -165,6 +165,7 @@ class Recording:
             "measured": len(self.others) + 1 if self.joint is not None else 0,
             "k": None if self.joint is None else self.joint.k,
             "l": {} if self.joint is None else self.joint.l,
+            "looked": 0 if self.joint is None else self.joint.looked,
         }
 
     def record(self, manifest: Manifest, path: Path) -> None:
@@ -181,10 +182,10 @@ class Recording:
 
 
 def _fallen(left: Left, promised: tuple[Guarantee, ...]) -> Iterator[Finding]:
-    """Where less is left of a release than it promises, or has promised."""
+    """Where less is left of a release than it promises, or has promised, and than it has alone."""
     for one in promised:
         k, l = int(one.number("k")), one.number("l")  # noqa: E741 - the name of the field
-        if one.kind == "k-anonymity" and left.k is not None and left.k < k:
+        if one.kind == "k-anonymity" and left.k is not None and left.k < min(k, left.k_alone or k):
             yield Finding(
                 "together",
                 None,
@@ -192,13 +193,14 @@ def _fallen(left: Left, promised: tuple[Guarantee, ...]) -> Iterator[Finding]:
                 f"{left.k} rows for a person.",
                 _TOGETHER,
             )
-        least = left.l.get(one.columns[-1]) if one.columns else None
-        if one.kind in _OF_VALUES and least is not None and least < l:
+        column = one.columns[-1] if one.columns else ""
+        least = left.l.get(column)
+        if one.kind in _OF_VALUES and least is not None and least < min(l, left.l_alone[column]):
             yield Finding(
                 "together",
-                one.columns[-1],
+                column,
                 f"{one.kind} with l = {l:g} is promised of {left.name}; who has the other releases of this "
-                f"table is left with {least} values of {one.columns[-1]} for a person.",
+                f"table is left with {least} values of {column} for a person.",
                 _TOGETHER,
             )
 

@@ -26,7 +26,7 @@ from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 
-MAX_LOOKS: Final = 2e9
+MAX_LOOKS: Final = 5e8
 """Cells that are compared at most; of more persons a random part is looked for."""
 _BLOCK_CELLS: Final = 1 << 22
 _SEEN: Final = 50

@@ -192,3 +192,14 @@ def test_withdrawn_gone_and_noisy_releases_are_not_measured(run):
     run("anonymize data.csv --spec blurred.toml -o blurred.csv")
     _, err = run("anonymize data.csv --spec k.toml -o one.csv")
     assert "drawn at random" in err
+
+
+def test_a_promise_over_some_columns_is_not_held_against_a_release_once_more(run):
+    """What does not hold over all quasi-identifiers alone is another finding, `narrow`."""
+    accepted = '[[accept]]\nfinding = "narrow"\nwhy = "so decided"\n'
+    wider = K.replace('["age", "city"]', '["age", "city", "ward"]')
+    Path("narrow.toml").write_text(wider + 'columns = ["age", "city"]\n' + accepted)
+    run("anonymize data.csv --spec narrow.toml -o one.csv")
+    told = json.loads(run("anonymize data.csv --spec narrow.toml -o two.csv --json")[0])
+    assert told["together"]["k"] == told["k"] == 1
+    assert told["together"]["looked"] == 60
