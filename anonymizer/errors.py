@@ -8,6 +8,7 @@
       UnreachableError  no release fulfils what was asked
       FileError         a file that cannot be read or written
       GateError         a release that would let something out that it should not
+      LedgerError       the record of the releases of a table cannot be trusted or written
       PluginError       a method of somebody else's cannot be used
       ConformanceError  a method does not do what every method has to do
       WorkersError      other machines that were to do the work do not
@@ -102,6 +103,12 @@ class GateError(AnonymizerError):
         )
         self.findings = tuple(findings)
         self.decisions = decisions
+
+
+class LedgerError(AnonymizerError):
+    """The record of the releases of a table cannot be trusted or written; nothing is released without it."""
+
+    code = "ledger"
 
 
 class PluginError(AnonymizerError):

@@ -11,6 +11,7 @@ import click
 from anonymizer.cli.init import init
 from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.releases import ledger_of, ledger_option, of_table, releases
 
 if TYPE_CHECKING:
     from anonymizer.measures.contract.measure import Scale
@@ -26,18 +27,19 @@ MIN_CHUNK = 100
 """Rows of a chunk below which shuffling within chunks hides little."""
 
 
-class _WithInit(click.Command):
-    """The command, with `init` as a word of its own in the place of the data."""
+class _WithWords(click.Command):
+    """The command, with `init` and `releases` as words of their own in the place of the data."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        if args[:1] == [init.name]:
-            return init.make_context(f"{info_name} init", args[1:], parent, **extra)
+        for other in (init, releases):
+            if args[:1] == [other.name]:
+                return other.make_context(f"{info_name} {other.name}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
 
-@click.command("anonymize", cls=_WithInit)
+@click.command("anonymize", cls=_WithWords)
 @click.argument("data", type=FILE)
 @click.option("--spec", "spec_path", type=FILE, required=True, help="The specification, a TOML file.")
 @click.option(
@@ -61,6 +63,7 @@ class _WithInit(click.Command):
     type=click.IntRange(min=1),
     help="Read and write so many rows at a time, 100 or more; for steps that work row by row.",
 )
+@ledger_option
 @json_option
 def anonymize(
     data: Path,
@@ -79,11 +82,13 @@ def anonymize(
     scale: Scale,
     seed: int | None,
     chunk_rows: int | None,
+    ledger_path: Path | None,
     as_json: bool,
 ) -> None:
     """Make a release of DATA (.csv, .csv.gz, .parquet or .xlsx) by a specification.
 
-    For a first specification run `duetto anonymize init DATA`.
+    For a first specification run `duetto anonymize init DATA`. Every release is recorded beside its table;
+    `duetto anonymize releases DATA` lists what was released of it.
     """
     apart(data, spec_path, output_path, report_path, control_path)
     places(output_path, report_path)
@@ -91,19 +96,14 @@ def anonymize(
     if report_path is None and any(asked):
         raise click.UsageError("Options that say what to measure are for the report; add --report.")
     if chunk_rows is not None:
-        if report_path is not None or seed is not None:
-            raise click.UsageError(
-                "By chunks nothing is drawn and no report is made: leave --seed and --report out."
-            )
-        if chunk_rows < MIN_CHUNK and not keep_order:
-            raise click.UsageError(
-                f"Rows are shuffled within chunks only, and chunks of {chunk_rows} leave them nearly in the "
-                f"order of the original: take {MIN_CHUNK} or more, or add --keep-order if it may be known."
-            )
-        _by_chunks(data, spec_path, output_path, chunk_rows, keep_order=keep_order, as_json=as_json)
+        _check_chunks(chunk_rows, report_path, seed, keep_order=keep_order)
+        _by_chunks(
+            data, spec_path, output_path, chunk_rows, ledger_path, keep_order=keep_order, as_json=as_json
+        )
         return
 
     from anonymizer.gate.gate import Gate, beside, manifest_path
+    from anonymizer.gate.recording import Recording
     from anonymizer.pipelines.spec import read as read_spec
     from anonymizer.report.assessment import Question, assess
     from anonymizer.report.cautions import cautions
@@ -111,56 +111,89 @@ def anonymize(
     from anonymizer.utility.objectives import Learning
 
     spec = read_spec(spec_path)
-    original = files.table(data, spec.dialect).declared(spec.roles, spec.hierarchies, spec.schema)
+    table = files.table(data, spec.dialect)
+    ledger, source = of_table(data, table, ledger_path)
+    original = table.declared(spec.roles, spec.hierarchies, spec.schema)
     pipeline = spec.pipeline(seed)
-    made = pipeline.release(original)
-    release = made.table
-    second = [beside(output_path, word) for word in made.extra]
-    apart(data, spec_path, output_path, report_path, manifest_path(output_path), *second)
-    assessment = None
-    if report_path is not None:
-        utility = target and Learning(original, target=target, model=model, random_state=seed)
-        question = Question(
-            attacks=attacks,
-            control=_control(control_path, spec),
-            utility=utility or None,
-            weights=weights,
-            households=households,
-            scale=scale,
-            measures=measures,
-            without=without or (),
-            seed=seed,
+    with ledger.opened() as held:
+        recording = Recording.of(held, source)
+        recording.check(pipeline.declared_loss)
+        made = pipeline.release(original)
+        recording, release = recording.beside(made, spec.dialect, seed), made.table
+        second = [beside(output_path, word) for word in made.extra]
+        apart(data, spec_path, output_path, report_path, manifest_path(output_path), ledger.path, *second)
+        assessment = None
+        if report_path is not None:
+            utility = target and Learning(original, target=target, model=model, random_state=seed)
+            question = Question(
+                attacks=attacks,
+                control=_control(control_path, spec),
+                utility=utility or None,
+                weights=weights,
+                households=households,
+                scale=scale,
+                measures=measures,
+                without=without or (),
+                others=recording.others,
+                seed=seed,
+            )
+            with measuring(as_json=as_json) as progress:
+                assessment = assess(original, release, pipeline, question, progress)
+        warnings = (
+            *cautions(original, release, assessment, pipeline, seed),
+            *files.formulas(release, output_path),
+            *recording.warnings,
         )
-        with measuring(as_json=as_json) as progress:
-            assessment = assess(original, release, pipeline, question, progress)
-    warnings = (
-        *cautions(original, release, assessment, pipeline, seed),
-        *files.formulas(release, output_path),
-    )
-    done, lines = _summary(data, output_path, spec, len(original), len(release), release.names)
-    done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
-    lines += _changes(made, done["k"])
-    page = (
-        ""
-        if assessment is None
-        else _page(data, output_path, spec, assessment, warnings, made.guarantees, seed)
-    )
-    gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
-    passed = gate.write(
-        replace(made, manifest=replace(made.manifest, specification=spec.digest)),
-        output_path,
-        {} if report_path is None else {report_path: page},
-    )
+        done, lines = _summary(data, output_path, spec, len(original), len(release), release.names)
+        done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
+        lines += [*_changes(made, done["k"]), *recording.lines]
+        page = (
+            ""
+            if assessment is None
+            else _page(data, output_path, spec, assessment, warnings, made.guarantees, seed)
+        )
+        gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
+        passed = gate.write(
+            replace(made, manifest=replace(made.manifest, specification=spec.digest)),
+            output_path,
+            {} if report_path is None else {report_path: page},
+            recording,
+        )
     warnings = (*passed.warnings, *warnings)
-    done |= {"manifest": str(manifest_path(output_path)), "order": passed.manifest.order}
-    lines += [f"{place}: the sensitive values by group" for place in second]
-    lines.append(f"{manifest_path(output_path)}: the manifest")
+    done |= {
+        "manifest": str(manifest_path(output_path)),
+        "order": passed.manifest.order,
+        "ledger": str(ledger.path),
+        "together": dict(passed.manifest.together),
+    }
+    lines += [
+        *(f"{place}: the sensitive values by group" for place in second),
+        f"{manifest_path(output_path)}: the manifest",
+        f"{ledger.path}: the record of this release, and of those before",
+    ]
     if report_path is not None and assessment is not None:
         measured, said = _measured(assessment)
         done |= {"report": str(report_path), **measured}
         lines += [*said, f"{report_path}: the report"]
     emit(done | {"warnings": list(warnings)}, lines, as_json=as_json)
     warn(warnings, as_json=as_json)
+
+
+def _check_chunks(rows: int, report_path: Path | None, seed: int | None, *, keep_order: bool) -> None:
+    """Refuse what cannot be done by chunks.
+
+    Raises:
+        UsageError: an option that chunks do not go with.
+    """
+    if report_path is not None or seed is not None:
+        raise click.UsageError(
+            "By chunks nothing is drawn and no report is made: leave --seed and --report out."
+        )
+    if rows < MIN_CHUNK and not keep_order:
+        raise click.UsageError(
+            f"Rows are shuffled within chunks only, and chunks of {rows} leave them nearly in the "
+            f"order of the original: take {MIN_CHUNK} or more, or add --keep-order if it may be known."
+        )
 
 
 def _of_release(made: Release) -> dict[str, Any]:
@@ -193,17 +226,28 @@ def _measured(assessment: Assessment) -> tuple[dict[str, Any], list[str]]:
 
 
 def _by_chunks(
-    data: Path, spec_path: Path, output_path: Path, rows: int, *, keep_order: bool, as_json: bool
+    data: Path,
+    spec_path: Path,
+    output_path: Path,
+    rows: int,
+    ledger_path: Path | None,
+    *,
+    keep_order: bool,
+    as_json: bool,
 ) -> None:
     from anonymizer.gate.gate import Gate, manifest_path
     from anonymizer.gate.streaming import stream
     from anonymizer.pipelines.spec import read as read_spec
     from anonymizer.report.cautions import of_names
+    from anonymizer.tables import files
 
     spec = read_spec(spec_path)
-    apart(data, spec_path, output_path, manifest_path(output_path))
+    files.regular(data)
+    ledger = ledger_of(data, ledger_path)
+    apart(data, spec_path, output_path, manifest_path(output_path), ledger.path)
     gate = Gate(keep_order=keep_order, accept=spec.accept)
-    done = stream(spec, data, output_path, rows, gate)
+    with ledger.opened() as held:
+        done = stream(spec, data, output_path, rows, gate, held)
     warnings = (
         *done.warnings,
         *of_names(spec.roles, spec.hierarchies, done.names, done.columns),

@@ -22,7 +22,7 @@ FILE = click.Path(path_type=Path)
 
 @click.command("risk")
 @click.argument("original", type=FILE)
-@click.argument("release", type=FILE)
+@click.argument("released", metavar="RELEASE...", type=FILE, nargs=-1, required=True)
 @click.option(
     "--roles",
     "roles_path",
@@ -48,7 +48,7 @@ FILE = click.Path(path_type=Path)
 @json_option
 def risk(
     original: Path,
-    release: Path,
+    released: tuple[Path, ...],
     roles_path: Path,
     population_path: Path | None,
     fraction: float | None,
@@ -63,18 +63,25 @@ def risk(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Measure the risk and the information loss of RELEASE, which was made of ORIGINAL."""
+    """Measure the risk and the information loss of RELEASE, which was made of ORIGINAL.
+
+    With several releases of ORIGINAL the first is measured, and what is left of each to who has all of them.
+    """
     apart(report_path, roles_path)
+    apart(*released)
     places(report_path)
-    for path in (original, release, population_path, control_path):
+    release, *before_it = released
+    for path in (original, *released, population_path, control_path):
         if report_path is not None and path is not None:
             apart(report_path, path)
 
     from anonymizer.gate.container import contained
     from anonymizer.gate.finding import sentences
     from anonymizer.gate.looks import look
+    from anonymizer.gate.opening import further
     from anonymizer.report.assessment import Question, assess
     from anonymizer.report.cautions import cautions
+    from anonymizer.risk.covering import ReleasedRows
     from anonymizer.tables import files
 
     spec = _declared(roles_path)
@@ -92,6 +99,13 @@ def risk(
         scale=scale,
         measures=measures,
         without=without or (),
+        extra=further(release, spec.dialect),
+        others=tuple(
+            ReleasedRows.of(
+                path.name, files.table(path, spec.dialect), spec.roles, further(path, spec.dialect)
+            )
+            for path in before_it
+        ),
         seed=seed,
     )
     with measuring(as_json=as_json) as progress:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,9 +14,10 @@ from anonymizer.errors import GateError
 from anonymizer.gate.checks import findings
 from anonymizer.gate.container import MANIFEST_KEY
 from anonymizer.gate.finding import Finding
+from anonymizer.gate.recording import Recording
 from anonymizer.gate.staging import Staging, staging
 from anonymizer.releases.acceptance import Acceptance
-from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.manifest import Manifest, digest
 from anonymizer.releases.release import Release
 from anonymizer.tables import files
 from anonymizer.tables.dialect import Dialect
@@ -67,17 +67,25 @@ class Gate:
     dialect: Dialect | None = None
     seed: int | None = field(default=None, repr=False)
 
-    def write(self, release: Release, path: str | Path, pages: Mapping[Path, str] | None = None) -> Passed:
+    def write(
+        self,
+        release: Release,
+        path: str | Path,
+        pages: Mapping[Path, str] | None = None,
+        recording: Recording | None = None,
+    ) -> Passed:
         """Write a release: the main table, further tables beside it, the manifest, and pages about it.
 
         Args:
             release: with its original.
             path: of the main table; its ending says the kind of all tables.
             pages: texts by path, which appear together with the release.
+            recording: in the ledger of the table; None if somebody else keeps count.
 
         Raises:
             GateError: there is a finding that is not accepted. Nothing was written.
             FileError: a file cannot be written; no file was.
+            LedgerError: the ledger cannot be written; no file was.
         """
         if release.original is None:
             raise GateError([_WITHOUT.to_json()])
@@ -92,6 +100,7 @@ class Gate:
             rows=len(release),
             accepted=self.accept,
             seeded=release.manifest.seeded or (self.seed is not None and not self.keep_order),
+            together={} if recording is None else recording.together(release),
         )
         dialect = self.dialect or release.original.dialect or Dialect()
         tables = {path: release.table.taken(order)}
@@ -102,7 +111,8 @@ class Gate:
                 files.write(table, places[wanted], dialect, {MANIFEST_KEY: manifest.to_json()})
             origin = None if release.origin is None else release.origin[order]
             self.judge(findings(release, places, origin, dialect, ordered=self.keep_order))
-            manifest = publish(staged, places, manifest, path, pages)
+            self.judge(() if recording is None else recording.findings(release))
+            manifest = publish(staged, places, manifest, path, pages, recording)
         paths = (*tables, manifest_path(path), *(pages or {}))
         return Passed(manifest, paths, self._said())
 
@@ -136,12 +146,6 @@ def beside(path: Path, word: str) -> Path:
     return path.with_name(f"{stem}-{word}{dot}{endings}")
 
 
-def digest(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 _WITHOUT: Final = Finding(
     "original",
     None,
@@ -156,8 +160,9 @@ def publish(
     manifest: Manifest,
     path: Path,
     pages: Mapping[Path, str] | None = None,
+    recording: Recording | None = None,
 ) -> Manifest:
-    """Put the tables of a release, its manifest and pages about it into their places.
+    """Put the tables of a release, its manifest and pages about it into their places; record it just before.
 
     Returns:
         The manifest with the digests of the tables.
@@ -165,5 +170,7 @@ def publish(
     manifest = replace(manifest, files={wanted.name: digest(place) for wanted, place in places.items()})
     for wanted, text in {manifest_path(path): manifest.to_json(), **(pages or {})}.items():
         staged.place(wanted).write_text(text, encoding="utf-8")
+    if recording is not None:
+        recording.record(manifest, path)
     staged.publish()
     return manifest

@@ -11,9 +11,11 @@ import pyarrow.parquet as pq
 
 from anonymizer.errors import FileError
 from anonymizer.gate.container import MANIFEST_KEY
-from anonymizer.gate.gate import digest, manifest_path
-from anonymizer.releases.manifest import Manifest
+from anonymizer.gate.gate import beside, manifest_path
+from anonymizer.methods.sensitive.anatomy import SENSITIVE
+from anonymizer.releases.manifest import Manifest, digest
 from anonymizer.tables import files
+from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -54,6 +56,16 @@ def opened(path: Path) -> tuple[Table, Manifest]:
             f"The manifest speaks of {manifest.rows:,} rows, and {path.name} has {len(table):,}.", _HINT
         )
     return table.declared(Roles(), schema=manifest.columns), manifest
+
+
+def further(path: Path, dialect: Dialect) -> dict[str, Table]:
+    """The tables that a release has beside its main one, by their words; those that lie where it put them.
+
+    Raises:
+        FileError: one cannot be read.
+    """
+    places = {SENSITIVE: beside(path, SENSITIVE)}
+    return {word: files.table(place, dialect) for word, place in places.items() if place.is_file()}
 
 
 def _inside(path: Path) -> Manifest | None:

@@ -15,13 +15,16 @@ from anonymizer.gate.checks import ALTERED, declared_as, of_cells, of_roles, of_
 from anonymizer.gate.container import MANIFEST_KEY, contained
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.gate import KEPT, Gate, publish
+from anonymizer.gate.recording import Recording
 from anonymizer.gate.staging import staging
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import Spec
 from anonymizer.releases.guarantee import ABOUT_CLASSES
+from anonymizer.releases.ledger import OpenLedger, SourceTable
 from anonymizer.releases.manifest import Manifest
 from anonymizer.releases.release import Release, Step
 from anonymizer.tables import files
+from anonymizer.tables.contents import ContentDigest
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -58,6 +61,7 @@ class _Run:
         released: rows.
         first: the release of the first chunk that has one, in its columns and promises like all others.
         steps: what all chunks together have changed.
+        content: of what was read.
         looked: of some chunks the first row in the output, the release, and the order of its rows.
     """
 
@@ -67,6 +71,7 @@ class _Run:
     steps: tuple[Step, ...] = ()
     looked: list[tuple[int, Release, Int]] = field(default_factory=list)
     chunks: int = 0
+    content: ContentDigest = field(default_factory=ContentDigest)
 
     def add(self, release: Release, order: Int) -> None:
         """Note a chunk; the first, second, fourth, eighth and so on are kept to be looked at."""
@@ -79,7 +84,9 @@ class _Run:
         self.first = self.first or release
 
 
-def stream(spec: Spec, source: Path, target: Path, rows: int, gate: Gate) -> Streamed:
+def stream(
+    spec: Spec, source: Path, target: Path, rows: int, gate: Gate, ledger: OpenLedger | None = None
+) -> Streamed:
     """Release a file chunk by chunk through the gate; the output is whole or absent.
 
     Rows are shuffled within chunks. The gate reads the whole output back, and looks closely at the first,
@@ -91,6 +98,7 @@ def stream(spec: Spec, source: Path, target: Path, rows: int, gate: Gate) -> Str
         target: CSV or Parquet.
         rows: of a chunk.
         gate: says whether rows are shuffled and which findings are accepted.
+        ledger: of the table, to record the release in; None if somebody else keeps count.
 
     Raises:
         SpecError: a step needs the whole table.
@@ -98,6 +106,7 @@ def stream(spec: Spec, source: Path, target: Path, rows: int, gate: Gate) -> Str
         UnreachableError: all rows would be suppressed.
         GateError: there is a finding that is not accepted. Nothing was written.
         FileError: a file cannot be read or written.
+        LedgerError: the ledger cannot be written.
     """
     pipeline = spec.pipeline()
     notes: dict[str, str] = {}
@@ -111,10 +120,17 @@ def stream(spec: Spec, source: Path, target: Path, rows: int, gate: Gate) -> Str
                     order = Randomness(None).permutation(len(release))
                 run.add(release, order)
                 append(release.table.taken(order))
+            recording = None
             manifest = _manifest(spec, gate, run)
+            if ledger is not None and run.first is not None:
+                made_of = SourceTable(source.resolve().name, run.content.hexadecimal())
+                recording = Recording.of(ledger, made_of)
+                manifest = replace(manifest, together=recording.together(run.first))
             notes[MANIFEST_KEY] = manifest.to_json()
         gate.judge(_findings(spec, place, run, rows, ordered=gate.keep_order))
-        manifest = publish(staged, {target: place}, manifest, target)
+        if recording is not None and run.first is not None:
+            gate.judge(recording.findings(run.first))
+        manifest = publish(staged, {target: place}, manifest, target, recording=recording)
     columns = () if run.first is None else run.first.table.names
     names = () if run.first is None or run.first.original is None else run.first.original.names
     warnings = (KEPT,) if gate.keep_order else ()
@@ -161,6 +177,7 @@ def _chunks(spec: Spec, pipeline: Pipeline, source: Path, rows: int, run: _Run) 
         if not run.read:
             _check_rows(pipeline, declared)
         run.read += len(table)
+        run.content.add(table)
         try:
             yield pipeline.release(declared)
         except UnreachableError as problem:

@@ -16,6 +16,8 @@ from anonymizer.measures.risk.distances import (
     VoronoiMeasure,
     YPrivacyMeasure,
 )
+from anonymizer.measures.risk.groups import DefinettiMeasure, MinimalityMeasure
+from anonymizer.measures.risk.intersection import IntersectionMeasure
 from anonymizer.measures.risk.joint import JointDiversity
 from anonymizer.measures.risk.members import ClosestRecordMeasure, MembershipMeasure
 from anonymizer.measures.risk.persons import Journalist, Prosecutor
@@ -43,6 +45,9 @@ MEASURES: Final[Mapping[str, Measure[Any]]] = MappingProxyType(
             IndividualRisk,
             Suda,
             JointDiversity,
+            IntersectionMeasure,
+            DefinettiMeasure,
+            MinimalityMeasure,
             HittingRate,
             CoverageMeasure,
             YPrivacyMeasure,

@@ -14,7 +14,7 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.methods.reduction.suppression import DropIdentifiers
 from anonymizer.pipelines.missing import MissingCells
 from anonymizer.releases.claims import Claim, sentence, split
-from anonymizer.releases.composition import composed
+from anonymizer.releases.composition import PrivacyLoss, composed
 from anonymizer.releases.foreign import ForeignCode
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.release import Step
@@ -242,6 +242,12 @@ class Pipeline(Method):
     def discretisation(self) -> Mapping[str, Any]:
         """Of the steps, as `Method.discretisation`."""
         return {name: cells for _, method in self.steps for name, cells in method.discretisation.items()}
+
+    @property
+    def declared_loss(self) -> PrivacyLoss | None:
+        """The largest of the steps: what they spend together is not less."""
+        losses = [one for _, method in self.steps if (one := method.declared_loss) is not None]
+        return max(losses, key=lambda one: one.epsilon, default=None)
 
     @property
     def sampling_rate(self) -> float:

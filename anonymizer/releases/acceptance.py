@@ -8,7 +8,17 @@ from typing import Any, Final, Self
 
 from anonymizer.errors import SpecError, near
 
-ACCEPTABLE: Final = ("roles", "unchanged", "narrow", "new-column", "image", "identifying", "disguise", "kept")
+ACCEPTABLE: Final = (
+    "roles",
+    "unchanged",
+    "narrow",
+    "new-column",
+    "image",
+    "identifying",
+    "disguise",
+    "together",
+    "kept",
+)
 """The rules whose findings may be right: somebody who knows the data has to say so. The others never are.
 `kept` is of documents: what a person left in one although it was found."""
 

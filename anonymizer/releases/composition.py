@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import expm1, log1p
+from dataclasses import dataclass
+from math import exp, expm1, fsum, inf, log1p
 
 from anonymizer.errors import SpecError
-from anonymizer.releases.guarantee import Guarantee, checked_budget
+from anonymizer.releases.guarantee import Guarantee, Neighbours, checked_budget
 
 Budget = tuple[float, float]
 """Epsilon and delta."""
@@ -58,10 +59,60 @@ def composed(guarantees: Iterable[Guarantee]) -> tuple[Guarantee, ...]:
 
 def budget(guarantees: Iterable[Guarantee]) -> tuple[float | None, float | None]:
     """Epsilon and delta of a whole record or table, None if no differential privacy is claimed."""
+    found = loss_of(guarantees)
+    return (None, None) if found is None else (found.epsilon, found.delta)
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyLoss:
+    """What one release, or several, spend of differential privacy.
+
+    Attributes:
+        epsilon: not negative.
+        delta: not negative.
+        neighbours: the tables that are compared.
+    """
+
+    epsilon: float = 0.0
+    delta: float = 0.0
+    neighbours: Neighbours = "replace"
+
+    def replacing(self) -> PrivacyLoss:
+        """The same where a record is replaced: it is taken out, and another added.
+
+        Reference: Dwork and Roth 2014, Theorem 2.2; Vadhan, The complexity of differential privacy, 2017,
+            Lemma 2.2: delta grows by the factor 1 + e^epsilon.
+        """
+        if self.neighbours == "replace":
+            return self
+        grown = self.delta * (1 + exp(self.epsilon)) if self.epsilon < 700 else inf
+        return PrivacyLoss(2 * self.epsilon, min(1.0, grown), "replace")
+
+
+def loss_of(guarantees: Iterable[Guarantee]) -> PrivacyLoss | None:
+    """What is spent of a whole record or table, None if no differential privacy is claimed."""
     for one in guarantees:
         if one.kind in ("local-dp", "dp") and one.unit != "cell":
-            return one.number("epsilon"), one.number("delta")
-    return None, None
+            return PrivacyLoss(one.number("epsilon"), one.number("delta"), one.neighbours or "replace")
+    return None
+
+
+def accumulated(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
+    """What releases of the same records come to together: epsilons and deltas add up.
+
+    That is basic composition, an upper bound whatever was released and in whatever order it was decided.
+    Where some releases compare tables with a record more or less and others tables with a record replaced,
+    all are brought to the latter first.
+
+    Reference: Dwork and Roth 2014, Theorem 3.16.
+    """
+    given = tuple(losses)
+    if not given:
+        return PrivacyLoss()
+    if len({one.neighbours for one in given}) > 1:
+        given = tuple(one.replacing() for one in given)
+    spent = fsum(one.epsilon for one in given), fsum(one.delta for one in given)
+    return PrivacyLoss(*spent, given[0].neighbours)
 
 
 def sequential(budgets: Iterable[Budget]) -> Budget:

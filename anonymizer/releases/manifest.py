@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
 from anonymizer.errors import FileError, SpecError
@@ -25,6 +27,12 @@ def program_version() -> str:
         return version("duetto")
     except PackageNotFoundError:
         return "unknown"
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,9 @@ class Manifest:
         made_of: of each column which cells of the original decide what stands in it, those of the same row
             or of all rows, in words; hierarchies, domains and the pattern of empty cells included.
         rows_by: the same of which rows there are.
+        together: what this release and those before of the same table come to, by the ledger: how many there
+            are, `epsilon` and `delta` of those that claim them, how many claim none, and `k` and `l` as far
+            as they were measured together; empty if it was not recorded.
         accepted: findings of the gate that were accepted, with their reasons.
         files: by name of each released file the SHA-256 of its bytes.
         program: its name and version.
@@ -66,6 +77,7 @@ class Manifest:
     rows: int = 0
     made_of: Mapping[str, str] = field(default_factory=dict)
     rows_by: str = ""
+    together: Mapping[str, Any] = field(default_factory=dict)
     accepted: tuple[Acceptance, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     program: str = field(default_factory=lambda: f"duetto {program_version()}")
@@ -89,6 +101,7 @@ class Manifest:
             "rows": self.rows,
             "made_of": dict(self.made_of),
             "rows_by": self.rows_by,
+            "together": dict(self.together),
             "accepted": [one.to_mapping() for one in self.accepted],
             "files": dict(self.files),
             "code": [one.to_mapping() for one in self.code],
@@ -108,7 +121,7 @@ class Manifest:
             raise FileError("The manifest is not JSON.", "Take it as the program wrote it.") from None
         if isinstance(document, dict) and isinstance(document.get("format"), int):
             _supported(document["format"])
-            document = {"made_of": {}, "rows_by": "", **document}
+            document = {"made_of": {}, "rows_by": "", "together": {}, **document}
         strict(document, _TYPES, "manifest")
         given = {key: value for key, value in document.items() if key != "format"}
         if given["order"] not in get_args(Order) or given["rows"] < 0:
@@ -146,6 +159,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "rows": int,
     "made_of": dict,
     "rows_by": str,
+    "together": dict,
     "accepted": list,
     "files": dict,
     "code": list,

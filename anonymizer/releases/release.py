@@ -28,6 +28,7 @@ class Step:
         ensures: whether it only makes sure of something, and may find it so.
         columns: that it works on.
         adds: columns that it adds.
+        blurs: whether it drew cells at random, so that rows alike in them are of nobody in particular.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Step:
     ensures: bool = False
     columns: tuple[str, ...] = ()
     adds: tuple[str, ...] = ()
+    blurs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,11 @@ class Release:
     def is_synthetic(self) -> bool:
         """Whether its rows are nobody's."""
         return self.origin is None
+
+    @property
+    def blurred(self) -> tuple[str, ...]:
+        """The columns whose cells a step drew at random."""
+        return tuple(dict.fromkeys(name for step in self.steps if step.blurs for name in step.columns))
 
     @property
     def native(self) -> Any:

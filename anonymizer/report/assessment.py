@@ -15,6 +15,7 @@ from anonymizer.measures.registry import MEASURES
 from anonymizer.measures.risk.persons import Prosecutor
 from anonymizer.measures.risk.simulator import AttackSimulator
 from anonymizer.methods.contract.method import Method
+from anonymizer.risk.covering import ReleasedRows
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility
@@ -41,6 +42,8 @@ class Question:
         measures: the words of those to run, whatever they cost; None is all that apply within the budget,
             attacks only with `attacks`.
         without: words of those not to run.
+        extra: as `Case.extra`, where the pipeline does not say it.
+        others: as `Case.others`.
         scale: as `Case.scale`.
         budget: see `BUDGET`.
         seed: of all that is drawn; None is the operating system's randomness.
@@ -55,6 +58,8 @@ class Question:
     households: str | None = None
     measures: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
+    extra: Mapping[str, Table] = field(default_factory=dict, repr=False)
+    others: tuple[ReleasedRows, ...] = field(default=(), repr=False)
     scale: Scale = "declared"
     budget: float = BUDGET
     seed: int | None = None
@@ -222,6 +227,8 @@ def _case(original: Table, release: Table, pipeline: Method | None, asked: Quest
         control=asked.control,
         fraction=asked.fraction,
         utility=asked.utility,
+        extra=asked.extra if pipeline is None else pipeline.extra_,
+        others=asked.others,
         scale=asked.scale,
         seed=asked.seed,
     )

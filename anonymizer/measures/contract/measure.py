@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Final, Generic, Literal, TypeVar
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from anonymizer.measures.contract.story import Story
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.attacks.rows import shared_columns
+from anonymizer.risk.covering import ReleasedRows
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility
@@ -39,6 +40,8 @@ class Case:
         weights: of each released row, how many people it stands for, shape (m,).
         households: of each released row the number of its household, -1 for a person alone, shape (m,).
         utility: for learning.
+        extra: further tables of the release, by a short word.
+        others: releases of the same table that an attacker has too.
         scale: what numbers are measured by in distances: the declared range of their column alone, or where
             none is declared the range of the original.
         seed: of all that is drawn, each purpose with a stream of its own; None is the operating system's
@@ -54,6 +57,8 @@ class Case:
     weights: Float | None = field(default=None, repr=False)
     households: Int | None = field(default=None, repr=False)
     utility: Utility | None = None
+    extra: Mapping[str, Table] = field(default_factory=dict, repr=False)
+    others: tuple[ReleasedRows, ...] = field(default=(), repr=False)
     scale: Scale = "declared"
     seed: int | None = None
 
@@ -71,6 +76,13 @@ class Case:
     def origin(self) -> Int | None:
         """Where each released row stood in the original, shape (m,); None if that is not known."""
         return None if self.pipeline is None else self.pipeline.origin_
+
+    @property
+    def rows(self) -> ReleasedRows:
+        """The release as an attacker has it."""
+        blurred = () if self.pipeline is None else self.pipeline.blurred
+        roles = self.original.roles
+        return ReleasedRows.of("this release", self.release, roles, self.extra, self.origin, blurred)
 
     @property
     def groups(self) -> tuple[Table, Table | None]:
@@ -98,6 +110,7 @@ class Need(StrEnum):
     FRACTION = "fraction"
     WEIGHTS = "weights"
     UTILITY = "utility"
+    OTHERS = "others"
 
 
 _NEEDS: Final[dict[Need, tuple[Callable[[Case], bool], str]]] = {
@@ -113,6 +126,7 @@ _NEEDS: Final[dict[Need, tuple[Callable[[Case], bool], str]]] = {
     Need.POPULATION: (lambda case: case.population is not None, "no population is given"),
     Need.FRACTION: (lambda case: case.fraction is not None, "it is not given what part was sampled"),
     Need.WEIGHTS: (lambda case: case.weights is not None, "no sampling weights are given"),
+    Need.OTHERS: (lambda case: bool(case.others), "no other release of the table is given"),
     Need.UTILITY: (lambda case: case.utility is not None, "no column to predict is named"),
 }
 

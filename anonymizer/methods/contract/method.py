@@ -15,7 +15,7 @@ from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.parameters import Parameterized
 from anonymizer.releases.claims import Claim, sentence, split
-from anonymizer.releases.composition import budget, composed
+from anonymizer.releases.composition import PrivacyLoss, budget, composed
 from anonymizer.releases.foreign import ForeignCode, code_of
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee, published_gamma
 from anonymizer.releases.manifest import Manifest
@@ -310,6 +310,7 @@ class Method(Parameterized, ABC):
                 self.ensures,
                 tuple(self.columns_of(table)),
                 self.adds,
+                self.blurs,
             ),
         )
 
@@ -369,6 +370,11 @@ class Method(Parameterized, ABC):
         return {}
 
     @property
+    def declared_loss(self) -> PrivacyLoss | None:
+        """What it spends of a record by its parameters alone; None where only a fit tells, or nothing."""
+        return None
+
+    @property
     def sampling_rate(self) -> float:
         """The part of the rows that it draws at random, alpha in the thesis; 1 if it draws none."""
         return 1.0
@@ -382,6 +388,11 @@ class Method(Parameterized, ABC):
     def blurs(self) -> bool:
         """Whether it makes cells differ at random that were alike, so that classes say little after it."""
         return self.random and self.needs_columns and not self.keeps_classes and not self.makes_classes
+
+    @property
+    def blurred(self) -> tuple[str, ...]:
+        """After a transformation, the columns whose cells it drew at random."""
+        return tuple(dict.fromkeys(name for step in self.done_ if step.blurs for name in step.columns))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from anonymizer.dp.domain import NumberDomain
 from anonymizer.dp.noise import DISTRIBUTIONS, gaussian, laplace, mechanism
 from anonymizer.errors import TableError, near
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
+from anonymizer.releases.composition import PrivacyLoss
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.provenance import Dependence, TableProvenance
@@ -106,6 +107,11 @@ class DpNoise(NumericMethod):
             raise TableError(f"delta is {self.delta}, and Laplace noise has none.", "Leave it out.")
         if self.distribution == "gaussian" and not self.delta:
             raise TableError("delta is 0, and Gaussian noise needs one.", "Choose one below 1 / records.")
+
+    @property
+    def declared_loss(self) -> PrivacyLoss:
+        """The budget of a record."""
+        return PrivacyLoss(self.epsilon, self.delta)
 
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The quasi-identifiers that are declared as numbers."""

@@ -1,7 +1,7 @@
 """Anatomy: quasi-identifiers in one table, the sensitive column in another, joined by groups only.
 
-Every group has at least l rows with different sensitive values, so that who finds a person's row knows the
-value with probability 1 / l at most.
+Every group has at least l rows with different sensitive values, so that by the groups alone who finds a
+person's row knows the value with probability 1 / l at most; see `anonymizer.risk.definetti` for more.
 
 Reference: Xiao and Tao, Anatomy: simple and effective privacy preservation, VLDB 2006. Their groups are drawn
 one after another from the largest buckets; here rows, sorted by value, are dealt out to n / l groups in turn,
@@ -93,15 +93,16 @@ class Anatomy(Method):
             raise TableError(f"l is {self.l}.", "Choose 2 or more.")
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
-        """That a guess at a person's sensitive value is right with probability `share` at most."""
+        """That by the groups alone a guess at a person's value is right with probability `share` at most."""
         del table
         return (
             Guarantee(
                 "anatomy",
                 {"l": self.l, "share": self.share_},
                 columns=(self.group, self.column_),
-                condition=f"The values of {self.column_} lie in a table of their own: who finds a row "
-                f"guesses the person's value with probability {self.share_:.3g} at most.",
+                condition=f"The values of {self.column_} lie in a table of their own. By the groups alone "
+                f"who finds a row guesses the person's value with probability {self.share_:.3g} at most; "
+                "quasi-identifiers that have to do with the value raise it.",
                 method=self.name,
             ),
         )

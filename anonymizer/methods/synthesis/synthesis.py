@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
+from anonymizer.releases.composition import PrivacyLoss
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.synthetic.budget import Budget
 from anonymizer.synthetic.counting import Coded
@@ -96,6 +97,11 @@ class Synthesis(Method):
             raise TableError(f"bins is {self.bins}, outside [1, {MAX_BINS:,}].", "Choose such as 32.")
         if self.rows is not None and not 1 <= self.rows <= MAX_ROWS:
             raise TableError(f"rows is {self.rows}, outside [1, {MAX_ROWS:,}].", "Leave it out.")
+
+    @property
+    def declared_loss(self) -> PrivacyLoss:
+        """The budget of a record."""
+        return PrivacyLoss(self.epsilon, self.delta, "add-remove")
 
     def _usual(self, table: Table) -> tuple[str, ...]:
         """All but the identifiers."""

@@ -12,7 +12,7 @@ import pytest
 
 from anonymizer.errors import FileError, GateError, SpecError
 from anonymizer.gate import gate as gates
-from anonymizer.gate.gate import Gate, digest, manifest_path
+from anonymizer.gate.gate import Gate, manifest_path
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
 from anonymizer.methods.conditions.constraints import DistinctDiversity
@@ -24,7 +24,7 @@ from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.acceptance import ACCEPTABLE, Acceptance
 from anonymizer.releases.guarantee import Guarantee
-from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.manifest import Manifest, digest
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables import files
 from anonymizer.tables.roles import Roles

@@ -33,6 +33,7 @@ from anonymizer.report import page as paging
 from anonymizer.report.assessment import Question, assess
 from anonymizer.report.cautions import cautions
 from anonymizer.report.page import ReleaseStory, release_page
+from anonymizer.risk.covering import ReleasedRows
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.search.measure import ReleaseMeasure
 from anonymizer.search.space import SearchSpace
@@ -81,6 +82,7 @@ def whole() -> tuple[Case, Question, tuple[Table, Table, Pipeline]]:
         utility=Learning(original, target="ill", random_state=1),
         weights="weight",
         households="home",
+        others=(ReleasedRows.of("another", people().without(("home",)), ROLES),),
         scale="original",
         seed=1,
     )

@@ -1,0 +1,221 @@
+"""The gate and the ledger of a table: it is asked before a release, and written before that gets its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from anonymizer.errors import AnonymizerError, GateError
+from anonymizer.gate.finding import Finding
+from anonymizer.releases.composition import PrivacyLoss, loss_of
+from anonymizer.releases.guarantee import Guarantee
+from anonymizer.releases.ledger import History, OpenLedger, PastRelease, SourceTable, changed
+from anonymizer.releases.manifest import Manifest, digest
+from anonymizer.releases.release import Release
+from anonymizer.risk.covering import ReleasedRows
+from anonymizer.risk.intersection import Intersection, Left, intersect
+from anonymizer.tables import files
+from anonymizer.tables.dialect import Dialect
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+
+_THIS: Final = "this release"
+_TOGETHER: Final = (
+    "Release the same classes again or coarser ones; withdraw a release that never left the house "
+    "(`duetto anonymize releases`); or accept it with a reason."
+)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A release that is to be recorded.
+
+    Attributes:
+        ledger: that is held until the files have their names.
+        source: what the release is made of.
+        history: what was released of it before.
+        others: those releases that rest on classes and whose files stand, as an attacker has them.
+        promises: what these have promised, in the same order.
+        unread: why others of them could not be measured again, by the path of their main table.
+        joint: what is left of this release, first, and of the others to who has all; None if there are none.
+        blurred: the columns of this release whose cells were drawn at random.
+    """
+
+    ledger: OpenLedger
+    source: SourceTable
+    history: History = field(repr=False)
+    others: tuple[ReleasedRows, ...] = field(default=(), repr=False)
+    promises: tuple[tuple[Guarantee, ...], ...] = field(default=(), repr=False)
+    unread: tuple[tuple[str, str], ...] = ()
+    joint: Intersection | None = field(default=None, repr=False)
+    blurred: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, ledger: OpenLedger, source: SourceTable) -> Recording:
+        """With the history of the table."""
+        return cls(ledger, source, ledger.history(source))
+
+    def check(self, declared: PrivacyLoss | None) -> None:
+        """Refuse by the parameters alone, before anything is drawn.
+
+        Args:
+            declared: what a specification says that it spends, or less; None if only a run tells.
+
+        Raises:
+            GateError: that is beyond what all releases of the table may spend.
+        """
+        why = "" if declared is None else self.history.beyond(declared)
+        if why:
+            raise GateError([_budget(why).to_json()])
+
+    def beside(self, release: Release, dialect: Dialect, seed: int | None = None) -> Recording:
+        """With what is left of k and l to who has the releases before, too.
+
+        Releases that promise differential privacy are left out: they add up by epsilon.
+
+        Args:
+            release: that is to be recorded, with its original.
+            dialect: of CSV files.
+            seed: of the persons that are looked for, where all would be too many.
+        """
+        original = release.original
+        found = replace(self, blurred=release.blurred)
+        if original is None or release.is_synthetic or loss_of(release.guarantees) is not None:
+            return found
+        others, promises, unread = [], [], []
+        for one in self.history.counted:
+            if one.loss is not None:
+                continue
+            why = self._unfit(one, original)
+            if why:
+                unread.append((one.output, why))
+                continue
+            try:
+                others.append(self._read(one, original, dialect))
+                promises.append(one.guarantees)
+            except AnonymizerError as problem:
+                unread.append((one.output, problem.what))
+        found = replace(found, others=tuple(others), promises=tuple(promises), unread=tuple(unread))
+        keys = set(release.table.roles.quasi_identifiers)
+        if not others or not keys or keys & set(release.blurred):
+            return found
+        own = ReleasedRows.of(
+            _THIS, release.table, original.roles, release.extra, release.origin, release.blurred
+        )
+        return replace(
+            found, joint=intersect(original, (own, *others), Randomness(seed, "releases together"))
+        )
+
+    def _unfit(self, one: PastRelease, original: Table) -> str:
+        """Why a release cannot be measured again, a sentence; "" if it can."""
+        noisy = sorted(set(one.blurred) & set(original.roles.quasi_identifiers))
+        if noisy:
+            return f"the cells of {', '.join(noisy)} were drawn at random and fit nobody."
+        wrong = changed(one, self.ledger.folder, digest)
+        return next((f"{path} {what}." for path, what in wrong.items()), "")
+
+    def _read(self, one: PastRelease, original: Table, dialect: Dialect) -> ReleasedRows:
+        """A release as it lies there."""
+        folder = self.ledger.folder
+        main, *further = sorted(one.files, key=lambda path: path != one.output)
+        extra = {path: files.table(folder / path, dialect) for path in further}
+        table = files.table(folder / main, dialect)
+        return ReleasedRows.of(main, table, original.roles, extra, blurred=one.blurred)
+
+    def findings(self, release: Release) -> Iterator[Finding]:
+        """What is found of a release beside those before."""
+        why = self.history.beyond(loss_of(release.guarantees))
+        if why:
+            yield _budget(why)
+        if self.joint is not None:
+            promises = (release.guarantees, *self.promises)
+            for left, promised in zip(self.joint.left, promises, strict=True):
+                yield from _fallen(left, promised)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What there is to say of the releases before, for people."""
+        if self.joint is None:
+            return ()
+        said = [] if self.joint.k is None else [f"k = {self.joint.k}"]
+        said += [f"l = {least} for {name}" for name, least in self.joint.l.items()]
+        return (f"together with {len(self.others)} releases before: {', '.join(said) or 'not measured'}",)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The releases that were not measured together with this one, a sentence each."""
+        return tuple(
+            f"The release {path} was made of this table before and is not measured together with this one: "
+            f"{what}"
+            for path, what in self.unread
+        )
+
+    def together(self, release: Release) -> dict[str, Any]:
+        """What this release and those before come to, for the manifest; plain JSON values."""
+        own = loss_of(release.guarantees)
+        total = self.history.spent if own is None else self.history.with_another(own)
+        return {
+            "releases": len(self.history.counted) + 1,
+            "without_epsilon": self.history.unbounded + (own is None),
+            "epsilon": total.epsilon,
+            "delta": total.delta,
+            "neighbours": total.neighbours,
+            "measured": len(self.others) + 1 if self.joint is not None else 0,
+            "k": None if self.joint is None else self.joint.k,
+            "l": {} if self.joint is None else self.joint.l,
+            "looked": 0 if self.joint is None else self.joint.looked,
+        }
+
+    def record(self, manifest: Manifest, path: Path) -> None:
+        """Write the release into the ledger.
+
+        Args:
+            manifest: with the digests of the files.
+            path: where the main table will lie.
+
+        Raises:
+            LedgerError: it cannot be written.
+        """
+        self.ledger.record(self.source, manifest, path, self.blurred)
+
+
+def _fallen(left: Left, promised: tuple[Guarantee, ...]) -> Iterator[Finding]:
+    """Where less is left of a release than it promises, or has promised, and than it has alone."""
+    for one in promised:
+        k, l = int(one.number("k")), one.number("l")  # noqa: E741 - the name of the field
+        if one.kind == "k-anonymity" and left.k is not None and left.k < min(k, left.k_alone or k):
+            yield Finding(
+                "together",
+                None,
+                f"k = {k} is promised of {left.name}; who has the other releases of this table is left with "
+                f"{left.k} rows for a person.",
+                _TOGETHER,
+            )
+        column = one.columns[-1] if one.columns else ""
+        least = left.l.get(column)
+        if one.kind in _OF_VALUES and least is not None and least < min(l, left.l_alone[column]):
+            yield Finding(
+                "together",
+                column,
+                f"{one.kind} with l = {l:g} is promised of {left.name}; who has the other releases of this "
+                f"table is left with {least} values of {column} for a person.",
+                _TOGETHER,
+            )
+
+
+_OF_VALUES: Final = frozenset(
+    {"distinct-l-diversity", "entropy-l-diversity", "recursive-cl-diversity", "anatomy"}
+)
+"""Promises that do not hold of fewer than l values."""
+
+
+def _budget(why: str) -> Finding:
+    return Finding(
+        "budget",
+        None,
+        why,
+        "Lower epsilon, or release nothing more. `duetto anonymize releases DATA --limit-epsilon` raises the "
+        "limit, which is a decision about the people in the table.",
+    )

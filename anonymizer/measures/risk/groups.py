@@ -1,0 +1,199 @@
+"""What groups tell beyond what they promise: the deFinetti and the minimality attack, as measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Generic, TypeVar
+
+from anonymizer.measures.contract.measure import Case, Measure, Need
+from anonymizer.measures.contract.story import Grid, Story, percent
+from anonymizer.risk.classes import classes_of
+from anonymizer.risk.definetti import DefinettiRisk, definetti_risk
+from anonymizer.risk.minimality import MinimalityRisk, minimality_risk
+
+T = TypeVar("T")
+
+
+class _OfGroups(Measure[Mapping[str, T]], Generic[T]):
+    """A measure of releases that rest on groups of people, by sensitive column."""
+
+    kind = "risk"
+    needs = (Need.QUASI_IDENTIFIERS,)
+
+    def lacks(self, case: Case) -> str:
+        """It needs groups, and a sensitive column whose values are somebody's."""
+        reason = super().lacks(case)
+        if reason:
+            return reason
+        if case.pipeline is not None and case.origin is None:
+            return "the rows are of nobody"
+        blurred = () if case.pipeline is None else case.pipeline.blurred
+        if set(blurred) & set(case.keys):
+            return "quasi-identifiers were drawn at random, so that nobody fits"
+        if not self._named(case):
+            return "no sensitive column has values that belong to groups or rows"
+        rows = case.rows
+        if rows.group is None:
+            classes, count = classes_of(rows.table, case.keys)
+            if 2 * count > len(classes):
+                return "the release does not rest on groups: most rows are like no other"
+        return ""
+
+    def columns(self, case: Case) -> tuple[str, ...]:
+        """The quasi-identifiers and the sensitive columns."""
+        return (*case.keys, *case.release.roles.sensitive)
+
+    def cost(self, rows: int, columns: int) -> float:
+        """Bounded: of more persons a random part is looked for."""
+        return min(1e9, 5e3 * columns * min(rows, 5_000)) + 30.0 * rows * columns
+
+    def _named(self, case: Case) -> tuple[str, ...]:
+        rows = case.rows
+        return tuple(name for name in rows.table.roles.sensitive if name not in rows.blurred)
+
+
+class DefinettiMeasure(_OfGroups[DefinettiRisk]):
+    """How much better than by the groups alone sensitive values are guessed."""
+
+    name = "definetti"
+    title = "Values guessed by groups and quasi-identifiers"
+
+    def measure(self, case: Case) -> Mapping[str, DefinettiRisk]:
+        """As `definetti_risk`, of each sensitive column."""
+        return {
+            name: definetti_risk(case.original, case.rows, name, case.randomness(f"{self.name} {name}"))
+            for name in self._named(case)
+        }
+
+    def describe(self, found: Mapping[str, DefinettiRisk]) -> Story:
+        """A row for each column."""
+        rows = [
+            [
+                name,
+                f"{one.persons:,} of {one.looked:,}",
+                percent(one.right),
+                percent(one.surest),
+                percent(one.by_groups),
+                percent(one.commonest),
+            ]
+            for name, one in found.items()
+        ]
+        heads = [
+            "Sensitive column",
+            "persons",
+            "right",
+            "of the surest tenth",
+            "by the groups",
+            "commonest value",
+        ]
+        return Story(
+            values={
+                name: {
+                    "persons": one.persons,
+                    "looked": one.looked,
+                    "right": one.right,
+                    "surest": one.surest,
+                    "by_groups": one.by_groups,
+                    "commonest": one.commonest,
+                }
+                for name, one in found.items()
+            },
+            lines=[
+                (
+                    "deFinetti",
+                    f"{name} guessed right for {percent(one.right)} of {one.persons:,} persons, by "
+                    f"the groups alone for {percent(one.by_groups)}",
+                )
+                for name, one in found.items()
+            ],
+            cautions=[
+                f"Values of {name} are guessed right for {percent(one.right)} of the persons, and for "
+                f"{percent(one.surest)} of the tenth of which an attacker is surest; by the groups alone it "
+                f"would be {percent(one.by_groups)}. What is promised of groups speaks of the groups alone."
+                for name, one in found.items()
+                if max(one.right, one.surest) > one.by_groups + _CLEARLY
+            ],
+            text="The attacker knows the quasi-identifiers of all, learns from the release how values go "
+            "with them, and gives each person of a group the value that suits best. Where it is "
+            "not known whose a row is, persons who fit in several groups are left out; of a large table "
+            "persons are drawn at random.",
+            grids=[Grid("How often the guess is right.", heads, rows)],
+        )
+
+
+_CLEARLY: Final = 0.05
+
+
+class MinimalityMeasure(_OfGroups[MinimalityRisk]):
+    """What is told by the fact that people were joined into one class."""
+
+    name = "minimality"
+    title = "Values told by what was joined"
+
+    def lacks(self, case: Case) -> str:
+        """As all; and classes of rows."""
+        return super().lacks(case) or (
+            "the groups are not classes of rows alike" if case.rows.group is not None else ""
+        )
+
+    def measure(self, case: Case) -> Mapping[str, MinimalityRisk]:
+        """As `minimality_risk`, of each sensitive column."""
+        return {
+            name: minimality_risk(case.original, case.rows, name, case.randomness(f"{self.name} {name}"))
+            for name in self._named(case)
+        }
+
+    def describe(self, found: Mapping[str, MinimalityRisk]) -> Story:
+        """A row for each column."""
+        rows = [
+            [
+                name,
+                f"{one.persons:,} of {one.looked:,}",
+                f"{one.told:,}",
+                f"{one.right:,}",
+                f"{one.by_share:,.0f}",
+            ]
+            for name, one in found.items()
+        ]
+        return Story(
+            values={
+                name: {
+                    "persons": one.persons,
+                    "looked": one.looked,
+                    "told": one.told,
+                    "right": one.right,
+                    "by_share": one.by_share,
+                    "l": one.l,
+                }
+                for name, one in found.items()
+            },
+            lines=[
+                (
+                    "minimality",
+                    f"{name} told of {one.told:,} of {one.persons:,} persons, right for {one.right:,}",
+                )
+                for name, one in found.items()
+            ],
+            cautions=[
+                f"By what was joined into one class an attacker names the value of {name} for {one.told:,} "
+                f"persons and is right for {one.right:,}; shares of classes would give {one.by_share:,.0f}."
+                for name, one in found.items()
+                if one.right > one.by_share + 0.5
+            ],
+            text="The attacker knows the quasi-identifiers of all and how the release was made. A part of a "
+            "class that is large enough to stand alone was joined because it had too few values; where only "
+            "one set of values fits, the attacker names the commonest of it. Where it is not "
+            "known whose a row is, persons who fit in several classes are left out; of a large table persons "
+            "are drawn at random.",
+            grids=[
+                Grid(
+                    "Of how many persons a value is named.",
+                    ["Sensitive column", "persons", "named", "right", "right by shares alone"],
+                    rows,
+                )
+            ],
+        )
+
+
+def _counts(one: MinimalityRisk) -> tuple[float, float, float]:
+    return one.told, one.right, one.by_share

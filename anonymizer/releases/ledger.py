@@ -1,0 +1,391 @@
+"""What has been released of a table, in a ledger beside it: releases of the same people add up.
+
+One file, `duetto-releases.jsonl`, holds the releases of all tables of a folder. Two entries are about the
+same people if they have one name of the table, whatever it held, or one content, whatever it was called; what
+follows from that counts too. A copy in another folder, or one with another cell and another name, is not
+recognized.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Self
+
+from anonymizer.errors import FileError, LedgerError, SpecError
+from anonymizer.releases.composition import PrivacyLoss, accumulated, loss_of
+from anonymizer.releases.guarantee import Guarantee
+from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.records import Record, RecordFile, Writing
+
+NAME: Final = "duetto-releases.jsonl"
+
+RELEASED: Final = "release"
+LIMITED: Final = "limit"
+WITHDRAWN: Final = "withdrawn"
+
+_ROUNDING: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTable:
+    """The table that releases are made of.
+
+    Attributes:
+        table: the name of its file.
+        content: the digest of what it held, see `anonymizer.tables.contents`.
+    """
+
+    table: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What all releases of a table may come to; it belongs to the table, whatever a specification says.
+
+    Attributes:
+        epsilon: in all, above 0.
+        delta: in all, from 0 to below 1.
+
+    Raises:
+        SpecError: one is out of range.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (self.epsilon > 0 and math.isfinite(self.epsilon)):
+            raise SpecError(f"The limit of epsilon is {self.epsilon}.", "Choose a number above 0, such as 3.")
+        if not 0 <= self.delta < 1:
+            raise SpecError(f"The limit of delta is {self.delta}.", "Choose one in [0, 1), such as 1e-6.")
+
+    def allows(self, loss: PrivacyLoss) -> bool:
+        """Whether so much may be spent in all."""
+        return loss.epsilon <= self.epsilon * (1 + _ROUNDING) and loss.delta <= self.delta * (1 + _ROUNDING)
+
+
+@dataclass(frozen=True, slots=True)
+class PastRelease:
+    """A release that was recorded.
+
+    Attributes:
+        sequence: the number of its record.
+        time: when it was recorded, RFC 3339 in UTC.
+        account: who made it, the name of the account.
+        source: the table that it was made of.
+        specification: SHA-256 of the specification, hexadecimal.
+        output: path of the main table from the folder of the ledger.
+        files: of each released file its path, from there, and the SHA-256 of its bytes.
+        rows: of the release.
+        blurred: the columns whose cells were drawn at random.
+        guarantees: as its manifest has them.
+        withdrawn: why it does not count; "" if it does.
+    """
+
+    sequence: int
+    time: str
+    account: str
+    source: SourceTable
+    specification: str
+    output: str
+    files: Mapping[str, str]
+    rows: int
+    blurred: tuple[str, ...]
+    guarantees: tuple[Guarantee, ...] = field(repr=False)
+    withdrawn: str = ""
+
+    @property
+    def loss(self) -> PrivacyLoss | None:
+        """What it has spent of differential privacy; None if it claims none."""
+        return loss_of(self.guarantees)
+
+    def to_document(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return {
+            "sequence": self.sequence,
+            "time": self.time,
+            "account": self.account,
+            "table": self.source.table,
+            "content": self.source.content,
+            "specification": self.specification,
+            "output": self.output,
+            "files": dict(self.files),
+            "rows": self.rows,
+            "blurred": list(self.blurred),
+            "guarantees": [one.to_document() for one in self.guarantees],
+            "withdrawn": self.withdrawn,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What was released of one table.
+
+    Attributes:
+        releases: all of them, withdrawn ones included, in order.
+        limit: what they may come to; None if nobody has set one.
+        names: of the table.
+        contents: that it had.
+    """
+
+    releases: tuple[PastRelease, ...] = ()
+    limit: Limit | None = None
+    names: frozenset[str] = frozenset()
+    contents: frozenset[str] = frozenset()
+
+    @property
+    def counted(self) -> tuple[PastRelease, ...]:
+        """Those that were not withdrawn."""
+        return tuple(one for one in self.releases if not one.withdrawn)
+
+    @property
+    def spent(self) -> PrivacyLoss:
+        """What they have spent together; of those that claim differential privacy."""
+        return accumulated(one.loss for one in self.counted if one.loss is not None)
+
+    @property
+    def unbounded(self) -> int:
+        """How many claim none: what they reveal is in no sum."""
+        return sum(one.loss is None for one in self.counted)
+
+    def with_another(self, loss: PrivacyLoss) -> PrivacyLoss:
+        """What they and another release have spent together."""
+        return accumulated((*(one.loss for one in self.counted if one.loss is not None), loss))
+
+    def beyond(self, loss: PrivacyLoss | None) -> str:
+        """Why another release would pass the limit, a sentence; "" if it does not.
+
+        Args:
+            loss: of the other release; None if it claims no differential privacy, which passes every limit.
+        """
+        if self.limit is None:
+            return ""
+        most = f"{self.limit.epsilon:.6g} and delta {self.limit.delta:.6g}"
+        if loss is None:
+            return (
+                f"All releases of this table may spend epsilon {most}, and this one promises no differential "
+                "privacy, so that nothing bounds what it spends."
+            )
+        after = self.with_another(loss)
+        if self.limit.allows(after):
+            return ""
+        before = self.spent
+        return (
+            f"All releases of this table may spend epsilon {most}. Those before have spent "
+            f"{before.epsilon:.6g} and {before.delta:.6g}; with this one it would be {after.epsilon:.6g} and "
+            f"{after.delta:.6g}."
+        )
+
+
+class ReleaseLedger:
+    """The ledger of the tables of a folder.
+
+    Args:
+        path: of its file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path: Final = path
+        self._chain = RecordFile(path)
+
+    @classmethod
+    def of(cls, table: Path) -> Self:
+        """The ledger of a table, in its folder, wherever links to it lie."""
+        return cls(table.resolve().parent / NAME)
+
+    def records(self) -> tuple[Record, ...]:
+        """All records, checked.
+
+        Raises:
+            LedgerError: the file is unreadable, or was changed.
+        """
+        return self._chain.read()
+
+    def history(self, source: SourceTable) -> History:
+        """What was released of a table. Raises as `records`."""
+        return history_of(self._chain.read(), source)
+
+    @contextmanager
+    def opened(self) -> Iterator[OpenLedger]:
+        """Hold the ledger, for those who write; others wait.
+
+        Raises:
+            LedgerError: as `records`, or it cannot be written.
+        """
+        with self._chain.locked() as writing:
+            yield OpenLedger(writing)
+
+
+class OpenLedger:
+    """A ledger that is held."""
+
+    def __init__(self, writing: Writing) -> None:
+        self._writing = writing
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        return self._writing.path.parent
+
+    def history(self, source: SourceTable) -> History:
+        """As `ReleaseLedger.history`."""
+        return history_of(self._writing.records, source)
+
+    def record(
+        self, source: SourceTable, manifest: Manifest, output: Path, blurred: Sequence[str] = ()
+    ) -> Record:
+        """Write that a release is about to get its name; on return it is on the disk.
+
+        Args:
+            source: what it was made of.
+            manifest: of the release, with the digests of its files.
+            output: where its main table will lie; the others lie beside it.
+            blurred: the columns whose cells were drawn at random.
+
+        Raises:
+            LedgerError: it cannot be written.
+        """
+        place = Path(os.path.relpath(output.resolve(), self.folder))
+        return self._writing.append(
+            RELEASED,
+            {
+                "table": source.table,
+                "content": source.content,
+                "specification": manifest.specification,
+                "output": str(place),
+                "files": {str(place.with_name(name)): value for name, value in manifest.files.items()},
+                "rows": manifest.rows,
+                "blurred": list(blurred),
+                "guarantees": [one.to_document() for one in manifest.guarantees],
+            },
+        )
+
+    def limit(self, source: SourceTable, limit: Limit) -> Record:
+        """Write what all releases of a table may come to; the last word counts. Raises as `record`."""
+        content = {"table": source.table, "content": source.content}
+        return self._writing.append(LIMITED, {**content, "epsilon": limit.epsilon, "delta": limit.delta})
+
+    def withdraw(self, source: SourceTable, sequence: int, why: str) -> Record:
+        """Write that a release has not left the house, so that it counts no more.
+
+        Args:
+            source: the table.
+            sequence: the number of its record.
+            why: a sentence.
+
+        Raises:
+            SpecError: there is no such release of the table, or no reason.
+            LedgerError: it cannot be written.
+        """
+        if not why.strip():
+            raise SpecError(
+                f"Release {sequence} is withdrawn without a reason.", 'Write --why "it was never given out".'
+            )
+        if sequence not in {one.sequence for one in self.history(source).counted}:
+            raise SpecError(
+                f"{source.table} has no release {sequence} that counts.",
+                f"List them: duetto anonymize releases {source.table}.",
+            )
+        return self._writing.append(WITHDRAWN, {"release": sequence, "why": why})
+
+
+def history_of(records: Sequence[Record], source: SourceTable) -> History:
+    """What records say of one table.
+
+    Raises:
+        LedgerError: a record does not hold what its event has.
+    """
+    about = [one for one in records if one.event in (RELEASED, LIMITED)]
+    for one in about:
+        if not all(isinstance(one.content.get(key), str) for key in ("table", "content")):
+            raise _strange(one)
+    names, contents, known = {source.table}, {source.content}, 0
+    while known != len(names) + len(contents):
+        known = len(names) + len(contents)
+        for one in about:
+            if one.content["table"] in names or one.content["content"] in contents:
+                names.add(one.content["table"])
+                contents.add(one.content["content"])
+    own = [one for one in about if one.content["table"] in names]
+    reasons = _withdrawn(records)
+    releases = tuple(_release(one, reasons.get(one.sequence, "")) for one in own if one.event == RELEASED)
+    limits = [_limit(one) for one in own if one.event == LIMITED]
+    return History(releases, limits[-1] if limits else None, frozenset(names), frozenset(contents))
+
+
+def changed(one: PastRelease, folder: Path, digest: Callable[[Path], str]) -> dict[str, str]:
+    """The files of a release that do not lie where they were written, or are others now.
+
+    Args:
+        one: the release.
+        folder: of the ledger.
+        digest: gives the SHA-256 of a file, hexadecimal.
+
+    Returns:
+        By path what is wrong, the end of a sentence; empty if all stand.
+    """
+    found = {}
+    for path, value in one.files.items():
+        try:
+            if digest(folder / path) != value:
+                found[path] = "is another file than the one that was recorded"
+        except OSError as problem:
+            found[path] = f"cannot be read: {problem.strerror or type(problem).__name__}"
+    return found
+
+
+def _withdrawn(records: Iterable[Record]) -> dict[int, str]:
+    found = {}
+    for one in records:
+        if one.event == WITHDRAWN:
+            release, why = one.content.get("release"), one.content.get("why")
+            if type(release) is not int or not isinstance(why, str):
+                raise _strange(one)
+            found[release] = why
+    return found
+
+
+def _limit(record: Record) -> Limit:
+    try:
+        return Limit(float(record.content["epsilon"]), float(record.content["delta"]))
+    except (KeyError, TypeError, ValueError, SpecError):
+        raise _strange(record) from None
+
+
+def _release(record: Record, withdrawn: str) -> PastRelease:
+    content = record.content
+    kinds = {"specification": str, "output": str, "files": dict, "rows": int, "blurred": list}
+    if not all(type(content.get(key)) is kind for key, kind in {**kinds, "guarantees": list}.items()):
+        raise _strange(record)
+    if not all(isinstance(value, str) for value in (*content["files"].values(), *content["blurred"])):
+        raise _strange(record)
+    try:
+        guarantees = tuple(map(Guarantee.from_document, content["guarantees"]))
+    except FileError:
+        raise _strange(record) from None
+    return PastRelease(
+        record.sequence,
+        record.time,
+        record.account,
+        SourceTable(content["table"], content["content"]),
+        content["specification"],
+        content["output"],
+        content["files"],
+        content["rows"],
+        tuple(content["blurred"]),
+        guarantees,
+        withdrawn,
+    )
+
+
+def _strange(record: Record) -> LedgerError:
+    return LedgerError(
+        f"Record {record.sequence} of the releases ({record.event}) does not hold what it should.",
+        "Read it with the version of duetto that wrote it.",
+    )

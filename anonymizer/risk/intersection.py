@@ -1,0 +1,246 @@
+"""Several releases of the same people, looked at together: who fits in all of them.
+
+The attacker knows a person's quasi-identifiers, and that the person is in the releases. In each, the rows
+whose labels cover these are candidates. A candidate of one release is dropped if no candidate of another
+agrees with it in the columns that both have unchanged: what is left in all is fewer people, and fewer values.
+
+Reference: Ganta, Kasiviswanathan and Smith, Composition attacks and auxiliary information in data privacy,
+KDD 2008, section 3 (the intersection attack).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import TableError
+from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.risk.classes import grouped
+from anonymizer.risk.covering import PlacedRelease, ReleasedRows, linked, spread
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+
+Int = NDArray[np.int64]
+
+MAX_LOOKS: Final = 5e8
+"""Cells that are compared at most; of more persons a random part is looked for."""
+_BLOCK_CELLS: Final = 1 << 22
+_SEEN: Final = 50
+"""A candidate row costs as much as so many cells that are compared."""
+_FEWEST: Final = 100
+"""So many persons are looked for, whatever it costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is left of one release to who has the others.
+
+    Attributes:
+        name: of the release.
+        persons: that have candidates in it.
+        k: the fewest rows that a person may be; None of a release that does not link rows and values.
+        k_alone: the same to who has this release only.
+        l: by sensitive column the fewest values that a person may have.
+        l_alone: the same to who has this release only.
+        certain: by sensitive column how many persons are left with one value.
+        certain_alone: the same to who has this release only.
+    """
+
+    name: str
+    persons: int
+    k: int | None
+    k_alone: int | None
+    l: Mapping[str, int]  # noqa: E741 - the name of the field
+    l_alone: Mapping[str, int]
+    certain: Mapping[str, int]
+    certain_alone: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Intersection:
+    """Several releases together.
+
+    Attributes:
+        looked: persons that were looked for; fewer than `persons` where that was too much.
+        persons: of the original.
+        left: of each release, in their order.
+    """
+
+    looked: int
+    persons: int
+    left: tuple[Left, ...]
+
+    @property
+    def k(self) -> int | None:
+        """The fewest rows that a person may be in a release; None if none links rows and values."""
+        return min((one.k for one in self.left if one.k is not None), default=None)
+
+    @property
+    def l(self) -> dict[str, int]:  # noqa: E743
+        """By sensitive column the fewest values that a person may have."""
+        names = dict.fromkeys(name for one in self.left for name in one.l)
+        return {name: min(one.l[name] for one in self.left if name in one.l) for name in names}
+
+    @property
+    def certain(self) -> dict[str, int]:
+        """By sensitive column how many persons are left with one value, where most are."""
+        names = dict.fromkeys(name for one in self.left for name in one.certain)
+        return {name: max(one.certain.get(name, 0) for one in self.left) for name in names}
+
+
+def intersect(original: Table, releases: Sequence[ReleasedRows], randomness: Randomness) -> Intersection:
+    """Look for persons in several releases of one table.
+
+    Args:
+        original: with roles and hierarchies.
+        releases: two or more, each with a quasi-identifier.
+        randomness: draws the persons, where all would be too many.
+
+    Raises:
+        TableError: there are fewer releases, or one has no rows or no quasi-identifiers.
+    """
+    if len(releases) < 2:
+        raise TableError("There is only one release.", "Name two or more.")
+    places = [PlacedRelease.of(original, one) for one in releases]
+    unchanged = [_unchanged(original, one) for one in releases]
+    common = [[tuple(name for name in one if name in other) for other in unchanged] for one in unchanged]
+    persons = _persons(places, randomness)
+    tallies = [
+        _Tally(base, [(other, common[b][o]) for o, other in enumerate(places) if o != b])
+        for b, base in enumerate(places)
+    ]
+    size = max(1, _BLOCK_CELLS // max(len(one.release.table) for one in places))
+    for start in range(0, len(persons), size):
+        block = persons[start : start + size]
+        covers = {id(place): place.cover(block) for place in places}
+        for tally in tallies:
+            tally.add(block, covers)
+    return Intersection(len(persons), len(original), tuple(one.left() for one in tallies))
+
+
+class _Tally:
+    """What is left of one release to who has the others, person by person."""
+
+    def __init__(self, base: PlacedRelease, others: Sequence[tuple[PlacedRelease, tuple[str, ...]]]) -> None:
+        self._base = base
+        table = base.release.table
+        self._sensitive = {
+            name: table.codes(name).codes
+            for name in table.roles.sensitive
+            if name not in base.release.blurred
+        }
+        links = [linked(table, other.release.table, names) for other, names in others]
+        kinds, count = grouped([base.own, *(own for own, _ in links), *self._sensitive.values()])
+        some = np.empty(count, dtype=np.int64)
+        some[kinds] = np.arange(len(kinds))
+        self._some = some
+        self._sizes = np.bincount(kinds, minlength=count)
+        order = np.argsort(base.own[some], kind="stable")
+        self._kinds = order
+        self._starts = np.searchsorted(base.own[some][order], np.arange(len(base.classes) + 1))
+        self._others = [
+            (other, own[some], _pairs(other.own, theirs))
+            for (other, _), (own, theirs) in zip(others, links, strict=True)
+        ]
+        self._persons = 0
+        self._k: list[int | None] = [None, None]
+        self._l: list[dict[str, int]] = [{}, {}]
+        self._certain = [dict.fromkeys(self._sensitive, 0) for _ in range(2)]
+
+    def add(self, persons: Int, covers: Mapping[int, tuple[Int, Int]]) -> None:
+        """Look for some more persons."""
+        who, where = covers[id(self._base)]
+        who, kind = spread(who, where, self._starts, self._kinds)
+        if not len(who):
+            return
+        self._persons += len(np.unique(who))
+        self._count(0, who, kind, len(persons))
+        for other, own, (starts, links, width) in self._others:
+            if width == 1:
+                continue
+            there, link = spread(*covers[id(other)], starts, links)
+            known = np.unique(there * width + link)
+            fits = np.isin(who * width + own[kind], known)
+            # who fits nowhere is not in the other release, or it was changed: it tells nothing
+            some = np.bincount(who[fits], minlength=len(persons)) > 0
+            kept = fits | ~some[who]
+            who, kind = who[kept], kind[kept]
+        self._count(1, who, kind, len(persons))
+
+    def _count(self, side: int, who: Int, kind: Int, persons: int) -> None:
+        found = np.unique(who)
+        if not self._base.release.is_spread:
+            rows = np.bincount(who, self._sizes[kind], minlength=persons)[found]
+            self._k[side] = _least(self._k[side], int(rows.min()))
+        for name, codes in self._sensitive.items():
+            values = codes[self._some[kind]]
+            here = values >= 0
+            if not here.any():
+                continue
+            width = int(codes.max()) + 1
+            pairs = np.unique(who[here] * width + values[here])
+            counts = np.bincount(pairs // width)
+            counts = counts[counts > 0]
+            self._l[side][name] = _least(self._l[side].get(name), int(counts.min()))
+            self._certain[side][name] += int((counts == 1).sum())
+
+    def left(self) -> Left:
+        """What was found."""
+        return Left(
+            self._base.release.name,
+            self._persons,
+            self._k[1],
+            self._k[0],
+            self._l[1],
+            self._l[0],
+            self._certain[1],
+            self._certain[0],
+        )
+
+
+def _least(one: int | None, other: int) -> int:
+    return other if one is None else min(one, other)
+
+
+def _pairs(classes: Int, links: Int) -> tuple[Int, Int, int]:
+    """The links of each class, each once: where those of a class begin, the links, and how many there are."""
+    width = int(links.max(initial=0)) + 1
+    pairs = np.unique(classes * width + links)
+    count = int(classes.max(initial=-1)) + 1
+    return np.searchsorted(pairs // width, np.arange(count + 1)), pairs % width, width
+
+
+def _unchanged(original: Table, released: ReleasedRows) -> tuple[str, ...]:
+    """The columns by which an attacker links rows: released as they were, and no quasi-identifiers.
+
+    A column counts as unchanged if it has no value that the original lacks; one whose cells were exchanged or
+    drawn anew looks unchanged, and then more is dropped than an attacker would.
+    """
+    release = released.table
+    hidden = {*original.roles.identifiers, *original.roles.quasi_identifiers, *released.blurred}
+    found = []
+    for name in release.names:
+        if name in hidden or name not in original.names:
+            continue
+        known = {text_of(value) for value in original.codes(name).values.tolist()}
+        if known.issuperset(text_of(value) for value in release.codes(name).values.tolist()):
+            found.append(name)
+    return tuple(found)
+
+
+def _persons(places: Sequence[PlacedRelease], randomness: Randomness) -> Int:
+    """The persons that are looked for, in rising order."""
+    looks = sum(
+        len(one.classes) * len(one.people.low)
+        + _SEEN * float((np.bincount(one.own) ** 2).sum()) / len(one.own)
+        for one in places
+    )
+    most = max(_FEWEST, int(MAX_LOOKS // max(1, looks)))
+    inside = np.flatnonzero(np.any([one.inside for one in places], axis=0))
+    if len(inside) <= most:
+        return inside
+    return np.sort(inside[randomness.permutation(len(inside))[:most]])

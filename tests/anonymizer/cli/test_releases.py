@@ -1,0 +1,205 @@
+"""`duetto anonymize` and the ledger of its table, from files to files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.releases.ledger import NAME
+
+ROLES = """
+[roles]
+identifiers = ["name"]
+quasi_identifiers = ["age", "city"]
+sensitive = ["illness"]
+[columns]
+age = { type = "integer", bounds = [0, 120] }
+[hierarchies]
+city = { rows = [["Ulm", "south", "*"], ["Rom", "south", "*"], ["Oslo", "north", "*"]] }
+age = { widths = [10, 40], lower = 0, upper = 120 }
+[[steps]]
+"""
+NOISY = ROLES + 'method = "dp-noise"\ncolumns = ["age"]\nepsilon = 0.5\n'
+K = ROLES + 'method = "local-recoding"\nk = 3\n'
+BY_ROWS = ROLES + 'method = "generalization"\nlevels = { age = 2, city = 1 }\n'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path):
+    number = np.arange(60)
+    frame = pd.DataFrame(
+        {
+            "name": [f"person {i}" for i in number],
+            "age": 20 + (number * 7) % 50,
+            "city": [("Ulm", "Rom", "Oslo")[i % 3] for i in number],
+            "illness": [("flu", "cold")[i % 2] for i in number],
+            "ward": [f"ward {i * 5 % 11}" for i in number],
+        }
+    )
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    for name, text in (("noisy", NOISY), ("k", K), ("rows", BY_ROWS)):
+        (tmp_path / f"{name}.toml").write_text(text)
+    return tmp_path
+
+
+def listed(run, words: str = "data.csv") -> dict:
+    return json.loads(run(f"anonymize releases {words} --json")[0])
+
+
+def test_every_release_is_recorded_and_adds_up(run):
+    for number in range(3):
+        run(f"anonymize data.csv --spec noisy.toml -o out{number}.csv")
+    run("anonymize data.csv --spec k.toml -o k.csv")
+    told = listed(run)
+    assert [one["output"] for one in told["releases"]] == ["out0.csv", "out1.csv", "out2.csv", "k.csv"]
+    assert told["epsilon"] == pytest.approx(1.5)
+    assert told["without_epsilon"] == 1
+    assert "in no sum" in told["warnings"][0]
+    out, _ = run("anonymize releases data.csv")
+    assert "4 releases" in out
+    assert "together epsilon 1.5" in out
+    assert "no limit" in out
+
+
+def test_a_limit_refuses_before_anything_is_drawn(run, monkeypatch):
+    run("anonymize releases data.csv --limit-epsilon 1.0")
+    for number in range(2):
+        run(f"anonymize data.csv --spec noisy.toml -o out{number}.csv")
+
+    def drawn(self: Pipeline, table: object) -> None:
+        raise AssertionError("it was drawn")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Pipeline, "fit_transform_table", drawn)
+        _, err = run("anonymize data.csv --spec noisy.toml -o out2.csv", 65)
+    assert "[budget]" in err
+    assert not Path("out2.csv").exists()
+    _, err = run("anonymize data.csv --spec k.toml -o k.csv", 65)
+    assert "promises no differential privacy" in err
+    _, err = run("anonymize data.csv --spec rows.toml -o rows.csv --chunk-rows 100", 65)
+    assert "[budget]" in err
+    assert not list(Path().glob("*k.csv*")) + list(Path().glob("rows.csv*"))
+    run("anonymize releases data.csv --limit-epsilon 1.5")
+    run("anonymize data.csv --spec noisy.toml -o out2.csv")
+    assert listed(run)["limit"] == {"epsilon": 1.5, "delta": 0.0}
+
+
+def test_a_copy_with_its_rows_in_another_order_has_the_same_limit(run):
+    run("anonymize releases data.csv --limit-epsilon 0.1")
+    pd.read_csv("data.csv").iloc[::-1].to_csv("copy.csv", index=False)
+    _, err = run("anonymize copy.csv --spec noisy.toml -o out.csv", 65)
+    assert "[budget]" in err
+    Path("link.csv").symlink_to("data.csv")
+    run("anonymize link.csv --spec noisy.toml -o out.csv", 65)
+    Path("elsewhere").mkdir()
+    shutil.copy("data.csv", "elsewhere")  # not recognized, as the page says
+    run("anonymize elsewhere/data.csv --spec noisy.toml -o out.csv")
+    run(f"anonymize elsewhere/data.csv --spec noisy.toml -o out.csv --ledger {NAME}", 65)
+
+
+def test_by_chunks_the_same_content_is_recorded(run):
+    run("anonymize data.csv --spec k.toml -o k.csv")
+    run("anonymize data.csv --spec rows.toml -o rows.parquet --chunk-rows 100")
+    one, two = listed(run)["releases"]
+    assert one["content"] == two["content"]
+    assert two["output"] == "rows.parquet"
+
+
+def test_what_the_gate_refuses_is_not_recorded(run):
+    Path("kept.toml").write_text(ROLES + 'method = "generalization"\nlevels = { age = 0 }\n')
+    run("anonymize data.csv --spec kept.toml -o out.csv", 65)
+    assert not Path(NAME).exists()
+    assert listed(run)["releases"] == []
+
+
+def test_verify_finds_what_was_changed(run):
+    run("anonymize data.csv --spec k.toml -o k.csv")
+    run("anonymize data.csv --spec noisy.toml -o out.csv")
+    told = listed(run, "data.csv --verify")
+    assert (told["records"], told["files"], len(told["head"])) == (2, {}, 64)
+    Path("k.csv").unlink()
+    Path("out.csv").write_text("age\n")
+    told = listed(run, "data.csv --verify")
+    assert "cannot be read" in told["files"]["k.csv"]
+    assert "another file" in told["files"]["out.csv"]
+    ledger = Path(NAME).read_text()
+    Path(NAME).write_text(ledger.replace('"rows":60', '"rows":61'))
+    _, err = run("anonymize releases data.csv --verify", 65)
+    assert "broken at record 0" in err
+    _, err = run("anonymize data.csv --spec k.toml -o k.csv", 65)
+    assert "broken at record 0" in err
+    assert not Path("k.csv").exists()
+
+
+def test_a_trial_is_withdrawn_with_a_reason(run):
+    run("anonymize data.csv --spec noisy.toml -o out.csv")
+    run("anonymize releases data.csv --withdraw 0", 78)
+    run("anonymize releases data.csv --withdraw 3 --why trial", 78)
+    out, _ = run("anonymize releases data.csv --withdraw 0 --why 'never given out'")
+    assert "withdrawn: never given out" in out
+    assert listed(run)["epsilon"] == 0
+
+
+def test_the_release_does_not_take_the_place_of_the_ledger(run):
+    run(f"anonymize data.csv --spec k.toml -o out.csv --ledger {Path('out.csv').resolve()}", 2)
+
+
+OTHER = K.replace("widths = [10, 40]", "widths = [7, 35]")
+
+
+def test_what_falls_between_two_safe_releases_is_found(run):
+    Path("other.toml").write_text(OTHER)
+    run("anonymize data.csv --spec k.toml -o one.csv")
+    run("anonymize data.csv --spec k.toml -o same.csv")  # the same classes once more
+    _, err = run("anonymize data.csv --spec other.toml -o two.csv", 65)
+    assert "[together]" in err
+    assert "promised of this release" in err
+    assert not Path("two.csv").exists()
+    accepted = '[[accept]]\nfinding = "together"\nwhy = "the second goes to people who have the first"\n'
+    Path("other.toml").write_text(OTHER + accepted)
+    told = json.loads(run("anonymize data.csv --spec other.toml -o two.csv --report r.html --json")[0])
+    assert told["together"]["releases"] == 3
+    assert told["together"]["measured"] == 3
+    assert told["together"]["k"] < 3
+    assert told["risk"]["intersection"]["k"] == told["together"]["k"]
+    assert "Several releases together" in Path("r.html").read_text()
+    manifest = json.loads(Path("two.csv.manifest.json").read_text())
+    assert manifest["together"] == told["together"]
+    plain = K.replace('[columns]\nage = { type = "integer", bounds = [0, 120] }\n', "")
+    Path("roles.toml").write_text(plain)
+    risk = json.loads(run("risk data.csv two.csv one.csv same.csv --roles roles.toml --json")[0])
+    assert risk["risk"]["intersection"]["k"] == told["together"]["k"]
+    assert [one["name"] for one in risk["risk"]["intersection"]["releases"]][1:] == ["one.csv", "same.csv"]
+
+
+def test_withdrawn_gone_and_noisy_releases_are_not_measured(run):
+    Path("other.toml").write_text(OTHER)
+    run("anonymize data.csv --spec k.toml -o one.csv")
+    run("anonymize releases data.csv --withdraw 0 --why trial")
+    run("anonymize data.csv --spec other.toml -o two.csv")
+    Path("two.csv").unlink()
+    _, err = run("anonymize data.csv --spec k.toml -o one.csv")
+    assert "two.csv was made of this table before and is not measured" in err
+    run("anonymize data.csv --spec noisy.toml -o noisy.csv")
+    noise = 'method = "noise"\ncolumns = ["age"]\nepsilon = 0.5\ndigits = 0\n'
+    Path("blurred.toml").write_text(ROLES + noise)
+    run("anonymize data.csv --spec blurred.toml -o blurred.csv")
+    _, err = run("anonymize data.csv --spec k.toml -o one.csv")
+    assert "drawn at random" in err
+
+
+def test_a_promise_over_some_columns_is_not_held_against_a_release_once_more(run):
+    """What does not hold over all quasi-identifiers alone is another finding, `narrow`."""
+    accepted = '[[accept]]\nfinding = "narrow"\nwhy = "so decided"\n'
+    wider = K.replace('["age", "city"]', '["age", "city", "ward"]')
+    Path("narrow.toml").write_text(wider + 'columns = ["age", "city"]\n' + accepted)
+    run("anonymize data.csv --spec narrow.toml -o one.csv")
+    told = json.loads(run("anonymize data.csv --spec narrow.toml -o two.csv --json")[0])
+    assert told["together"]["k"] == told["k"] == 1
+    assert told["together"]["looked"] == 60
