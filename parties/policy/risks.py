@@ -143,6 +143,13 @@ def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
             "Set runs_total = 5, or as many as may lie side by side.",
         ),
         (
+            exact and "*" in (rule.keys or ()),
+            "keys",
+            f"lets {peers} ask whether anybody has a value, by the size of an intersection over a column "
+            "that many persons share",
+            "Name in keys only columns that tell persons apart, or leave it out.",
+        ),
+        (
             exact and rule.has_runs and _asks(rule),
             "runs_total",
             f"lets {peers} ask {rule.runs_total} questions about persons whom it knows, such as whether one "

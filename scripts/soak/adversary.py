@@ -159,8 +159,6 @@ def victims_rule(chance: Chance) -> dict[str, Any]:
     }
     if not chance.happens(3):
         rule["may_state"] = MAY_STATE
-    if not chance.happens(3):
-        rule["keys"] = ["*"]
     if chance.happens(3):
         rule["zeros"] = "shown"
     if chance.happens(3):
