@@ -79,7 +79,7 @@ SHELL = MappingProxyType(
             2,
             "trains and measures for minutes, on documents that are not in the repository",
         ),
-        "docs/documents.md": (1, "tests/anonymizer/documents runs `duetto sanitize` on the same folder"),
+        "docs/documents.md": (2, "tests/anonymizer/documents runs `duetto sanitize` on the same folder"),
         "docs/first-hour.md": (4, "tests/parties/dashboard/test_browser.py runs them between two parties"),
         "docs/linkage.md": (2, "test_linkage_page.py and parties/cli/test_matching.py run them"),
         "docs/operations.md": (

@@ -297,7 +297,7 @@ def test_the_page_is_so(tmp_path, monkeypatch):
     assert parse_series(tomllib.loads(shown[1])).digest == read_series(EXAMPLES / "purchases.toml").digest
 
 
-@pytest.mark.parametrize("library", ["narwhals", "sklearn", "opendp"])
+@pytest.mark.parametrize("library", ["narwhals", "sklearn"])
 def test_the_extra_is_named_where_a_library_is_missing(folder, library):
     """In a process of its own, as it has to be without the library from the beginning."""
     spec(folder, "[factorization]\nrank = 3\n")
