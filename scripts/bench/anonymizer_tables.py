@@ -44,10 +44,15 @@ DIABETES: Final = (
 )
 
 
+def adult_frame() -> pd.DataFrame:
+    """The rows of Adult without gaps, all columns."""
+    frame = files.read(_folder() / "adult_train.csv")
+    return frame[~(frame[list(ADULT)] == "?").any(axis=1)].reset_index(drop=True)
+
+
 def adult(columns: tuple[str, ...] = ADULT) -> Table:
     """The rows of Adult without gaps, and ARX's hierarchies."""
-    frame = files.read(_folder() / "adult_train.csv")
-    frame = frame[~(frame[list(ADULT)] == "?").any(axis=1)].reset_index(drop=True)
+    frame = adult_frame()
     roles = Roles(quasi_identifiers=columns, sensitive=("income",))
     return Table.of(frame[[*ADULT, "income"]], roles, _adult_hierarchies())
 
@@ -135,9 +140,14 @@ TABLES: Final[Mapping[str, Callable[[], Table]]] = {
 }
 
 
-def _adult_hierarchies() -> dict[str, Hierarchy]:
+def hierarchy_files() -> dict[str, Path]:
+    """ARX's hierarchies of Adult, by column."""
     folder = _folder() / "hierarchies" / "arx_adult"
-    return {column: arx.read(folder / f"{column.replace('_', '-')}.csv") for column in ADULT}
+    return {column: folder / f"{column.replace('_', '-')}.csv" for column in ADULT}
+
+
+def _adult_hierarchies() -> dict[str, Hierarchy]:
+    return {column: arx.read(path) for column, path in hierarchy_files().items()}
 
 
 def _folder() -> Path:
