@@ -2,7 +2,8 @@
 
 Each reading gives codes in the order of what is read. A copy of a birth date in another form has the same
 dates; `P-0017` has the number 17; a number rounded to tenths may carry an identifier in its last digits,
-and a text in the blanks before it, behind it or in its capital letters.
+and a text in the blanks before it, behind it or in its capital letters. Where a cell is empty is a reading
+too: of tests that only women have it tells the sex.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
+
+EMPTY: Final = "the pattern of the empty cells of"
+"""How people call the reading of a column that tells which of its cells are empty."""
 
 _MIN_READABLE: Final = 0.99
 """The part of the different values that must be readable as numbers or dates."""
@@ -131,9 +135,17 @@ class ColumnView:
         codes = self.codes if order is None or np.isnan(order).any() else self.spread(order)
         return View(self.name, "", codes, not truth)
 
+    @property
+    def gaps(self) -> NDArray[np.bool_]:
+        """Which of its cells are empty, shape (n,)."""
+        return self.codes < 0
+
     def views(self) -> Iterator[View]:
-        """All readings; those that are the same for all rows are left out."""
+        """All readings, the cells first; those that are the same for all rows are left out."""
         yield self.plain
+        gaps = self.gaps
+        if gaps.any() and not gaps.all():
+            yield View(self.name, EMPTY, gaps.astype(np.int64), ordered=False)
         if self.days is not None or self.numbers is not None:
             yield from self._parts(self.numbers)
         texts = [value for value in self.values if isinstance(value, str)]
