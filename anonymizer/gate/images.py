@@ -117,8 +117,8 @@ def _of_patterns(columns: Sequence[ColumnView], secret: Withheld, roles: Roles) 
     if len(gapped) < 2:
         return
     for relation, holds in _TOGETHER.items():
-        if holds(patterns(gapped), secret):
-            told = [one.name for one in fewest(gapped, partial(holds, secret=secret))]
+        if holds(secret, patterns(gapped)):
+            told = [one.name for one in fewest(gapped, partial(holds, secret))]
             yield Finding(
                 "image",
                 None,
@@ -129,7 +129,7 @@ def _of_patterns(columns: Sequence[ColumnView], secret: Withheld, roles: Roles) 
             return
 
 
-def _has_order(codes: Int, secret: Withheld) -> bool:
+def _has_order(secret: Withheld, codes: Int) -> bool:
     """Whether patterns have the order of a secret in as much detail as it takes to be one."""
     view = View("", "", codes)
     if secret.name == PLACE and not _narrow(view):
@@ -137,12 +137,12 @@ def _has_order(codes: Int, secret: Withheld) -> bool:
     return any(other.ordered and follows(codes, other.codes) for other in secret.views)
 
 
-def _tells(codes: Int, secret: Withheld) -> bool:
+def _tells(secret: Withheld, codes: Int) -> bool:
     """Whether patterns decide a secret; the row number has too many values to be decided beyond chance."""
     return secret.name != PLACE and decides(codes, secret.views[0].codes)
 
 
-_TOGETHER: Final[Mapping[str, Callable[[Int, Withheld], bool]]] = {
+_TOGETHER: Final[Mapping[str, Callable[[Withheld, Int], bool]]] = {
     "has the order of": _has_order,
     "decides": _tells,
 }

@@ -16,7 +16,7 @@ from anonymizer.gate.gaps import singling_out
 from anonymizer.gate.images import PLACE, Withheld, images
 from anonymizer.gate.order import tells
 from anonymizer.gate.relations import decides, dense, same
-from anonymizer.gate.traces import disguised, held, looks_like_an_identifier, titled
+from anonymizer.gate.traces import CODED, disguised, held, looks_like_an_identifier, titled
 from anonymizer.gate.views import EMPTY, ColumnView, View
 from anonymizer.hierarchies.hierarchy import GAP, text_of
 from anonymizer.tables.encoding import Codes, coded
@@ -260,6 +260,8 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
         words = looks_like_an_identifier(column)
         known = column.name in roles.sensitive and "numbers" in str(words)
         known |= column.name in (*roles.identifiers, *roles.quasi_identifiers)
+        made = column.name in pair.before and pair.fresh[column.name]
+        known |= made and CODED in str(words)  # what a method draws or averages has many digits
         if words is not None and (not known or "look like" in words):
             yield Finding(
                 "identifying",

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.gate.codes import are_codes, are_times
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.relations import CHANCE
 from anonymizer.gate.views import ColumnView
@@ -24,6 +25,9 @@ MIN_VALUES: Final = 20
 
 NEARLY_ALL: Final = 0.9
 """Part of the rows in which a column must differ to single out rows."""
+
+CODED: Final = "with the digits of codes that differ in nearly every row"
+"""How numbers are called that were hardly measured."""
 
 _READ: Final = 5_000
 _SHORTEST: Final = 4
@@ -67,23 +71,43 @@ def looks_like_an_identifier(column: ColumnView) -> str | None:
     from the same range would have met: n numbers of a range of m are all different with a probability of at
     most exp(-n (n - 1) / 2m).
     """
+    found = _of_digests(column) or _of_numbers_given_out(column) or _of_single_values(column)
+    return found or None
+
+
+def _of_digests(column: ColumnView) -> str:
     texts = [value for value in column.values if isinstance(value, str)]
-    if len(texts) == len(column.values) >= MIN_VALUES:
-        if sum(map(bool, map(_UUID.fullmatch, texts))) > NEARLY_ALL * len(texts):
-            return "look like UUIDs"
-        if _is_hex(texts):
-            return "look like digests or keys in hexadecimal"
-        if _is_base64(texts):
-            return "look like digests or keys in base64"
+    if len(texts) < max(MIN_VALUES, len(column.values)):
+        return ""
+    if sum(map(bool, map(_UUID.fullmatch, texts))) > NEARLY_ALL * len(texts):
+        return "look like UUIDs"
+    if _is_hex(texts):
+        return "look like digests or keys in hexadecimal"
+    return "look like digests or keys in base64" if _is_base64(texts) else ""
+
+
+def _of_numbers_given_out(column: ColumnView) -> str:
     rows = int((column.codes >= 0).sum())
     whole = column.whole
-    if whole is not None and len(whole) == rows >= MIN_VALUES:
-        span = int(whole.max()) - int(whole.min()) + 1
-        if rows * (rows - 1) / 2 / span > -np.log(CHANCE):
-            return "are whole numbers that are all different and lie close together, as numbers given out do"
-    if column.is_text and rows >= MIN_VALUES and len(column.values) > NEARLY_ALL * rows:
+    if whole is None or not len(whole) == rows >= MIN_VALUES:
+        return ""
+    span = int(whole.max()) - int(whole.min()) + 1
+    if rows * (rows - 1) / 2 / span <= -np.log(CHANCE):
+        return ""
+    return "are whole numbers that are all different and lie close together, as numbers given out do"
+
+
+def _of_single_values(column: ColumnView) -> str:
+    rows = int((column.codes >= 0).sum())
+    if rows < MIN_VALUES or len(column.values) <= NEARLY_ALL * rows:
+        return ""
+    if column.is_text:
         return "are texts that differ in nearly every row"
-    return None
+    if are_times(column):
+        return "are times finer than a day, or durations, that differ in nearly every row"
+    if column.numbers is not None and are_codes(column.numbers):
+        return f"are numbers {CODED}, as times in seconds, account numbers and digests do"
+    return ""
 
 
 def disguised(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:

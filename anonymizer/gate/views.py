@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 import narwhals as nw
@@ -32,8 +32,14 @@ _MIN_READABLE: Final = 0.99
 
 _FORMS: Final = (
     *("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%d.%m.%y"),
-    *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"),
+    *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
 )
+_CLOCK: Final = re.compile(
+    r"(?:[T ]|, ) *(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d{1,9})?))? ?([AaPp])?[Mm]?"
+    r" ?(?:Z|UTC|[+-]\d{2}:?\d{2})?"
+)
+"""The time of day behind a date; what a zone adds does not change how many differ."""
+_SECONDS: Final = 86_400
 _NUMBER: Final = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
 _DIGITS: Final = re.compile(r"\d{1,15}")
 
@@ -64,7 +70,7 @@ class ColumnView:
         values: the different values as Python has them, in order.
         codes: of the rows, as in `tables.Codes`.
         numbers: of each value the number that it is, or None if most are none.
-        days: of each value the day and time that it is, as a number, or None.
+        days: of each value the day and time, time of day or duration that it is, in days, or None.
     """
 
     name: str
@@ -197,7 +203,7 @@ def _inner(text: str) -> float:
 
 def _numbers(values: Sequence[Any]) -> Float | None:
     """Texts and decimals as numbers."""
-    if not values or isinstance(values[0], (date, datetime, bytes)):
+    if not values or isinstance(values[0], (date, time, timedelta, bytes)):
         return None
     read = np.full(len(values), np.nan)
     for place, value in enumerate(values):
@@ -210,19 +216,20 @@ def _numbers(values: Sequence[Any]) -> Float | None:
 
 
 def _days(values: Sequence[Any]) -> Float | None:
-    """Dates and texts in one form of a date, in days."""
+    """Dates, times and durations, and texts in one form of a date with or without a time, in days."""
     if not values:
         return None
-    if all(isinstance(value, date) for value in values):
+    if all(isinstance(value, date | time | timedelta) for value in values):
         return np.array([_day(value) for value in values])
     if not all(isinstance(value, str) for value in values):
         return None
+    parted = [_parted(text.strip()) for text in values]
     for form in _FORMS:
         read = np.full(len(values), np.nan)
         wrong = 0
-        for place, text in enumerate(values):
+        for place, (text, clock) in enumerate(parted):
             try:
-                read[place] = _day(datetime.strptime(text.strip(), form))
+                read[place] = datetime.strptime(text, form).toordinal() + clock
             except ValueError:
                 wrong += 1
                 if wrong > (1 - _MIN_READABLE) * len(values):
@@ -232,7 +239,22 @@ def _days(values: Sequence[Any]) -> Float | None:
     return None
 
 
-def _day(value: date) -> float:
-    if not isinstance(value, datetime):
-        return float(value.toordinal())
-    return value.toordinal() + (value.hour * 3600 + value.minute * 60 + value.second) / 86400
+def _parted(text: str) -> tuple[str, float]:
+    """A text without the time of day behind it, and that time as a part of the day."""
+    found = _CLOCK.search(text) if ":" in text else None
+    if found is None or found.end() != len(text):
+        return text, 0.0
+    hours, minutes, seconds, half = found.groups()
+    late = 12 if half and half in "Pp" and hours != "12" else 0
+    clock = (int(hours) + late) * 3600 + int(minutes) * 60 + float((seconds or "0").replace(",", "."))
+    return text[: found.start()], clock / _SECONDS
+
+
+def _day(value: date | time | timedelta) -> float:
+    if isinstance(value, timedelta):
+        return value.total_seconds() / _SECONDS
+    days = float(value.toordinal()) if isinstance(value, date) else 0.0
+    if isinstance(value, datetime | time):
+        seconds = value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+        days += seconds / _SECONDS
+    return days
