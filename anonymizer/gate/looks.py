@@ -14,9 +14,10 @@ from anonymizer.gate.alignment import aligned
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.gaps import singling_out
 from anonymizer.gate.images import PLACE, Withheld, images
+from anonymizer.gate.mentions import mentions
 from anonymizer.gate.order import tells
 from anonymizer.gate.relations import decides, dense, same
-from anonymizer.gate.traces import CODED, disguised, held, looks_like_an_identifier, titled
+from anonymizer.gate.traces import CODED, disguised, looks_like_an_identifier, titled
 from anonymizer.gate.views import EMPTY, ColumnView, View
 from anonymizer.hierarchies.hierarchy import GAP, text_of
 from anonymizer.tables.encoding import Codes, coded
@@ -276,9 +277,10 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
     others = [column for column in pair.everything if column.name not in roles.identifiers]
     yield from disguised(others, identifiers)
     yield from titled(others, identifiers)
-    yield from held(
+    yield from mentions(
         [column for column in pair.released if column.name not in roles.identifiers],
         [pair.before[name] for name in roles.identifiers],
+        roles.quasi_identifiers,
     )
 
 

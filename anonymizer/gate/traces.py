@@ -1,4 +1,4 @@
-"""Identifiers in disguise: values that look drawn, numbered or hashed, and texts that hold an identifier."""
+"""Identifiers in disguise: values that look drawn, numbered or hashed, and values of an identifier."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ NEARLY_ALL: Final = 0.9
 CODED: Final = "with the digits of codes that differ in nearly every row"
 """How numbers are called that were hardly measured."""
 
-_READ: Final = 5_000
 _SHORTEST: Final = 4
 _CUT: Final = 8
 _HASHED: Final = 4_000
@@ -127,35 +126,6 @@ def disguised(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) 
                 )
 
 
-def held(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
-    """Look for texts that hold the identifier of their row, as a note or an address may.
-
-    Args:
-        columns: released, by rows of known origin.
-        identifiers: for the same rows.
-    """
-    for identifier in identifiers:
-        names = [_words(str(value).strip().casefold()) for value in identifier.values]
-        for column in columns:
-            if column.name == identifier.name or not column.is_text:
-                continue
-            texts = [str(value).casefold() for value in column.values]
-            if max(map(len, texts)) < _SHORTEST:
-                continue
-            both = np.flatnonzero((column.codes >= 0) & (identifier.codes >= 0))
-            both = both[:: max(1, len(both) // _READ)]
-            whose, cells = identifier.codes[both].tolist(), column.codes[both].tolist()
-            there = _hits(whose, cells, names, texts)
-            if there >= 3 and there > 3 * _hits([*whose[1:], *whose[:1]], cells, names, texts):
-                yield Finding(
-                    "disguise",
-                    column.name,
-                    f"Column {column.name} holds the {identifier.name} of the row in its texts, in {there:,} "
-                    f"of {len(both):,} rows.",
-                    f"Name {column.name} among the identifiers, which takes it out.",
-                )
-
-
 def titled(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
     """Look for values of an identifier among the names of the columns, as where the first line is a row."""
     for identifier in identifiers:
@@ -169,21 +139,6 @@ def titled(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> 
                     f"The name of column {column.name} is a value of the identifier {identifier.name}.",
                     "Rename the column, or give the file a first line that names the columns.",
                 )
-
-
-def _words(name: str) -> tuple[str, ...]:
-    """What of an identifier may be held by a text: the whole, and its words of four letters and more."""
-    parts = [word for word in re.findall(r"\w+", name) if not word.isdigit()]
-    return tuple(dict.fromkeys(word for word in (name, *parts) if len(word) >= _SHORTEST))
-
-
-def _hits(
-    whose: Sequence[int], cells: Sequence[int], names: Sequence[tuple[str, ...]], texts: Sequence[str]
-) -> int:
-    """Rows whose text holds the identifier, or a word of it."""
-    return sum(
-        any(word in texts[cell] for word in names[one]) for one, cell in zip(whose, cells, strict=True)
-    )
 
 
 def _written(texts: Sequence[str]) -> dict[str, str]:
