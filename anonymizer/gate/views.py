@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import narwhals as nw
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from anonymizer.gate.relations import dense
@@ -71,6 +72,7 @@ class ColumnView:
         codes: of the rows, as in `tables.Codes`.
         numbers: of each value the number that it is, or None if most are none.
         days: of each value the day and time, time of day or duration that it is, in days, or None.
+        forms: how the number of each row is written, as codes, shape (n,); None where texts are no numbers.
     """
 
     name: str
@@ -78,6 +80,7 @@ class ColumnView:
     codes: Int = field(repr=False)
     numbers: Float | None = field(repr=False)
     days: Float | None = field(repr=False)
+    forms: Int | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, table: Table, name: str) -> ColumnView:
@@ -97,7 +100,9 @@ class ColumnView:
             )
             of_value = np.zeros(len(values))
             of_value[found.codes[found.codes >= 0]] = numbers
-            return cls(name, values, found.codes, of_value, None)
+            return cls(
+                name, values, found.codes, of_value, None, _written(table, name, of_value, found.codes)
+            )
         if any(isinstance(value, bool) for value in values[:1]):
             return cls(name, values, found.codes, None, None)
         numbers_, days = _numbers(values), _days(values)
@@ -154,6 +159,8 @@ class ColumnView:
             yield View(self.name, EMPTY, gaps.astype(np.int64), ordered=False)
         if self.days is not None or self.numbers is not None:
             yield from self._parts(self.numbers)
+        if self.forms is not None:
+            yield from self._formed(self.forms)
         texts = [value for value in self.values if isinstance(value, str)]
         if len(texts) != len(self.values) or not texts:
             return
@@ -161,6 +168,8 @@ class ColumnView:
             read = np.array([_inner(text) for text in texts])
             if (~np.isnan(read)).mean() >= _MIN_READABLE:
                 yield from self._varied("the number in", read)
+        if self.numbers is not None:
+            yield from self._formed(_forms(pl.Series(texts), self.numbers == 0)[self.codes])
         for words, mark in _MARKS.items():
             yield from self._varied(words, np.array([mark(text) for text in texts]), ordered=False)
 
@@ -175,6 +184,11 @@ class ColumnView:
                 if np.any(rest):
                     yield from self._varied(f"the digits from the {digits + 1}. behind the point on of", rest)
 
+    def _formed(self, forms: Int) -> Iterator[View]:
+        codes = dense(np.where(self.codes < 0, -1, forms))
+        if codes.max(initial=-1) > 0:
+            yield View(self.name, "the way of writing the numbers in", codes, ordered=False)
+
     def _varied(self, words: str, read: NDArray[Any], *, ordered: bool = True) -> Iterator[View]:
         codes = self.spread(read)
         if codes.max(initial=-1) > 0:
@@ -186,6 +200,26 @@ _MARKS: Final[dict[str, Callable[[str], int]]] = {
     "the blanks behind": lambda text: len(text) - len(text.rstrip()),
     "the capital letters of": lambda text: sum(map(str.isupper, text)) if text.lower() != text else 0,
 }
+
+
+def _written(table: Table, name: str, numbers: Float, codes: Int) -> Int | None:
+    """How the numbers of a column of texts are written; None if it is not one of texts."""
+    cells = table.frame[name]
+    if not isinstance(cells.dtype, nw.String) or not isinstance(cells.to_native(), pl.Series):
+        return None
+    return _forms(cells.to_native(), np.append(numbers, np.nan)[codes] == 0)
+
+
+def _forms(texts: pl.Series, zero: NDArray[np.bool_]) -> Int:
+    """How numbers are written, as codes: signs, blanks, points, exponents, and the digits behind the point.
+
+    The minus of a number belongs to it, that of a zero does not.
+    """
+    shape = texts.str.replace_all(r"\d+", "").fill_null("")
+    bare = shape.str.replace("-", "", literal=True)
+    fine = texts.str.extract(r"[.,](\d*)", 1).str.len_bytes().cast(pl.String).fill_null("")
+    said = shape.zip_with(pl.Series(zero), bare) + "|" + fine
+    return said.rank("dense").to_numpy().astype(np.int64) - 1
 
 
 def _read(value: Any) -> Any:

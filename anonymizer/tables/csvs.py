@@ -22,7 +22,7 @@ import pyarrow.csv as pc
 
 from anonymizer.errors import FileError, TableError
 from anonymizer.tables.dialect import SEPARATORS, Dialect
-from anonymizer.tables.parquet import texts
+from anonymizer.tables.parquet import plain, texts
 
 _BLOCK: Final = 1 << 24
 """Bytes that are looked at together; a row must fit."""
@@ -181,10 +181,9 @@ def formulas(frame: pl.DataFrame) -> tuple[str, ...]:
 
 
 def _writable(frame: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
-    """Texts, whole numbers and what else has one form in CSV; NaN is a missing cell."""
-    frame = texts(frame)
+    """Texts, whole numbers and what else has one form in CSV; NaN is a missing cell, and -0.0 is zero."""
+    frame = plain(texts(frame))
     floats = [name for name, kind in frame.schema.items() if kind.is_float()]
-    frame = frame.with_columns(pl.col(floats).fill_nan(None))
     if dialect.decimal != ".":
         named = [*floats, *(name for name, kind in frame.schema.items() if kind.is_decimal())]
         frame = frame.with_columns(

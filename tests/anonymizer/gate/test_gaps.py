@@ -214,3 +214,9 @@ def test_small_tables_with_gaps_pass(rows):
         )
         made = frame.drop("name").with_columns(age=pl.lit("*"), sex=pl.lit("*"))
         assert found(frame, made) == []
+
+
+def test_what_init_proposes_passes_where_gaps_tell_the_row(run):
+    people().hstack(spelled(np.arange(ROWS), 11)).write_csv("data.csv")
+    run("anonymize init data.csv -o first.toml")
+    run("anonymize data.csv --spec first.toml -o out.csv")
