@@ -66,7 +66,7 @@ def singling_out(columns: Sequence[ColumnView]) -> Finding | None:
     return Finding(
         "identifying",
         None,
-        f"Which cells of {gathered(told)} are empty differs in nearly every row, as a code of the row does.",
+        f"The pattern of the empty cells of {gathered(told)} differs in nearly every row, as a code does.",
         "Take some of these columns out by naming them among the identifiers, or fill their empty cells.",
         together=tuple(told),
     )

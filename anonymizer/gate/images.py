@@ -122,7 +122,7 @@ def _of_patterns(columns: Sequence[ColumnView], secret: Withheld, roles: Roles) 
             yield Finding(
                 "image",
                 None,
-                f"Which cells of {gathered(told)} are empty {relation} {secret.words}.",
+                f"The pattern of the empty cells of {gathered(told)} {relation} {secret.words}.",
                 "Name one of them among the identifiers, which takes it out, or fill its empty cells.",
                 together=tuple(told),
             )
