@@ -62,13 +62,13 @@ def singling_out(columns: Sequence[ColumnView]) -> Finding | None:
     gapped = with_gaps(columns)
     if len(gapped) < 2 or not _singles_out(patterns(gapped)):
         return None
-    told = [one.name for one in fewest(gapped, _singles_out)]
+    names = [one.name for one in fewest(gapped, _singles_out)]
     return Finding(
         "identifying",
         None,
-        f"The pattern of the empty cells of {gathered(told)} differs in nearly every row, as a code does.",
+        f"The pattern of the empty cells of {gathered(names)} differs in nearly every row, as a code does.",
         "Take some of these columns out by naming them among the identifiers, or fill their empty cells.",
-        together=tuple(told),
+        together=tuple(names),
     )
 
 

@@ -118,13 +118,13 @@ def _of_patterns(columns: Sequence[ColumnView], secret: Withheld, roles: Roles) 
         return
     for relation, holds in _TOGETHER.items():
         if holds(secret, patterns(gapped)):
-            told = [one.name for one in fewest(gapped, partial(holds, secret))]
+            names = [one.name for one in fewest(gapped, partial(holds, secret))]
             yield Finding(
                 "image",
                 None,
-                f"The pattern of the empty cells of {gathered(told)} {relation} {secret.words}.",
+                f"The pattern of the empty cells of {gathered(names)} {relation} {secret.words}.",
                 "Name one of them among the identifiers, which takes it out, or fill its empty cells.",
-                together=tuple(told),
+                together=tuple(names),
             )
             return
 

@@ -7,6 +7,7 @@ education that is among the identifiers, is compared as a category by the other 
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +16,6 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from scipy.stats import poisson
 
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.views import ColumnView
@@ -150,4 +150,15 @@ def _beyond_chance(
         other += len(_hits([*whose[by:], *whose[:by]], cells, names, texts))
         if there <= 3 * other / _SHIFTS:
             return False
-    return bool(poisson.sf(there - 1, (other + 0.5) / _SHIFTS) < _BY_CHANCE)
+    return _at_least(there, (other + 0.5) / _SHIFTS) < _BY_CHANCE
+
+
+def _at_least(count: int, mean: float) -> float:
+    """The probability of so many rare events or more, if that many are expected (Poisson), from above.
+
+    Args:
+        count: above the mean.
+        mean: positive.
+    """
+    first = math.exp(count * math.log(mean) - mean - math.lgamma(count + 1))
+    return first / (1 - mean / (count + 1))
