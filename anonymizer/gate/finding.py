@@ -23,6 +23,7 @@ class Finding:
         hint: what to do about it, one sentence.
         decisions: of documents, each word that is to be decided and how; for the terminal of who has the
             originals alone, since it holds words of them.
+        together: columns that it is about if only several of them tell it.
     """
 
     rule: str
@@ -30,6 +31,7 @@ class Finding:
     what: str
     hint: str
     decisions: tuple[str, ...] = field(default=(), repr=False)
+    together: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.what} {self.hint}".strip()

@@ -2,31 +2,38 @@
 
 Withheld are the identifiers, the columns that were changed or taken out on purpose, and the place of a row
 in the original. A released column tells one of them if it is a renaming of it, has its order, or decides
-it, beyond chance (`relations`). One that a quasi-identifier decides is known to whoever knows that, and has
-to count in the classes too. Columns that are released as they are need no look: their copies tell no
-more than they do. Neither does one quasi-identifier that tells another, since both count in the classes.
+it, beyond chance (`relations`); where its cells are empty counts as a column too. One that a quasi-identifier
+decides is known to whoever knows that, and has to count in the classes. Columns that are released as they
+are need no look: their copies tell no more than they do. Neither does one quasi-identifier that tells
+another, since both count in the classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.errors import gathered
 from anonymizer.gate.finding import Finding
+from anonymizer.gate.gaps import fewest, patterns, with_gaps
 from anonymizer.gate.relations import decides, follows, in_line, joined, paired, rises, same
-from anonymizer.gate.views import ColumnView, View
+from anonymizer.gate.views import EMPTY, ColumnView, View
 from anonymizer.tables.roles import Roles
 
 Int = NDArray[np.int64]
+Bool = NDArray[np.bool_]
 
 PLACE: Final = "the row number"
 MAX_PAIRS: Final = 400
 """Pairs of columns that are looked at for one withheld column."""
+
+_RARE: Final = 100
 
 _SAME: Final = "is a renaming of"
 _ORDER: Final = "has the order of"
@@ -42,12 +49,14 @@ class Withheld:
         words: how people call it.
         views: its readings.
         identifying: whether it singles out persons: an identifier or the row number.
+        empty: in which rows it holds nothing, shape (n,).
     """
 
     name: str
     words: str
     views: tuple[View, ...] = field(repr=False)
     identifying: bool
+    empty: Bool = field(repr=False)
 
 
 def images(
@@ -70,20 +79,73 @@ def images(
             reason = _relation(read[column.name], secret, exact=column.name in roles.sensitive)
             if reason is not None:
                 found.add(column.name)
-                words, relation = reason
-                whole = f"{words} column {column.name}" if words else f"Column {column.name}"
+                words, relation, of = reason
+                goal = f"{of} {secret.words}" if of else secret.words
                 yield Finding(
                     "image",
                     column.name,
-                    f"{whole[0].upper()}{whole[1:]} {relation} {secret.words}.",
+                    f"{_called(words, column.name)} {relation} {goal}.",
                     _hint(column.name, secret),
                 )
         others = [one for one in columns if one.name not in found and _counts(one, secret, roles, fresh)]
         yield from _pairs([read[one.name][0] for one in others], secret)
+        yield from _of_patterns([one for one in columns if one.name not in found], secret, roles)
         if secret.name in roles.quasi_identifiers:
             own = read[secret.name][0] if secret.name in read else None
             free = [one for one in others if not fresh[one.name] and one.name not in roles.sensitive]
-            yield from _decided([read[one.name][0] for one in free], own, secret)
+            told = [read[one.name][0] for one in free]
+            for one in others:
+                gaps = [view for view in read[one.name] if view.words == EMPTY]
+                told += [_there(view, secret) for view in gaps] if one.name in roles.sensitive else gaps
+            yield from _decided(told, own, secret)
+
+
+def _there(gaps: View, secret: Withheld) -> View:
+    """The empty cells of a sensitive column as far as they tell more than that nothing is known of a person.
+
+    Few may be empty anyhow, as a diagnosis is rare; and where the secret is empty too, a form was not filled.
+    """
+    codes = np.where(secret.empty, -1, gaps.codes)
+    empty, full = int((codes == 1).sum()), int((codes == 0).sum())
+    return replace(gaps, codes=codes if min(empty, full) * _RARE >= len(codes) else np.full_like(codes, -1))
+
+
+def _of_patterns(columns: Sequence[ColumnView], secret: Withheld, roles: Roles) -> Iterator[Finding]:
+    """What the empty cells of several columns tell together; quasi-identifiers count in the classes."""
+    quasi = roles.quasi_identifiers if secret.name in roles.quasi_identifiers else ()
+    gapped = with_gaps([one for one in columns if one.name != secret.name and one.name not in quasi])
+    if len(gapped) < 2:
+        return
+    for relation, holds in _TOGETHER.items():
+        if holds(secret, patterns(gapped)):
+            names = [one.name for one in fewest(gapped, partial(holds, secret))]
+            yield Finding(
+                "image",
+                None,
+                f"The pattern of the empty cells of {gathered(names)} {relation} {secret.words}.",
+                "Name one of them among the identifiers, which takes it out, or fill its empty cells.",
+                together=tuple(names),
+            )
+            return
+
+
+def _has_order(secret: Withheld, codes: Int) -> bool:
+    """Whether patterns have the order of a secret in as much detail as it takes to be one."""
+    view = View("", "", codes)
+    if secret.name == PLACE and not _narrow(view):
+        return False
+    return any(other.ordered and follows(codes, other.codes) for other in secret.views)
+
+
+def _tells(secret: Withheld, codes: Int) -> bool:
+    """Whether patterns decide a secret; the row number has too many values to be decided beyond chance."""
+    return secret.name != PLACE and decides(codes, secret.views[0].codes)
+
+
+_TOGETHER: Final[Mapping[str, Callable[[Withheld, Int], bool]]] = {
+    "has the order of": _has_order,
+    "decides": _tells,
+}
 
 
 def _decided(plain: Sequence[View], own: View | None, secret: Withheld) -> Iterator[Finding]:
@@ -101,10 +163,15 @@ def _decided(plain: Sequence[View], own: View | None, secret: Withheld) -> Itera
             yield Finding(
                 "image",
                 view.column,
-                f"Column {view.column} is decided by {secret.words}: who knows {secret.name} of a person "
-                f"knows {view.column} too, and finds the person among fewer rows than k says.",
+                f"{_called(view.words, view.column)} is decided by {secret.words}: who knows {secret.name} "
+                "of a person knows it too, and finds the person among fewer rows than k says.",
                 _hint(view.column, secret),
             )
+
+
+def _called(words: str, name: str) -> str:
+    """A reading of a column at the beginning of a sentence."""
+    return f"{words[0].upper()}{words[1:]} column {name}" if words else f"Column {name}"
 
 
 def _counts(column: ColumnView, secret: Withheld, roles: Roles, fresh: Mapping[str, bool]) -> bool:
@@ -116,25 +183,27 @@ def _counts(column: ColumnView, secret: Withheld, roles: Roles, fresh: Mapping[s
     return not {column.name, secret.name} <= set(roles.quasi_identifiers)
 
 
-def _relation(views: Sequence[View], secret: Withheld, *, exact: bool) -> tuple[str, str] | None:
-    """What of a column tells a secret, and how.
+def _relation(views: Sequence[View], secret: Withheld, *, exact: bool) -> tuple[str, str, str] | None:
+    """What of a column tells a secret, how, and what of the secret.
 
     Args:
         views: of the column that is released.
         secret: that is not.
-        exact: leave out that it decides the secret, as a diagnosis may decide a sex.
+        exact: leave out that it decides the secret, as a diagnosis may decide a sex, and that both are empty.
     """
     place = secret.name == PLACE
     for view in views:
         for other in secret.views:
             if place and not _narrow(view):
                 continue
+            if exact and view.words == other.words == EMPTY:
+                continue
             if not place and same(view.codes, other.codes):
-                return view.words, _SAME
+                return view.words, _SAME, other.words
             if view.ordered and other.ordered and follows(view.codes, other.codes):
-                return view.words, _ORDER
+                return view.words, _ORDER, other.words
     if not exact and not place and decides(views[0].codes, secret.views[0].codes):
-        return "", _DECIDES
+        return "", _DECIDES, ""
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from anonymizer.gate.alignment import aligned
 from anonymizer.gate.finding import Finding
+from anonymizer.gate.gaps import singling_out
 from anonymizer.gate.images import PLACE, Withheld, images
+from anonymizer.gate.mentions import mentions
 from anonymizer.gate.order import tells
-from anonymizer.gate.relations import dense, same
-from anonymizer.gate.traces import disguised, held, looks_like_an_identifier, titled
-from anonymizer.gate.views import ColumnView, View
-from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.gate.relations import decides, dense, same
+from anonymizer.gate.traces import CODED, disguised, looks_like_an_identifier, titled
+from anonymizer.gate.views import EMPTY, ColumnView, View
+from anonymizer.hierarchies.hierarchy import GAP, text_of
 from anonymizer.tables.encoding import Codes, coded
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -125,19 +127,30 @@ class _Pair:
         """Identifiers, columns changed or taken out, and the row number."""
         roles = self.table.roles
         found = []
+        after = {column.name: column for column in self.released}
         for name, column in self.before.items():
             identifying = name in roles.identifiers
             guarded = name in roles.quasi_identifiers or name in roles.sensitive
             if identifying or self.fresh.get(name, guarded):
                 words = f"the identifier {name}" if identifying else f"{name}, which is not released as it is"
-                found.append(Withheld(name, words, tuple(_readings(column)), identifying))
+                views = [view for view in column.views() if view.ordered or not view.words]
+                empty = (
+                    column.gaps | np.array([*(value == GAP for value in column.values), True])[column.codes]
+                )
+                if not identifying and _hidden(empty, after.get(name)):
+                    views.append(View(name, EMPTY, empty.astype(np.int64), ordered=False))
+                found.append(Withheld(name, words, tuple(views), identifying, empty))
         stood = self.origin[self.origin >= 0]
         places = ColumnView(PLACE, np.unique(stood).tolist(), dense(stood), None, None)
-        return [*found, Withheld(PLACE, f"{PLACE} of the original", (places.plain,), identifying=True)]
+        nowhere = np.zeros(len(stood), dtype=np.bool_)
+        return [*found, Withheld(PLACE, f"{PLACE} of the original", (places.plain,), True, nowhere)]
 
 
-def _readings(column: ColumnView) -> Iterable[View]:
-    return (view for view in column.views() if view.ordered or not view.words)
+def _hidden(empty: NDArray[np.bool_], after: ColumnView | None) -> bool:
+    """Whether a column has empty cells, and as it is released does not tell which."""
+    if empty.all() or not empty.any():
+        return False
+    return after is None or not decides(dense(after.codes + 1), empty.astype(np.int64))
 
 
 def _equal(one: ColumnView, other: ColumnView) -> bool:
@@ -248,6 +261,8 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
         words = looks_like_an_identifier(column)
         known = column.name in roles.sensitive and "numbers" in str(words)
         known |= column.name in (*roles.identifiers, *roles.quasi_identifiers)
+        made = column.name in pair.before and pair.fresh[column.name]
+        known |= made and CODED in str(words)  # what a method draws or averages has many digits
         if words is not None and (not known or "look like" in words):
             yield Finding(
                 "identifying",
@@ -255,13 +270,17 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
                 f"Values of column {column.name} {words}.",
                 f"Name {column.name} among the identifiers, which takes it out, or the quasi-identifiers.",
             )
+    gaps = singling_out([column for column in pair.everything if column.name not in roles.identifiers])
+    if gaps is not None:
+        yield gaps
     identifiers = [ColumnView.of(pair.table, name) for name in roles.identifiers]
     others = [column for column in pair.everything if column.name not in roles.identifiers]
     yield from disguised(others, identifiers)
     yield from titled(others, identifiers)
-    yield from held(
+    yield from mentions(
         [column for column in pair.released if column.name not in roles.identifiers],
         [pair.before[name] for name in roles.identifiers],
+        roles.quasi_identifiers,
     )
 
 

@@ -1,4 +1,4 @@
-"""Identifiers in disguise: values that look drawn, numbered or hashed, and texts that hold an identifier."""
+"""Identifiers in disguise: values that look drawn, numbered or hashed, and values of an identifier."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.gate.codes import are_codes, are_times
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.relations import CHANCE
 from anonymizer.gate.views import ColumnView
@@ -25,7 +26,9 @@ MIN_VALUES: Final = 20
 NEARLY_ALL: Final = 0.9
 """Part of the rows in which a column must differ to single out rows."""
 
-_READ: Final = 5_000
+CODED: Final = "with the digits of codes that differ in nearly every row"
+"""How numbers are called that were hardly measured."""
+
 _SHORTEST: Final = 4
 _CUT: Final = 8
 _HASHED: Final = 4_000
@@ -67,23 +70,43 @@ def looks_like_an_identifier(column: ColumnView) -> str | None:
     from the same range would have met: n numbers of a range of m are all different with a probability of at
     most exp(-n (n - 1) / 2m).
     """
+    found = _of_digests(column) or _of_numbers_given_out(column) or _of_single_values(column)
+    return found or None
+
+
+def _of_digests(column: ColumnView) -> str:
     texts = [value for value in column.values if isinstance(value, str)]
-    if len(texts) == len(column.values) >= MIN_VALUES:
-        if sum(map(bool, map(_UUID.fullmatch, texts))) > NEARLY_ALL * len(texts):
-            return "look like UUIDs"
-        if _is_hex(texts):
-            return "look like digests or keys in hexadecimal"
-        if _is_base64(texts):
-            return "look like digests or keys in base64"
+    if len(texts) < max(MIN_VALUES, len(column.values)):
+        return ""
+    if sum(map(bool, map(_UUID.fullmatch, texts))) > NEARLY_ALL * len(texts):
+        return "look like UUIDs"
+    if _is_hex(texts):
+        return "look like digests or keys in hexadecimal"
+    return "look like digests or keys in base64" if _is_base64(texts) else ""
+
+
+def _of_numbers_given_out(column: ColumnView) -> str:
     rows = int((column.codes >= 0).sum())
     whole = column.whole
-    if whole is not None and len(whole) == rows >= MIN_VALUES:
-        span = int(whole.max()) - int(whole.min()) + 1
-        if rows * (rows - 1) / 2 / span > -np.log(CHANCE):
-            return "are whole numbers that are all different and lie close together, as numbers given out do"
-    if column.is_text and rows >= MIN_VALUES and len(column.values) > NEARLY_ALL * rows:
+    if whole is None or not len(whole) == rows >= MIN_VALUES:
+        return ""
+    span = int(whole.max()) - int(whole.min()) + 1
+    if rows * (rows - 1) / 2 / span <= -np.log(CHANCE):
+        return ""
+    return "are whole numbers that are all different and lie close together, as numbers given out do"
+
+
+def _of_single_values(column: ColumnView) -> str:
+    rows = int((column.codes >= 0).sum())
+    if rows < MIN_VALUES or len(column.values) <= NEARLY_ALL * rows:
+        return ""
+    if column.is_text:
         return "are texts that differ in nearly every row"
-    return None
+    if are_times(column):
+        return "are times finer than a day, or durations, that differ in nearly every row"
+    if column.numbers is not None and are_codes(column.numbers):
+        return f"are numbers {CODED}, as times in seconds, account numbers and digests do"
+    return ""
 
 
 def disguised(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
@@ -103,35 +126,6 @@ def disguised(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) 
                 )
 
 
-def held(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
-    """Look for texts that hold the identifier of their row, as a note or an address may.
-
-    Args:
-        columns: released, by rows of known origin.
-        identifiers: for the same rows.
-    """
-    for identifier in identifiers:
-        names = [_words(str(value).strip().casefold()) for value in identifier.values]
-        for column in columns:
-            if column.name == identifier.name or not column.is_text:
-                continue
-            texts = [str(value).casefold() for value in column.values]
-            if max(map(len, texts)) < _SHORTEST:
-                continue
-            both = np.flatnonzero((column.codes >= 0) & (identifier.codes >= 0))
-            both = both[:: max(1, len(both) // _READ)]
-            whose, cells = identifier.codes[both].tolist(), column.codes[both].tolist()
-            there = _hits(whose, cells, names, texts)
-            if there >= 3 and there > 3 * _hits([*whose[1:], *whose[:1]], cells, names, texts):
-                yield Finding(
-                    "disguise",
-                    column.name,
-                    f"Column {column.name} holds the {identifier.name} of the row in its texts, in {there:,} "
-                    f"of {len(both):,} rows.",
-                    f"Name {column.name} among the identifiers, which takes it out.",
-                )
-
-
 def titled(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
     """Look for values of an identifier among the names of the columns, as where the first line is a row."""
     for identifier in identifiers:
@@ -145,21 +139,6 @@ def titled(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> 
                     f"The name of column {column.name} is a value of the identifier {identifier.name}.",
                     "Rename the column, or give the file a first line that names the columns.",
                 )
-
-
-def _words(name: str) -> tuple[str, ...]:
-    """What of an identifier may be held by a text: the whole, and its words of four letters and more."""
-    parts = [word for word in re.findall(r"\w+", name) if not word.isdigit()]
-    return tuple(dict.fromkeys(word for word in (name, *parts) if len(word) >= _SHORTEST))
-
-
-def _hits(
-    whose: Sequence[int], cells: Sequence[int], names: Sequence[tuple[str, ...]], texts: Sequence[str]
-) -> int:
-    """Rows whose text holds the identifier, or a word of it."""
-    return sum(
-        any(word in texts[cell] for word in names[one]) for one, cell in zip(whose, cells, strict=True)
-    )
 
 
 def _written(texts: Sequence[str]) -> dict[str, str]:

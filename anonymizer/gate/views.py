@@ -2,7 +2,8 @@
 
 Each reading gives codes in the order of what is read. A copy of a birth date in another form has the same
 dates; `P-0017` has the number 17; a number rounded to tenths may carry an identifier in its last digits,
-and a text in the blanks before it, behind it or in its capital letters.
+and a text in the blanks before it, behind it or in its capital letters. Where a cell is empty is a reading
+too: of tests that only women have it tells the sex.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 import narwhals as nw
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from anonymizer.gate.relations import dense
@@ -23,13 +25,22 @@ from anonymizer.tables.table import Table
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
+EMPTY: Final = "the pattern of the empty cells of"
+"""How people call the reading of a column that tells which of its cells are empty."""
+
 _MIN_READABLE: Final = 0.99
 """The part of the different values that must be readable as numbers or dates."""
 
 _FORMS: Final = (
     *("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%d.%m.%y"),
-    *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"),
+    *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
 )
+_CLOCK: Final = re.compile(
+    r"(?:[T ]|, ) *(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d{1,9})?))? ?([AaPp])?[Mm]?"
+    r" ?(?:Z|UTC|[+-]\d{2}:?\d{2})?"
+)
+"""The time of day behind a date; what a zone adds does not change how many differ."""
+_SECONDS: Final = 86_400
 _NUMBER: Final = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
 _DIGITS: Final = re.compile(r"\d{1,15}")
 
@@ -60,7 +71,8 @@ class ColumnView:
         values: the different values as Python has them, in order.
         codes: of the rows, as in `tables.Codes`.
         numbers: of each value the number that it is, or None if most are none.
-        days: of each value the day and time that it is, as a number, or None.
+        days: of each value the day and time, time of day or duration that it is, in days, or None.
+        forms: how the number of each row is written, as codes, shape (n,); None where texts are no numbers.
     """
 
     name: str
@@ -68,6 +80,7 @@ class ColumnView:
     codes: Int = field(repr=False)
     numbers: Float | None = field(repr=False)
     days: Float | None = field(repr=False)
+    forms: Int | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, table: Table, name: str) -> ColumnView:
@@ -87,7 +100,9 @@ class ColumnView:
             )
             of_value = np.zeros(len(values))
             of_value[found.codes[found.codes >= 0]] = numbers
-            return cls(name, values, found.codes, of_value, None)
+            return cls(
+                name, values, found.codes, of_value, None, _written(table, name, of_value, found.codes)
+            )
         if any(isinstance(value, bool) for value in values[:1]):
             return cls(name, values, found.codes, None, None)
         numbers_, days = _numbers(values), _days(values)
@@ -131,11 +146,21 @@ class ColumnView:
         codes = self.codes if order is None or np.isnan(order).any() else self.spread(order)
         return View(self.name, "", codes, not truth)
 
+    @property
+    def gaps(self) -> NDArray[np.bool_]:
+        """Which of its cells are empty, shape (n,)."""
+        return self.codes < 0
+
     def views(self) -> Iterator[View]:
-        """All readings; those that are the same for all rows are left out."""
+        """All readings, the cells first; those that are the same for all rows are left out."""
         yield self.plain
+        gaps = self.gaps
+        if gaps.any() and not gaps.all():
+            yield View(self.name, EMPTY, gaps.astype(np.int64), ordered=False)
         if self.days is not None or self.numbers is not None:
             yield from self._parts(self.numbers)
+        if self.forms is not None:
+            yield from self._formed(self.forms)
         texts = [value for value in self.values if isinstance(value, str)]
         if len(texts) != len(self.values) or not texts:
             return
@@ -143,6 +168,8 @@ class ColumnView:
             read = np.array([_inner(text) for text in texts])
             if (~np.isnan(read)).mean() >= _MIN_READABLE:
                 yield from self._varied("the number in", read)
+        if self.numbers is not None:
+            yield from self._formed(_forms(pl.Series(texts), self.numbers == 0)[self.codes])
         for words, mark in _MARKS.items():
             yield from self._varied(words, np.array([mark(text) for text in texts]), ordered=False)
 
@@ -157,6 +184,11 @@ class ColumnView:
                 if np.any(rest):
                     yield from self._varied(f"the digits from the {digits + 1}. behind the point on of", rest)
 
+    def _formed(self, forms: Int) -> Iterator[View]:
+        codes = dense(np.where(self.codes < 0, -1, forms))
+        if codes.max(initial=-1) > 0:
+            yield View(self.name, "the way of writing the numbers in", codes, ordered=False)
+
     def _varied(self, words: str, read: NDArray[Any], *, ordered: bool = True) -> Iterator[View]:
         codes = self.spread(read)
         if codes.max(initial=-1) > 0:
@@ -168,6 +200,26 @@ _MARKS: Final[dict[str, Callable[[str], int]]] = {
     "the blanks behind": lambda text: len(text) - len(text.rstrip()),
     "the capital letters of": lambda text: sum(map(str.isupper, text)) if text.lower() != text else 0,
 }
+
+
+def _written(table: Table, name: str, numbers: Float, codes: Int) -> Int | None:
+    """How the numbers of a column of texts are written; None if it is not one of texts."""
+    cells = table.frame[name]
+    if not isinstance(cells.dtype, nw.String) or not isinstance(cells.to_native(), pl.Series):
+        return None
+    return _forms(cells.to_native(), np.append(numbers, np.nan)[codes] == 0)
+
+
+def _forms(texts: pl.Series, zero: NDArray[np.bool_]) -> Int:
+    """How numbers are written, as codes: signs, blanks, points, exponents, and the digits behind the point.
+
+    The minus of a number belongs to it, that of a zero does not.
+    """
+    shape = texts.str.replace_all(r"\d+", "").fill_null("")
+    bare = shape.str.replace("-", "", literal=True)
+    fine = texts.str.extract(r"[.,](\d*)", 1).str.len_bytes().cast(pl.String).fill_null("")
+    said = shape.zip_with(pl.Series(zero), bare) + "|" + fine
+    return said.rank("dense").to_numpy().astype(np.int64) - 1
 
 
 def _read(value: Any) -> Any:
@@ -185,7 +237,7 @@ def _inner(text: str) -> float:
 
 def _numbers(values: Sequence[Any]) -> Float | None:
     """Texts and decimals as numbers."""
-    if not values or isinstance(values[0], (date, datetime, bytes)):
+    if not values or isinstance(values[0], (date, time, timedelta, bytes)):
         return None
     read = np.full(len(values), np.nan)
     for place, value in enumerate(values):
@@ -198,19 +250,20 @@ def _numbers(values: Sequence[Any]) -> Float | None:
 
 
 def _days(values: Sequence[Any]) -> Float | None:
-    """Dates and texts in one form of a date, in days."""
+    """Dates, times and durations, and texts in one form of a date with or without a time, in days."""
     if not values:
         return None
-    if all(isinstance(value, date) for value in values):
+    if all(isinstance(value, date | time | timedelta) for value in values):
         return np.array([_day(value) for value in values])
     if not all(isinstance(value, str) for value in values):
         return None
+    parted = [_parted(text.strip()) for text in values]
     for form in _FORMS:
         read = np.full(len(values), np.nan)
         wrong = 0
-        for place, text in enumerate(values):
+        for place, (text, clock) in enumerate(parted):
             try:
-                read[place] = _day(datetime.strptime(text.strip(), form))
+                read[place] = datetime.strptime(text, form).toordinal() + clock
             except ValueError:
                 wrong += 1
                 if wrong > (1 - _MIN_READABLE) * len(values):
@@ -220,7 +273,22 @@ def _days(values: Sequence[Any]) -> Float | None:
     return None
 
 
-def _day(value: date) -> float:
-    if not isinstance(value, datetime):
-        return float(value.toordinal())
-    return value.toordinal() + (value.hour * 3600 + value.minute * 60 + value.second) / 86400
+def _parted(text: str) -> tuple[str, float]:
+    """A text without the time of day behind it, and that time as a part of the day."""
+    found = _CLOCK.search(text) if ":" in text else None
+    if found is None or found.end() != len(text):
+        return text, 0.0
+    hours, minutes, seconds, half = found.groups()
+    late = 12 if half and half in "Pp" and hours != "12" else 0
+    clock = (int(hours) + late) * 3600 + int(minutes) * 60 + float((seconds or "0").replace(",", "."))
+    return text[: found.start()], clock / _SECONDS
+
+
+def _day(value: date | time | timedelta) -> float:
+    if isinstance(value, timedelta):
+        return value.total_seconds() / _SECONDS
+    days = float(value.toordinal()) if isinstance(value, date) else 0.0
+    if isinstance(value, datetime | time):
+        seconds = value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+        days += seconds / _SECONDS
+    return days

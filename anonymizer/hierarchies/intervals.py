@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import ROUND_FLOOR, Decimal
 from itertools import pairwise
 from typing import Any, Final
 
@@ -17,6 +18,9 @@ Float = NDArray[np.float64]
 
 _MAX_INTERVALS: Final = 1_000_000
 """Intervals of one level."""
+
+_DIGITS: Final = 15
+"""That double precision tells apart."""
 
 
 class IntervalHierarchy(Hierarchy):
@@ -159,7 +163,8 @@ class IntervalHierarchy(Hierarchy):
 class EqualFrequencyHierarchy(Hierarchy):
     """Intervals with about equally many rows of a table, open at both ends.
 
-    The boundaries are numbers of the table, but neither its least nor its largest.
+    Each boundary has as few digits as part the rows alike, so that it is a number of the table only where the
+    next smaller one is that near; it is never the least or the largest.
 
     Args:
         counts: decreasing numbers of intervals, one a level, each dividing the one before.
@@ -223,6 +228,8 @@ def equal_frequency(
 def _inner(numbers: Float, places: Int, counts: Sequence[int]) -> IntervalHierarchy:
     """Intervals at the boundaries that lie above the least number; half of the others if that is most."""
     levels: list[Float] = []
+    values = np.unique(numbers)
+    below = dict(zip(values[1:].tolist(), values[:-1].tolist(), strict=True))
     for count in counts:
         bounds = np.unique(numbers[places[1:-1][counts[0] // count - 1 :: counts[0] // count]])
         bounds = bounds[bounds > numbers[0]]
@@ -231,7 +238,24 @@ def _inner(numbers: Float, places: Int, counts: Sequence[int]) -> IntervalHierar
     above = numbers[numbers > numbers[0]]
     if not levels:
         levels = [above[len(above) // 2 :][:1] if len(above) else numbers[:1]]
+    levels = [np.array([_roundest(below.get(end, end), end) for end in level.tolist()]) for level in levels]
     return IntervalHierarchy(levels, open_ends=True, bounds=(float(numbers[0]), float(numbers[-1])))
+
+
+def _roundest(below: float, number: float) -> float:
+    """A number with as few digits as there is above one number and up to another one."""
+    if not below < number:
+        return number
+    if below < 0 <= number:
+        return 0.0
+    exact, least = Decimal(number), Decimal(below)
+    first = max(exact.adjusted(), least.adjusted())
+    for place in range(first, first - _DIGITS, -1):
+        for near in ((exact + least) / 2, exact):
+            found = near.quantize(Decimal(1).scaleb(place), ROUND_FLOOR)
+            if least < found and below < float(found) <= number:
+                return float(found)
+    return number
 
 
 def _checked(counts: Sequence[int]) -> None:

@@ -145,8 +145,10 @@ def _corrected(table: Table, tried: Proposal) -> tuple[Proposed, ...]:
     released = made.table
     reasons: dict[str, str] = {}
     for finding in look(original, released, origin=made.origin, ordered=True):
-        if finding.column is not None:
-            reasons.setdefault(finding.column, finding.what)
+        # of what several columns tell together the first one is enough
+        name = finding.column or next(iter(finding.together), None)
+        if name is not None:
+            reasons.setdefault(name, finding.what)
     changed = []
     for one in tried.columns:
         name = one.profile.name

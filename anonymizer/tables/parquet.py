@@ -40,10 +40,12 @@ def texts(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(named).cast(pl.String))
 
 
-def _plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with one form of NaN: the bits of others could carry something out."""
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with one form of empty cells and of zeros: NaN, its bits and -0.0 could carry words out."""
     floats = cs.by_dtype(pl.Float32, pl.Float64)
-    return frame.with_columns(pl.when(floats.is_nan()).then(float("nan")).otherwise(floats).name.keep())
+    return frame.with_columns(
+        pl.when(floats == 0).then(floats.abs()).otherwise(floats.fill_nan(None)).name.keep()
+    )
 
 
 class ParquetParts:
@@ -61,7 +63,7 @@ class ParquetParts:
 
     def append(self, frame: pl.DataFrame) -> None:
         """Write some more rows."""
-        part = _plain(texts(frame)).to_arrow()
+        part = plain(texts(frame)).to_arrow()
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._path, part.schema)
         self._writer.write_table(part.cast(self._writer.schema))

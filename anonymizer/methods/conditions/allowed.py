@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import SpecError
+from anonymizer.errors import SpecError, gathered
 from anonymizer.methods.conditions.constraint import Constraint
 from anonymizer.methods.conditions.constraints import constraint
 from anonymizer.risk.classes import Contents, grouped
@@ -102,6 +102,20 @@ class Allowed:
             self._judged.append(_Judged(one, codes, totals, one.levels(table), known))
             if one.selects:
                 self.released &= codes == 1
+
+    def unmet(self) -> str:
+        """What the whole table as one class does not fulfil, as the end of a sentence; empty if nothing."""
+        rows, classes = np.arange(len(self.released)), np.zeros(len(self.released), dtype=np.int64)
+        for one in self._judged:
+            if not one(rows, classes, 1)[0]:
+                asked = one.constraint.guarantee((), "").parameters
+                numbers = gathered([f"{name} = {value:g}" for name, value in asked.items()])
+                kinds = int(np.count_nonzero(one.totals))
+                return (
+                    f"{one.constraint.name} with {numbers} of column {one.constraint.column!r}, "
+                    f"which has {kinds} different values"
+                )
+        return ""
 
     @property
     def grows(self) -> bool:

@@ -193,15 +193,17 @@ def constraint(given: Any) -> Constraint:
     kind = WORDS.get(asked) if isinstance(asked, str) else None
     if kind is None or not isinstance(given, Mapping):
         raise SpecError(f"{asked!r} is not a privacy model.", near(str(asked), sorted(WORDS)))
-    known = {one.name: one.default is MISSING for one in fields(kind)}
+    hints = get_type_hints(kind)
+    # a model is asked for by its numbers: a default would promise what nobody has chosen
+    known = {one.name: one.default is MISSING or hints[one.name] in (int, float) for one in fields(kind)}
     entries = {key: value for key, value in given.items() if key != "model"}
     for key in entries:
         if key not in known:
             raise SpecError(f"The constraint {asked} has an unknown key {key!r}.", near(key, tuple(known)))
     for key, needed in known.items():
         if needed and key not in entries:
-            raise SpecError(f"The constraint {asked} lacks the key {key!r}.", 'Write column = "diagnosis".')
-    hints = get_type_hints(kind)
+            example = 'column = "diagnosis"' if key == "column" else f"{key} = {_example(kind, key)}"
+            raise SpecError(f"The constraint {asked} lacks the key {key!r}.", f"Write such as {example}.")
     for key, value in entries.items():
         if key == "known":
             _named(asked, value)
@@ -212,6 +214,11 @@ def constraint(given: Any) -> Constraint:
                 f"The constraint {asked}: {key} = {value!r} is of the wrong type.", "Correct the value."
             )
     return kind(**entries)
+
+
+def _example(kind: type[Constraint], key: str) -> Any:
+    """A value that a number of a constraint may have."""
+    return next(one.default for one in fields(kind) if one.name == key)
 
 
 def _named(asked: Any, value: Any) -> None:

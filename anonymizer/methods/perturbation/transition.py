@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
-from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.hierarchies.hierarchy import GAP, text_of
 from anonymizer.releases.guarantee import MAX_EPSILON, Guarantee
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
 from anonymizer.tables.randomness import Randomness
@@ -26,6 +26,9 @@ MAX_VALUES: Final = 5_000
 def domain(table: Table, column: str) -> tuple[NDArray[Any], Int]:
     """The values that a matrix is about: the declared categories, else those that the column has.
 
+    Where a missing cell counts as a value (`missing = "value"`), that is a declared category too, whether or
+    not a cell is missing: no cell decides it.
+
     Args:
         table: no cell of the column is missing.
         column: the column.
@@ -37,9 +40,10 @@ def domain(table: Table, column: str) -> tuple[NDArray[Any], Int]:
         TableError: a cell holds another value than the declared ones, or there are too many for a matrix.
     """
     codes = table.codes(column)
-    values, declared = codes.values, table.schema.of(column).categories
-    if declared is not None:
-        values = np.array(declared, dtype=object)
+    values, declared = codes.values, table.schema.of(column)
+    if declared.categories is not None:
+        gap = (GAP,) if declared.missing == "value" and GAP not in declared.categories else ()
+        values = np.array([*declared.categories, *gap], dtype=object)
     checked_size(column, len(values))
     places = {value: place for place, value in enumerate(values.tolist())}
     known = [places.get(value, -1) for value in codes.values.tolist()]

@@ -28,6 +28,7 @@ class Mondrian(Partitioning):
 
     Strict: a class is cut only if all its parts are allowed, and rows alike stay together. Relaxed: equal
     numbers may be divided, and parts that are not allowed stay behind together as a class of the wider cover.
+    Numbers without a hierarchy are labelled by the exact least and largest of their class, which are cells.
 
     Args:
         k: the least size of a class.

@@ -126,9 +126,10 @@ class Recoding(Method):
             )
         everything = np.arange(len(table))
         if not allowed(everything, np.zeros(len(table), dtype=np.int64), 1)[0]:
+            unmet = allowed.unmet()
             raise UnreachableError(
-                "Not even the whole table as one class fulfils what is asked.",
-                "Lower k, or relax the constraints.",
+                f"Not even the whole table as one class fulfils {unmet or 'what is asked'}.",
+                "Ask less of this column." if unmet else "Lower k, or relax the constraints.",
             )
         return attributes, allowed
 

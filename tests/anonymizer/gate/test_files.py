@@ -40,6 +40,7 @@ def folder(tmp_path, monkeypatch):
 def test_nothing_of_a_suppressed_row_is_in_the_bytes(ending):
     frame = people()
     frame.loc[7, ["city", "illness"]] = ["a", "canary"]
+    frame.loc[7, "account"] = 7_777_777_777
     frame["age"] = np.where(np.arange(120) == 7, 15, 3)
     for name in ("city", "illness", "job"):
         frame[name] = frame[name].astype("category")

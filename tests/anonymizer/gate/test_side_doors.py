@@ -241,3 +241,36 @@ def test_a_damaged_archive_is_refused(run, place):
     Path("data.csv.gz").write_bytes(plain)
     assert "cannot be read" in run("anonymize init data.csv.gz -o first.toml", 65)[1]
     assert not Path("first.toml").exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_empty_cells_and_zeros_have_one_form(run, ending):
+    frame = people()
+    women = frame["sex"] == "f"
+    empty = pl.Series([None if woman else float("nan") for woman in women], dtype=pl.Float64)
+    zero = pl.Series([0.0 if woman else -0.0 for woman in women])
+    given(frame.with_columns(empty=empty, zero=zero), ending="parquet")
+    run(f"anonymize data.parquet --spec s.toml -o out.{ending}")
+    if ending == "csv":
+        assert "-0" not in Path("out.csv").read_text()
+        return
+    left = pq.read_table("out.parquet")
+    assert left["empty"].null_count == ROWS
+    assert not np.signbit(left["zero"].to_numpy()).any()
+
+
+@pytest.mark.parametrize(
+    ("women", "men"),
+    [("{:.1f}", "{:.1f}0"), ("{:.1f}", "+{:.1f}"), ("{:.1f}", "{:.2e}"), ("{:.1f}", " {:.1f}"), ("0", "-0")],
+)
+def test_the_way_of_writing_numbers_carries_nothing_out(run, women, men):
+    frame = people()
+    values = np.random.default_rng(3).normal(50, 9, ROWS)
+    texts = [
+        (women if sex == "f" else men).format(one) for sex, one in zip(frame["sex"], values, strict=True)
+    ]
+    given(frame.with_columns(more=pl.Series(texts)), RECODING + "limits = { sex = [1, 1] }\n")
+    assert "sex, which is not released" in refused(run).replace("\n", " ")
+    even = [women.format(one) for one in values]
+    given(frame.with_columns(more=pl.Series(even)), RECODING + "limits = { sex = [1, 1] }\n")
+    run("anonymize data.csv --spec s.toml -o out.csv")

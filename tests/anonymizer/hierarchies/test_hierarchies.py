@@ -166,3 +166,26 @@ def test_values_that_behave_alike_are_merged_first():
     assert nest(hierarchy, list("abcd"))
     with pytest.raises(HierarchyError, match="decreasing"):
         correlated(cells, target, [2, 3])
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6).map(lambda number: round(number, 3)), min_size=3, max_size=60, unique=True)
+)
+def test_boundaries_of_open_intervals_part_the_rows_alike_with_few_digits(numbers):
+    """They leave each cell in its interval, and have no more digits than the cell above them."""
+    found = equal_frequency(numbers, [4, 2], open_ends=True)
+    cells = np.sort(numbers)
+    for end in found.boundaries[0]:
+        above = cells[cells >= end][0]
+        assert cells[0] < end <= above
+        assert _digits(end) <= _digits(above)
+
+
+def _digits(number: float) -> int:
+    return len(f"{abs(number):.3f}".rstrip("0").rstrip(".").replace(".", "").strip("0"))
+
+
+def test_a_boundary_is_rounded():
+    incomes = [1203.11, 1877.4, 2410.95, 2999.99, 3650.2, 4120.87, 5222.1, 7810.03]
+    found = equal_frequency(incomes, [4, 2], open_ends=True).boundaries
+    assert found == ((2000.0, 3000.0, 4000.0), (3000.0,))

@@ -162,8 +162,8 @@ NOT_WHAT_THEY_SEEM = [
     ("age,town\n1,Köln\n".encode("utf-32"), FileError, 'encoding = "utf-32"'),
     ("age,town\n1,京都\n".encode("utf-32-le"), FileError, 'encoding = "utf-32-le"'),
     ("age,town\n1,京都\n".encode("utf-32-be"), FileError, 'encoding = "utf-32-be"'),
-    (b"a,,b\n1,2,3\n", TableError, "column 2 has no name"),
-    (b",a\n0,1\n", TableError, "column 1 has no name"),
+    (b"a,,b,\n1,2,3,4\n", TableError, "column 2 has no name"),
+    (b"column-2,\n0,1\n", TableError, "two columns 'column-2'"),
     (b"a,b\n1,2\n3\n", TableError, "row 2: 1 cells"),
     (b"a,b\n1,2\n\n3,4,5\n", TableError, "row 2: 3 cells"),
     (b'a,b\n1,"2\n3,4\n', FileError, "does not end"),
@@ -364,3 +364,18 @@ def test_a_file_of_one_column_may_hold_semicolons(tmp_path):
     with pytest.raises(FileError, match="semicolons"):
         files.table(tmp_path / "t.csv")
     assert files.table(tmp_path / "t.csv", Dialect(delimiter=",")).names == ("a;b",)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (b",a\n0,1\n", ["column-1", "a"]),
+        (b"a,b,\n1,2,3\n", ["a", "b", "column-3"]),
+        (b'a," ",b\n1,2,3\n', ["a", "column-2", "b"]),
+    ],
+)
+def test_one_column_without_a_name_is_named_by_its_place(tmp_path, text, names):
+    """Row numbers as pandas and R write them."""
+    path = tmp_path / "data.csv"
+    path.write_bytes(text)
+    assert list(files.table(path).names) == names

@@ -50,7 +50,8 @@ def test_a_column_of_any_type_goes_through_all_commands(tmp_path, run, name):
     (tmp_path / "search.toml").write_text(SEARCHED)
     run("anonymize data.parquet --spec s.toml -o out.parquet --report r.html")
     found = pq.read_table("out.parquet").column("odd").to_pylist()
-    assert sorted(map(repr, found)) == sorted(map(repr, COLUMNS[name].to_pylist()))
+    given = [None if cell != cell else cell for cell in COLUMNS[name].to_pylist()]
+    assert sorted(map(repr, found)) == sorted(map(repr, given))
     run("risk data.parquet out.parquet --roles s.toml --attacks --seed 1")
     run("search data.parquet --spec search.toml --limit 1/2")
 

@@ -161,7 +161,25 @@ def test_wrong_conditions_are_named():
     with pytest.raises(SpecError, match="k-map: k is 1"):
         KMap("inside", 1)
     with pytest.raises(SpecError, match="known = 'drug' is not a list"):
-        constraint({"model": "t-closeness", "column": "illness", "known": "drug"})
+        constraint({"model": "t-closeness", "column": "illness", "t": 0.2, "known": "drug"})
+
+
+@pytest.mark.parametrize("model", sorted(WORDS))
+def test_the_numbers_of_a_condition_have_to_be_stated(model):
+    """A default would promise what nobody has chosen."""
+    with pytest.raises(
+        SpecError, match=f"The constraint {model} lacks the key '(c|delta|high|k|l|low|t)'. Write"
+    ):
+        constraint({"model": model, "column": "illness"})
+
+
+def test_a_condition_that_the_whole_table_fails_says_how_many_values_there_are():
+    frame = pd.DataFrame(
+        {"age": [1, 2, 3, 4], "city": list("abab"), "job": list("xyxy"), "illness": list("uvwu")}
+    )
+    table = Table.of(frame, ROLES, HIERARCHIES)
+    with pytest.raises(UnreachableError, match="l = 9 of column 'illness', which has 3 different values"):
+        LocalRecoding(k=2, constraints=(DistinctDiversity("illness", 9),)).release(table)
 
 
 def test_guarantees_make_their_conditions_again():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
+from sklearn.base import clone
 
 from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
@@ -17,6 +18,7 @@ from anonymizer.methods.perturbation.swapping import Swapping
 from anonymizer.methods.perturbation.transition import MAX_VALUES, simulated_labels
 from anonymizer.risk.candidates import exactly
 from anonymizer.risk.simulator import simulate_attack
+from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -189,3 +191,17 @@ def test_values_too_many_to_simulate_are_swapped_and_the_simulator_says_so():
     assert 15_000 < release.changed["city"] <= 20_000
     with pytest.raises(TableError, match="'city' has 100,000 different values"):
         simulate_attack(table, release.table, method)
+
+
+@pytest.mark.parametrize("cells", [["a", "b", None], ["a", "b", "a"]], ids=["with a gap", "without"])
+@pytest.mark.parametrize(
+    "method", [PRAM(retention=0.5), ExponentialMechanism(epsilon=1.0)], ids=["pram", "exponential"]
+)
+def test_a_missing_cell_that_counts_as_a_value_is_a_category_whether_there_is_one(method, cells):
+    """Else whether there is a claim, and between what is drawn, would go by a single cell."""
+    schema = Schema({"city": Column("category", categories=("a", "b"), missing="value")})
+    frame = pd.DataFrame({"city": np.repeat(np.array(cells, dtype=object), 200)})
+    tree = ValueHierarchy([["a", ANY], ["b", ANY]])
+    release = clone(method).release(Table.of(frame, ROLES, {"city": tree}, schema))
+    assert [one.kind for one in release.guarantees] != []
+    assert set(release.table.native["city"]) == {"a", "b", "(missing)"}
