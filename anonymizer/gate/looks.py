@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anonymizer.gate.alignment import aligned
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.images import PLACE, Withheld, images
+from anonymizer.gate.names import named
 from anonymizer.gate.order import tells
 from anonymizer.gate.relations import dense, same
 from anonymizer.gate.traces import disguised, held, looks_like_an_identifier, titled
@@ -67,6 +68,7 @@ def look(
             )
         )
     found += _of_traces(pair)
+    found += _of_names(pair)
     found += images(pair.released, pair.withheld(), original.roles, pair.fresh)
     if origin is None:
         found += _of_renamed(pair)
@@ -263,6 +265,16 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
         [column for column in pair.released if column.name not in roles.identifiers],
         [pair.before[name] for name in roles.identifiers],
     )
+
+
+def _of_names(pair: _Pair) -> Iterator[Finding]:
+    """Columns of names and of what finds persons; if no row is known, as the release has them."""
+    released, before = pair.released, pair.before
+    if not (pair.origin >= 0).any():
+        released, before = pair.everything, {column.name: column for column in pair.everything}
+    roles = pair.table.roles
+    others = [column for column in released if column.name not in roles.identifiers]
+    yield from named(others, before, pair.fresh, roles.quasi_identifiers)
 
 
 def _of_renamed(pair: _Pair) -> Iterator[Finding]:

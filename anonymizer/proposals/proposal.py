@@ -13,10 +13,11 @@ from anonymizer.gate.looks import look
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggested
 from anonymizer.proposals.profiles import Profile, profile, together
-from anonymizer.proposals.roles import Proposed, Role, proposed
+from anonymizer.proposals.roles import Proposed, proposed
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from tabular.column_names import Role
 
 ROLES: Final[tuple[Role, ...]] = ("identifiers", "quasi_identifiers", "sensitive")
 K: Final = 5

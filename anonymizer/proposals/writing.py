@@ -10,8 +10,9 @@ import tomli_w
 from anonymizer.proposals.hierarchies import bounds
 from anonymizer.proposals.profiles import Profile
 from anonymizer.proposals.proposal import ROLES, Proposal, declared
-from anonymizer.proposals.roles import Proposed, Role
+from anonymizer.proposals.roles import Proposed
 from anonymizer.tables.dialect import Dialect
+from tabular.column_names import Role
 
 
 def written(proposal: Proposal, title: str) -> str:

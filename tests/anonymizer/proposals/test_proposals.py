@@ -233,11 +233,11 @@ def test_public_tables_lead_to_a_release(tmp_path, run, name):
 
 def test_a_proposal_of_what_tells_an_identifier_is_corrected():
     frame = people()
-    frame["rank"] = frame["name"].rank().astype(int) * 3
+    frame["standing"] = frame["name"].rank().astype(int) * 3
     frame["copy"] = frame["sex"].map({"f": "x", "m": "y"})
     found = propose(Table.of(frame), Dialect())
     roles = {one.profile.name: one.role for one in found.columns}
-    assert roles["rank"] == "identifiers"
+    assert roles["standing"] == "identifiers"
     assert roles["copy"] == "quasi_identifiers"
     with pytest.raises(AnonymizerError):
         propose(Table.of(frame.head(1)), Dialect())
