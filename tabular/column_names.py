@@ -77,7 +77,7 @@ def kinds_of(name: str) -> tuple[Kind, ...]:
         name: of the column, in any of `LANGUAGES`.
     """
     pieces = _pieces(name)
-    found = {kind for start, end, kind in _found(pieces) if start < end}
+    found = _longest(_found(pieces))
     found |= _eastern(_joined(pieces))
     return tuple(kind for key, kind in kinds().items() if key in found)
 
@@ -128,6 +128,17 @@ def _found(pieces: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
         for part, kind in stops:
             if piece.endswith(part):
                 yield start, start + 1, kind
+
+
+def _longest(found: Iterable[tuple[int, int, str]]) -> set[str]:
+    """The kinds without those whose word is part of a longer one: `marital status` is no outcome."""
+    spans = [*found]
+    return {
+        kind
+        for start, end, kind in spans
+        if not kinds()[kind].role
+        or not any(first <= start and end <= last and last - first > end - start for first, last, _ in spans)
+    }
 
 
 def _eastern(text: str) -> set[str]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from anonymizer.proposals.profiles import Profile
-from tabular.column_names import Role, kinds_of
+from tabular.column_names import Role, is_called, kinds_of
 
 MAX_QUASI_IDENTIFIERS: Final = 12
 """Quasi-identifiers up to which columns are added whose names say nothing: of more, little is left."""
 MIN_QUASI_IDENTIFIERS: Final = 2
+_NONE: Final[Mapping[str, str]] = {}
 _DISTINCT: Final = 0.05
 _BATTERY: Final = 10
 """Values of columns that may belong to one battery, such as the states of a drug or the answers of a form."""
@@ -35,10 +36,18 @@ class Proposed:
     why: str
 
 
-def proposed(profiles: Sequence[Profile]) -> list[Proposed]:
-    """The role of each column, in their order."""
+def proposed(profiles: Sequence[Profile], copies: Mapping[str, str] = _NONE) -> list[Proposed]:
+    """The role of each column, in their order.
+
+    Args:
+        profiles: of all columns.
+        copies: of columns that rename another, such as a logarithm, that other one.
+    """
     found = {one.name: _by_itself(one) for one in profiles}
     found |= {one.profile.name: one for one in _alike(found)}
+    for name, other in copies.items():
+        if found[other].role == "sensitive" and not found[name].role and not found[name].why:
+            found[name] = replace(found[name], role="sensitive", why=f"tells {other} one by one")
     count = sum(one.role == "quasi_identifiers" for one in found.values())
     left = [one for one in found.values() if not one.role and not one.why]
     left.sort(key=lambda one: -one.profile.separation)
@@ -65,6 +74,7 @@ def _by_itself(profile: Profile) -> Proposed:
 def _role(profile: Profile) -> tuple[Role, str]:
     """The role of a column by itself, and why."""
     called = {kind.role for kind in kinds_of(profile.name)}
+    is_key = is_called(profile.name, "identifier")
     is_date = profile.look == "date"
     is_known = is_date or bool(called & {"quasi_identifiers", "sensitive"})
     if profile.look == "nested":
@@ -78,11 +88,7 @@ def _role(profile: Profile) -> tuple[Role, str]:
     )
     rules: tuple[tuple[object, Role, str], ...] = (
         (looks_given_out, "identifiers", f"holds values that {profile.identifying}"),
-        (
-            profile.singling and not is_known,
-            "identifiers",
-            profile.singling,
-        ),
+        (profile.singling and (is_key or not is_known), "identifiers", profile.singling),
         (
             profile.look == "text" and profile.repetition < _REPEATED and not called & {"quasi_identifiers"},
             "identifiers",

@@ -64,6 +64,7 @@ def _roles(proposal: Proposal) -> str:
         lines.append("]")
     others = [one for one in proposal.columns if not one.role]
     if others:
+        lines += [f"# WARNING: {proposal.warning}"] if proposal.warning else []
         lines.append("# Without a role, released as they are:")
         lines += [f"#   {_toml(one.profile.name)}  {_comment(one)}" for one in others]
     lines.append("# Quasi-identifiers together (distinction, separation), each line with all before it:")

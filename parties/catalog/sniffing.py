@@ -21,7 +21,7 @@ from tabular.column_names import direct, is_called
 MAX_LABELS: Final = 20
 """A column with more different texts is one of texts, not of labels."""
 
-_CODES: Final = ("identifier", "account", "postcode", "phone", "code")
+_CODES: Final = ("identifier", "account", "street", "postcode", "phone", "code")
 """Kinds of columns whose numbers nobody adds up."""
 _PERSONAL: Final = ("person",)
 """Kinds, besides those that name persons, whose cells are never labels: the peer would see them."""

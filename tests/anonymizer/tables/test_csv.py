@@ -162,8 +162,8 @@ NOT_WHAT_THEY_SEEM = [
     ("age,town\n1,Köln\n".encode("utf-32"), FileError, 'encoding = "utf-32"'),
     ("age,town\n1,京都\n".encode("utf-32-le"), FileError, 'encoding = "utf-32-le"'),
     ("age,town\n1,京都\n".encode("utf-32-be"), FileError, 'encoding = "utf-32-be"'),
-    (b"a,,b\n1,2,3\n", TableError, "column 2 has no name"),
-    (b",a\n0,1\n", TableError, "column 1 has no name"),
+    (b"a,,b,\n1,2,3,4\n", TableError, "columns 2 and 4 have no names"),
+    (b",column-1\n0,1\n", TableError, "two columns 'column-1'"),
     (b"a,b\n1,2\n3\n", TableError, "row 2: 1 cells"),
     (b"a,b\n1,2\n\n3,4,5\n", TableError, "row 2: 3 cells"),
     (b'a,b\n1,"2\n3,4\n', FileError, "does not end"),
@@ -364,3 +364,8 @@ def test_a_file_of_one_column_may_hold_semicolons(tmp_path):
     with pytest.raises(FileError, match="semicolons"):
         files.table(tmp_path / "t.csv")
     assert files.table(tmp_path / "t.csv", Dialect(delimiter=",")).names == ("a;b",)
+
+
+def test_the_column_of_row_numbers_is_called_by_its_place(tmp_path):
+    (tmp_path / "d.csv").write_text(",age\n1,30\n2,40\n")
+    assert files.table(tmp_path / "d.csv").names == ("column-1", "age")
