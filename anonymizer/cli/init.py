@@ -53,7 +53,7 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
         "specification": text,
         "rows": proposal.rows,
         "roles": document["roles"],
-        "warnings": [proposal.warning] if proposal.warning else [],
+        "warnings": list(proposal.warnings),
         "columns": [
             {
                 "name": one.profile.name,
@@ -72,7 +72,7 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
             for name, distinction, apart_ in proposal.figures
         ],
     }
-    warn(values["warnings"], as_json=as_json)
+    warn(proposal.warnings, as_json=as_json)
     if output_path is None:
         emit(values, [text.rstrip("\n")], as_json=as_json)
         return

@@ -21,6 +21,7 @@ from anonymizer.proposals.roles import Proposed, proposed
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from tabular.cells import limit_in, lost_by_limits
 from tabular.column_names import Role
 
 ROLES: Final[tuple[Role, ...]] = ("identifiers", "quasi_identifiers", "sensitive")
@@ -56,8 +57,13 @@ class Proposal:
     loose: int = 0
 
     @property
-    def warning(self) -> str:
-        """What to know of columns without a role; empty if they are few or single nobody out."""
+    def warnings(self) -> tuple[str, ...]:
+        """What to know besides: of values below limits, and of many columns without a role."""
+        limits = [token for token in self.dialect.missing_tokens if limit_in(token) is not None]
+        said = [lost_by_limits(limits[0])] if limits else []
+        return (*said, *([self._of_free()] if self._of_free() else []))
+
+    def _of_free(self) -> str:
         free = [one.profile.name for one in self.columns if not one.role]
         if len(free) <= MAX_FREE or not self.loose:
             return ""

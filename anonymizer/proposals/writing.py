@@ -22,7 +22,8 @@ def written(proposal: Proposal, title: str) -> str:
         proposal: to write.
         title: for people.
     """
-    parts = [_head(title, proposal), _csv(proposal.dialect), _roles(proposal), _columns(proposal)]
+    warnings = "".join(f"# WARNING: {one}\n" for one in proposal.warnings)
+    parts = [_head(title, proposal), warnings, _csv(proposal.dialect), _roles(proposal), _columns(proposal)]
     parts += [_hierarchies(proposal), _steps(proposal)]
     return "\n".join(part for part in parts if part)
 
@@ -64,7 +65,6 @@ def _roles(proposal: Proposal) -> str:
         lines.append("]")
     others = [one for one in proposal.columns if not one.role]
     if others:
-        lines += [f"# WARNING: {proposal.warning}"] if proposal.warning else []
         lines.append("# Without a role, released as they are:")
         lines += [f"#   {_toml(one.profile.name)}  {_comment(one)}" for one in others]
     lines.append("# Quasi-identifiers together (distinction, separation), each line with all before it:")

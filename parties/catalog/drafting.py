@@ -195,7 +195,7 @@ def _proposed(one: Look, held: Range) -> ColumnDraft:
         high = _round(greatest, schema.scale) if greatest > 0 else 0 if low else 10**schema.scale
         said = f"{number(least, schema.scale)} to {number(greatest, schema.scale)}"
     changed = replace(schema, lower=low, upper=high)
-    return ColumnDraft(replace(column, schema=changed, is_confirmed=False), said, one.others)
+    return ColumnDraft(replace(column, schema=changed, is_confirmed=False), said, one.others, one.note)
 
 
 def _round(value: int, scale: int) -> int:

@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from parties.catalog.cells import CONTROL
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.dialect import BLANK_MARKS, ISO, Writing
+from parties.catalog.dialect import ISO, Writing
 from parties.catalog.hints import date_formats, has_short_year, looks_like_code, writings
 from parties.texts import is_plain
 from smc.analyses.studies.columns import DAYS, Schema
+from tabular.cells import MISSING_TOKENS, limit_in, lost_by_limits
 from tabular.column_names import direct, is_called
 
 MAX_LABELS: Final = 20
@@ -79,7 +80,7 @@ def look(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wante
     for cell, count in cells.items():
         if cell is not None and not (isinstance(cell, str) and not cell.strip()):
             held[cell.strip() if isinstance(cell, str) else cell] += count
-    tokens = tuple(sorted(cell for cell in held if isinstance(cell, str) and cell in BLANK_MARKS))
+    tokens = tuple(sorted(cell for cell in held if isinstance(cell, str) and cell in MISSING_TOKENS))
     there = [cell for cell in held if cell not in tokens or not isinstance(cell, str)]
     missing = "drop" if sum(held.values()) < sum(cells.values()) or tokens else "error"
     text = ColumnDeclaration(name, "text", Schema("text"), missing, Writing(missing_tokens=tokens))
@@ -145,6 +146,9 @@ def _dates(text: ColumnDeclaration, weights: Mapping[str, int], name: str, likel
 
 
 def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing) -> Look | None:
+    limits = tuple(one for one in weights if limit_in(one) is not None)
+    if limits and len(limits) <= min(MAX_LABELS, len(weights) - 1):
+        return _of_limits(text, weights, limits, likely)
     ways, odd = _fitting(weights, writings)
     ways.sort(key=lambda way: (way.decimal != likely.decimal, way.thousands != likely.thousands))
     if not ways:
@@ -162,6 +166,18 @@ def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writin
         for other in ways[1:]
     )
     return Look(replace(text, type=kind, schema=schema, writing=way, missing=missing), others)
+
+
+def _of_limits(
+    text: ColumnDeclaration, weights: Mapping[str, int], limits: tuple[str, ...], likely: Writing
+) -> Look | None:
+    """Numbers with some below a limit of detection, which count as missing until a person says more."""
+    others = {one: count for one, count in weights.items() if one not in limits}
+    tokens = replace(text.writing, missing_tokens=(*text.tokens, *limits))
+    found = _numbers(replace(text, writing=tokens, missing="drop"), others, likely)
+    if found is None or found.reason:
+        return found
+    return replace(found, note=lost_by_limits(limits[0]))
 
 
 def _fitting(weights: Mapping[str, int], forms: Any) -> tuple[list[Any], tuple[str, ...]]:
