@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from anonymizer.cli.output import apart, emit, json_option, places
+from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 FILE = click.Path(path_type=Path)
 
@@ -53,6 +53,7 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
         "specification": text,
         "rows": proposal.rows,
         "roles": document["roles"],
+        "warnings": list(proposal.warnings),
         "columns": [
             {
                 "name": one.profile.name,
@@ -71,6 +72,7 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
             for name, distinction, apart_ in proposal.figures
         ],
     }
+    warn(proposal.warnings, as_json=as_json)
     if output_path is None:
         emit(values, [text.rstrip("\n")], as_json=as_json)
         return

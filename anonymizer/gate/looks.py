@@ -15,6 +15,7 @@ from anonymizer.gate.finding import Finding
 from anonymizer.gate.gaps import singling_out
 from anonymizer.gate.images import PLACE, Withheld, images
 from anonymizer.gate.mentions import mentions
+from anonymizer.gate.names import named
 from anonymizer.gate.order import tells
 from anonymizer.gate.relations import decides, dense, same
 from anonymizer.gate.traces import CODED, disguised, looks_like_an_identifier, titled
@@ -69,6 +70,7 @@ def look(
             )
         )
     found += _of_traces(pair)
+    found += _of_names(pair)
     found += images(pair.released, pair.withheld(), original.roles, pair.fresh)
     if origin is None:
         found += _of_renamed(pair)
@@ -282,6 +284,16 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
         [pair.before[name] for name in roles.identifiers],
         roles.quasi_identifiers,
     )
+
+
+def _of_names(pair: _Pair) -> Iterator[Finding]:
+    """Columns of names and of what finds persons; if no row is known, as the release has them."""
+    released, before = pair.released, pair.before
+    if not (pair.origin >= 0).any():
+        released, before = pair.everything, {column.name: column for column in pair.everything}
+    roles = pair.table.roles
+    others = [column for column in released if column.name not in roles.identifiers]
+    yield from named(others, before, pair.fresh, roles.quasi_identifiers)
 
 
 def _of_renamed(pair: _Pair) -> Iterator[Finding]:

@@ -14,15 +14,18 @@ from typing import Final
 import polars as pl
 
 from anonymizer.errors import FileError
+from anonymizer.hierarchies.days import day
 from anonymizer.tables import csvs, files
 from anonymizer.tables.dialect import SEPARATORS, Dialect
 from anonymizer.tables.table import Table
-
-TOKENS: Final = ("?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "-", ".", "#N/A")
-"""What often stands for a missing cell."""
+from tabular.cells import MISSING_TOKENS, limit_in
 
 _BYTES: Final = 1 << 20
 _LINES: Final = 200
+_MOST: Final = 30
+"""Tokens of a column; what differs more often is something else."""
+_DATE: Final = 8
+"""Letters of a date at least."""
 _FORMS: Final = ((".", ""), (",", ""), (",", "."), (",", " "), (".", ","), (".", "'"), (".", " "))
 """Decimals and thousands, the commonest first."""
 
@@ -90,7 +93,8 @@ def _numbers(form: Dialect, frame: pl.DataFrame) -> Dialect:
     for decimal, thousands in _FORMS:
         tried = replace(form, decimal=decimal, thousands=thousands)
         tokens = {token for name in part.columns for token in _tokens(part[name], tried)}
-        tried = replace(tried, missing_tokens=tuple(token for token in TOKENS if token in tokens))
+        known = tuple(token for token in MISSING_TOKENS if token in tokens)
+        tried = replace(tried, missing_tokens=(*known, *sorted(tokens - {*known})))
         count = sum(None not in tried.kinds(_without(part[name], tokens)) for name in part.columns)
         if count > most:
             best, most = tried, count
@@ -98,10 +102,16 @@ def _numbers(form: Dialect, frame: pl.DataFrame) -> Dialect:
 
 
 def _tokens(cells: pl.Series, form: Dialect) -> set[str]:
-    """The tokens that keep a column from being one of numbers."""
-    there = set(cells.unique().drop_nulls().to_list()) & set(TOKENS)
-    kinds = form.kinds(_without(cells, there)) if there else set()
-    return there if kinds and None not in kinds else set()
+    """The tokens and limits of detection that keep a column from being one of numbers or dates."""
+    texts = {one.strip() for one in cells.unique().drop_nulls().to_list()}
+    there = {one for one in texts if one in MISSING_TOKENS or limit_in(one) is not None}
+    if not there or len(there) > _MOST:
+        return set()
+    kinds = form.kinds(_without(cells, there))
+    if kinds and None not in kinds:
+        return there
+    others = [one for one in texts - there if one]
+    return there if others and all(len(one) >= _DATE and day(one) is not None for one in others) else set()
 
 
 def _without(cells: pl.Series, tokens: set[str]) -> pl.Series:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.gate.names import names_persons, singles_out
 from anonymizer.gate.traces import looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.days import day
@@ -29,6 +30,11 @@ _FINE: Final = 1e-9
 """The span of numbers, by the largest, below which intervals would be as narrow as the grid of doubles."""
 _LOOKED: Final = 5000
 _FEW: Final = 12
+_ICD_10: Final = re.compile(r"[A-Z][0-9][0-9A-Z](\.?[0-9A-Z]{1,4})?[+*!]?")
+_ICD_9: Final = re.compile(r"([0-9]{1,3}|E[0-9]{3}|V[0-9]{2})(\.[0-9]{1,2})?")
+_CODES: Final = 8
+"""Different values from which on a column may be one of codes of diseases."""
+_MOSTLY: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,8 @@ class Profile:
             finding quasi-identifiers, 2007).
         separation: part of the pairs of rows that it tells apart, in [0, 1].
         identifying: why its values look like those of an identifier; empty if they do not.
+        naming: why its name or its cells are those of persons; empty if they are not.
+        singling: why it finds persons though it names none; empty if nothing says so.
         date_formats: of dates that can be read in more than one way, those by which all can be read.
     """
 
@@ -56,12 +64,32 @@ class Profile:
     distinction: float
     separation: float
     identifying: str
+    naming: str = ""
+    singling: str = ""
     date_formats: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[str]:
         """The different values as hierarchies write them."""
         return [text_of(value) for value in self.values.tolist()]
+
+    @property
+    def repetition(self) -> float:
+        """Rows of a value on average; 0 without a value."""
+        return float(self.counts.mean()) if len(self.counts) else 0.0
+
+    @property
+    def is_medical_code(self) -> bool:
+        """Whether nearly all values have the form of codes of ICD-9 or ICD-10, some with a letter."""
+        texts = [text.strip().upper() for text in self.texts[:_LOOKED]]
+        lettered = [text for text in texts if text[:1].isalpha()]
+        if len(texts) < _CODES or not lettered:
+            return False
+        for form, least in ((_ICD_10, len(texts)), (_ICD_9, 1)):
+            fit = sum(form.fullmatch(text) is not None for text in texts)
+            if fit >= _MOSTLY * len(texts) and len(lettered) >= _MOSTLY * least:
+                return any(text[1:3].isdigit() for text in lettered)
+        return False
 
 
 def profile(table: Table, name: str) -> Profile:
@@ -70,7 +98,8 @@ def profile(table: Table, name: str) -> Profile:
     counts = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.values))
     rows = max(1, len(table))
     look, formats = _look(table, name, codes.values, counts)
-    words = None if look == "nested" else looks_like_an_identifier(ColumnView.of(table, name))
+    view = ColumnView.of(table, name)
+    words = None if look == "nested" else looks_like_an_identifier(view)
     return Profile(
         name=name,
         look=look,
@@ -80,6 +109,8 @@ def profile(table: Table, name: str) -> Profile:
         distinction=len(counts) / rows,
         separation=separation(counts),
         identifying=words or "",
+        naming=names_persons(view) or "",
+        singling=singles_out(view) or "",
         date_formats=formats,
     )
 

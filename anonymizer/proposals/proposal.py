@@ -5,21 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from anonymizer.errors import TableError
-from anonymizer.gate.looks import look
+from anonymizer.gate.looks import MAX_ROWS, look
+from anonymizer.gate.relations import same
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggested
 from anonymizer.proposals.profiles import Profile, profile, together
-from anonymizer.proposals.roles import Proposed, Role, proposed
+from anonymizer.proposals.roles import Proposed, proposed
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from tabular.cells import limit_in, lost_by_limits
+from tabular.column_names import Role
 
 ROLES: Final[tuple[Role, ...]] = ("identifiers", "quasi_identifiers", "sensitive")
 K: Final = 5
+MAX_FREE: Final = 5
+"""Columns without a role from which on what they single out together is said."""
 _CHOICES: Final = 100_000
 _SMALL: Final = 60
 
@@ -36,6 +44,7 @@ class Proposal:
         method: of the step that is proposed.
         k: of the step.
         rows: of the table.
+        loose: rows that the columns without a role, together, single out.
     """
 
     dialect: Dialect
@@ -45,6 +54,23 @@ class Proposal:
     method: str
     k: int
     rows: int
+    loose: int = 0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know besides: of values below limits, and of many columns without a role."""
+        limits = [token for token in self.dialect.missing_tokens if limit_in(token) is not None]
+        said = [lost_by_limits(limits[0])] if limits else []
+        return (*said, *([self._of_free()] if self._of_free() else []))
+
+    def _of_free(self) -> str:
+        free = [one.profile.name for one in self.columns if not one.role]
+        if len(free) <= MAX_FREE or not self.loose:
+            return ""
+        return (
+            f"{len(free)} columns have no role and are released as they are; together they single out "
+            f"{self.loose:,} of {self.rows:,} rows. Give those a role that an attacker may know."
+        )
 
     def names(self, role: Role) -> list[str]:
         """The columns of a role."""
@@ -79,13 +105,26 @@ def propose(table: Table, dialect: Dialect) -> Proposal:
     """
     if len(table) < 2:
         raise TableError(f"The table has {len(table)} rows.", "Give the whole table: nobody hides alone.")
-    columns = tuple(proposed([profile(table, name) for name in table.names]))
+    profiles = [profile(table, name) for name in table.names]
+    columns = tuple(proposed(profiles, _copies(table, profiles)))
     while True:  # each round moves a column nearer to being taken out
         found = _proposal(table, dialect, columns)
         better = _corrected(table, found)
         if better == columns:
             return found
         columns = better
+
+
+def _copies(table: Table, profiles: Sequence[Profile]) -> dict[str, str]:
+    """Of columns of many values another one that they rename, value by value."""
+    part = table if len(table) <= MAX_ROWS else table.taken(np.arange(MAX_ROWS))
+    many = [one.name for one in profiles if len(one.counts) > _SMALL and one.look != "nested"]
+    codes = {name: part.codes(name).codes for name in many}
+    found: dict[str, str] = {}
+    for one, other in permutations(many, 2):
+        if one not in found and same(codes[one], codes[other]):
+            found[one] = other
+    return found
 
 
 def _profiles(columns: Sequence[Proposed], role: Role) -> list[Profile]:
@@ -108,7 +147,16 @@ def _proposal(table: Table, dialect: Dialect, columns: tuple[Proposed, ...]) -> 
         method=_method(table, tuple(one.name for one in quasi), hierarchies),
         k=max(2, min(K, len(table) // 2)),
         rows=len(table),
+        loose=_alone(table, [one.profile.name for one in columns if not one.role]),
     )
+
+
+def _alone(table: Table, names: Sequence[str]) -> int:
+    """Rows that no other row is like in some columns; a missing cell counts as a value."""
+    if not names:
+        return 0
+    cells = np.stack([table.codes(name).codes for name in names], axis=1)
+    return int((np.unique(cells, axis=0, return_counts=True)[1] == 1).sum())
 
 
 def _method(table: Table, names: tuple[str, ...], hierarchies: Mapping[str, Suggestion]) -> str:

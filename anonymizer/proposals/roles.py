@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from anonymizer.proposals.profiles import Profile
+from tabular.column_names import Role, is_called, kinds_of
 
-Role = Literal["identifiers", "quasi_identifiers", "sensitive", ""]
-
-IDENTIFYING: Final = re.compile(
-    r"(^|_)(id|ids|nr|nbr|no|num|number|key|uuid|guid|name|names|surname|forename|firstname|lastname|givenname|mail|"
-    r"email|phone|telephone|mobile|fax|ssn|soc|mrn|passport|licen[cs]e|iban|account|address|street|url|ip|username|"
-    r"login|device|plate|vin|insurance)(_|$|\d)"
-)
-_CERTAIN: Final = re.compile(r"(^|_)(id|uuid|guid|ssn|email|phone|iban|mrn)$")
-KNOWN: Final = re.compile(
-    r"(^|_)(age|alter|birth\w*|dob|born|sex|gender|geschlecht|race|ethnic\w*|nation\w*|native|country|land|region|state|"
-    r"province|county|city|town|suburb|village|area|zip\w*|post\w*|plz|ort|marital\w*|family|relationship|education\w*|"
-    r"school\w*|degree|occupation|job|profession|work\w*|employ\w*|industry|household\w*|home|kids|children|language|"
-    r"height|weight|admi\w*|discharge\w*|date|hours|residence|bpl|qob|student|economic|social)(_|$|\d)"
-)
-SECRET: Final = re.compile(
-    r"(^|_)(diag\w*|disease\w*|illness\w*|ill|condition\w*|icd\w*|symptom\w*|salary|income|wage\w*|earn\w*|religion\w*|"
-    r"orientation|hiv|medication\w*|drug\w*|crime\w*|health\w*|outcome|readmitted|credit|debt|balance|vote\w*|party|"
-    r"result|quality|agi|taxinc)(_|$|\d)"
-)
 MAX_QUASI_IDENTIFIERS: Final = 12
 """Quasi-identifiers up to which columns are added whose names say nothing: of more, little is left."""
 MIN_QUASI_IDENTIFIERS: Final = 2
+_NONE: Final[Mapping[str, str]] = {}
 _DISTINCT: Final = 0.05
-_FEW: Final = 60
+_BATTERY: Final = 10
+"""Values of columns that may belong to one battery, such as the states of a drug or the answers of a form."""
+_REPEATED: Final = 2.0
+"""Rows of a value on average, from which on texts repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +36,18 @@ class Proposed:
     why: str
 
 
-def proposed(profiles: Sequence[Profile]) -> list[Proposed]:
-    """The role of each column, in their order."""
+def proposed(profiles: Sequence[Profile], copies: Mapping[str, str] = _NONE) -> list[Proposed]:
+    """The role of each column, in their order.
+
+    Args:
+        profiles: of all columns.
+        copies: of columns that rename another, such as a logarithm, that other one.
+    """
     found = {one.name: _by_itself(one) for one in profiles}
+    found |= {one.profile.name: one for one in _alike(found)}
+    for name, other in copies.items():
+        if found[other].role == "sensitive" and not found[name].role and not found[name].why:
+            found[name] = replace(found[name], role="sensitive", why=f"tells {other} one by one")
     count = sum(one.role == "quasi_identifiers" for one in found.values())
     left = [one for one in found.values() if not one.role and not one.why]
     left.sort(key=lambda one: -one.profile.separation)
@@ -78,22 +73,52 @@ def _by_itself(profile: Profile) -> Proposed:
 
 def _role(profile: Profile) -> tuple[Role, str]:
     """The role of a column by itself, and why."""
-    word = re.sub(r"(?<=[a-z])(?=[A-Z])|[^0-9A-Za-z]+", "_", profile.name).lower()
-    named = _CERTAIN.search(word) or (IDENTIFYING.search(word) and not KNOWN.search(word))
+    called = {kind.role for kind in kinds_of(profile.name)}
+    is_key = is_called(profile.name, "identifier")
     is_date = profile.look == "date"
+    is_known = is_date or bool(called & {"quasi_identifiers", "sensitive"})
     if profile.look == "nested":
         return "identifiers", "holds lists or bytes, of which nothing can be said"
+    if profile.naming:
+        return "identifiers", profile.naming
     if len(profile.counts) <= 1:
         return "", "has one value at most"
+    looks_given_out = (
+        profile.identifying and not is_date and (not is_known or "look like" in profile.identifying)
+    )
     rules: tuple[tuple[object, Role, str], ...] = (
-        (named and len(profile.counts) > _FEW and not is_date, "identifiers", "is called like an identifier"),
-        (profile.identifying and not is_date, "identifiers", f"holds values that {profile.identifying}"),
-        (profile.look == "text", "identifiers", "holds texts of many kinds, which may name persons"),
-        (SECRET.search(word), "sensitive", "is called like what an attacker wants to learn"),
+        (looks_given_out, "identifiers", f"holds values that {profile.identifying}"),
+        (profile.singling and (is_key or not is_known), "identifiers", profile.singling),
         (
-            KNOWN.search(word) or is_date,
+            profile.look == "text" and profile.repetition < _REPEATED and not called & {"quasi_identifiers"},
+            "identifiers",
+            "holds texts that hardly repeat, which may name persons",
+        ),
+        ("sensitive" in called, "sensitive", "is called like what an attacker wants to learn"),
+        (profile.is_medical_code, "sensitive", "holds codes like those of ICD-9 or ICD-10"),
+        (
+            "quasi_identifiers" in called or is_date,
             "quasi_identifiers",
             "is called like what an attacker may know of a person",
         ),
+        (profile.look == "text", "quasi_identifiers", "holds texts of many kinds, which may find persons"),
     )
     return next(((role, why) for holds, role, why in rules if holds), ("", ""))
+
+
+def _alike(found: Mapping[str, Proposed]) -> Iterator[Proposed]:
+    """The columns without a role that hold the same few texts as several sensitive ones, as drugs do."""
+    small = {
+        name: set(one.profile.texts)
+        for name, one in found.items()
+        if one.profile.look == "category" and 1 < len(one.profile.counts) <= _BATTERY
+    }
+    for name, own in small.items():
+        if found[name].role or found[name].why:
+            continue
+        near = [other for other, texts in small.items() if other != name and (own <= texts or texts <= own)]
+        roles = Counter(found[other].role for other in near)
+        if roles["sensitive"] >= 2 and roles["sensitive"] > roles["quasi_identifiers"]:
+            first = next(other for other in near if found[other].role == "sensitive")
+            why = f"holds the same values as {first} and others that an attacker wants to learn"
+            yield replace(found[name], role="sensitive", why=why)

@@ -10,8 +10,9 @@ import tomli_w
 from anonymizer.proposals.hierarchies import bounds
 from anonymizer.proposals.profiles import Profile
 from anonymizer.proposals.proposal import ROLES, Proposal, declared
-from anonymizer.proposals.roles import Proposed, Role
+from anonymizer.proposals.roles import Proposed
 from anonymizer.tables.dialect import Dialect
+from tabular.column_names import Role
 
 
 def written(proposal: Proposal, title: str) -> str:
@@ -21,7 +22,8 @@ def written(proposal: Proposal, title: str) -> str:
         proposal: to write.
         title: for people.
     """
-    parts = [_head(title, proposal), _csv(proposal.dialect), _roles(proposal), _columns(proposal)]
+    warnings = "".join(f"# WARNING: {one}\n" for one in proposal.warnings)
+    parts = [_head(title, proposal), warnings, _csv(proposal.dialect), _roles(proposal), _columns(proposal)]
     parts += [_hierarchies(proposal), _steps(proposal)]
     return "\n".join(part for part in parts if part)
 

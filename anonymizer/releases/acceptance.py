@@ -15,6 +15,7 @@ ACCEPTABLE: Final = (
     "new-column",
     "image",
     "identifying",
+    "named-like-identifier",
     "disguise",
     "together",
     "kept",

@@ -22,6 +22,7 @@ import pyarrow.csv as pc
 
 from anonymizer.errors import FileError, TableError
 from anonymizer.tables.dialect import SEPARATORS, Dialect
+from anonymizer.tables.headers import named
 from anonymizer.tables.parquet import plain, texts
 
 _BLOCK: Final = 1 << 24
@@ -74,7 +75,7 @@ def header(path: Path, dialect: Dialect) -> tuple[list[str], bool]:
 
     Raises:
         FileError: the cells seem to be separated by something else than the dialect says.
-        TableError: several columns have no name, or one has that of another.
+        TableError: several columns have no name, or two have the same.
     """
     with _texts(path, dialect) as file:
         rows = csv.reader(file, delimiter=dialect.separator)
@@ -93,28 +94,7 @@ def header(path: Path, dialect: Dialect) -> tuple[list[str], bool]:
             f"{path} separates its cells by {SEPARATORS[other]}, and the specification does not say so.",
             f"Write delimiter = {_quoted(other)} below [csv] in the specification.",
         )
-    if names.count("") == 1 and len(names) > 1:  # pandas and R write no name for row numbers
-        place = names.index("")
-        names[place] = unnamed(place + 1)
-    for place, name in enumerate(names, 1):
-        if not name:
-            raise TableError(
-                f"{path}: column {place} has no name in the first line.",
-                "Give it one there, or take the column out. Only one column without a name is named: "
-                f"{unnamed(place)}.",
-            )
-        if names.count(name) > 1:
-            raise TableError(f"{path} has two columns {name!r}.", "Rename one.")
-    return names, second is not None
-
-
-def unnamed(place: int) -> str:
-    """The name of a column that the first line of its file has none for.
-
-    Args:
-        place: of the column, from 1.
-    """
-    return f"column-{place}"
+    return named(path, names, "line"), second is not None
 
 
 class CsvParts:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, Self
 
 import polars as pl
 
 from anonymizer.errors import SpecError, near
 from anonymizer.hierarchies.days import names_one_day
+from tabular.cells import BELOW_LIMIT, LIMIT_SIGN
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """The separators that are recognized, and how they are called."""
@@ -33,6 +34,8 @@ class Dialect:
         date_format: of dates, in the directives of `strptime`; empty is any form that can only be read in one
             way, such as 1990-12-31, 31.12.1990 and 19901231.
         missing_tokens: what a missing cell may hold besides nothing.
+        below_limit: what a number such as `<0.2` is read as, one of `tabular.cells.BELOW_LIMIT`; empty is no
+            number.
     """
 
     delimiter: str = ""
@@ -41,6 +44,7 @@ class Dialect:
     thousands: str = ""
     date_format: str = ""
     missing_tokens: tuple[str, ...] = ()
+    below_limit: str = ""
 
     @classmethod
     def from_mapping(cls, document: Mapping[str, Any], place: str = "csv") -> Self:
@@ -97,6 +101,8 @@ class Dialect:
                 f"{place}: thousands cannot be {self.thousands!r} beside decimal {self.decimal!r}.",
                 'Write such as " ", or leave it out.',
             )
+        if self.below_limit not in ("", *BELOW_LIMIT):
+            raise SpecError(f"{place}: below_limit is {self.below_limit!r}.", 'Write "half" or "limit".')
         if self.date_format and not names_one_day(self.date_format):
             raise SpecError(
                 f"{place}: date_format {self.date_format!r} does not tell a day.", 'Write such as "%d/%m/%Y".'
@@ -116,14 +122,21 @@ class Dialect:
         texts = texts.filter(texts != "")
         if not len(texts):
             return set()
+        limits = texts.str.contains(LIMIT_SIGN) if self.below_limit else pl.Series([False])
+        texts = texts.str.replace(LIMIT_SIGN, "") if limits.any() else texts
         if texts.str.contains(r"^[+-]?0\d").any() or not texts.str.contains(self._number).all():
             return {None}
-        kind: Kind = "integer" if texts.str.contains(self._whole).all() else "float"
+        whole = texts.str.contains(self._whole).all() and not limits.any()
+        kind: Kind = "integer" if whole else "float"
         found = self.numbers(texts, kind)
         return {None} if found.null_count() or not found.is_finite().all() else {kind}
 
     def numbers(self, cells: pl.Series, kind: Kind) -> pl.Series:
         """A column of texts as numbers, null where a cell is blank or not a number."""
+        if self.below_limit and (limits := cells.str.contains(LIMIT_SIGN).fill_null(value=False)).any():
+            bare = replace(self, below_limit="").numbers(cells.str.replace(LIMIT_SIGN, ""), kind)
+            part = 0.5 if self.below_limit == "half" else 1.0
+            return bare * limits.replace_strict({True: part, False: 1.0}, return_dtype=pl.Float64)
         plain = cells.str.strip_chars()
         if self.thousands:
             plain = plain.str.replace_all(self.thousands, "", literal=True)
@@ -152,4 +165,5 @@ _EXAMPLES: Final = {
     "decimal": ",",
     "thousands": " ",
     "date_format": "%d/%m/%Y",
+    "below_limit": "half",
 }

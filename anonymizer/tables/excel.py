@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from anonymizer.errors import FileError, TableError
+from anonymizer.tables.headers import named
 
 
 def read(path: Path) -> pl.DataFrame:
@@ -24,15 +25,7 @@ def read(path: Path) -> pl.DataFrame:
     rows = [row for row in _rows(path) if any(cell != "" for cell in row)]
     if not rows:
         raise TableError(f"{path} is empty.", "Write a row with the names of the columns.")
-    names = [str(cell).strip() for cell in rows[0]]
-    for place, name in enumerate(names, 1):
-        if not name:
-            raise TableError(
-                f"{path}: column {place} has no name in the first row.",
-                "Give it one there, or take the column out.",
-            )
-        if names.count(name) > 1:
-            raise TableError(f"{path} has two columns {name!r}.", "Rename one.")
+    names = named(path, [str(cell).strip() for cell in rows[0]], "row")
     return pl.DataFrame([_column(name, [row[place] for row in rows[1:]]) for place, name in enumerate(names)])
 
 

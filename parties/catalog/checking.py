@@ -11,6 +11,7 @@ from parties.catalog.described import count_document
 from parties.catalog.loading import load
 from parties.catalog.survey import Fault, survey
 from parties.errors import DataError
+from tabular.cells import limit_in, lost_by_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,16 @@ def checked(dataset: DatasetDeclaration) -> Checked:
             return Checked(None, error, survey(dataset).faults)
         except DataError:
             return Checked(None, error)
+
+
+def below_limits(dataset: DatasetDeclaration) -> dict[str, str]:
+    """Of columns of numbers that take cells such as `<0.2` for missing ones, what that loses."""
+    found = {}
+    for column in dataset.columns.values():
+        limits = [token for token in column.tokens if limit_in(token) is not None]
+        if limits and column.type in ("integer", "decimal"):
+            found[column.name] = lost_by_limits(limits[0])
+    return found
 
 
 def unconfirmed(dataset: DatasetDeclaration) -> list[str]:

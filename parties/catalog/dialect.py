@@ -15,29 +15,13 @@ from functools import cached_property
 from typing import Final
 
 from parties.toml import StrictTable
+from tabular.cells import BELOW_LIMIT, halved, limit_in
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """The separators that are recognized, and how they are called."""
 
-BLANK_MARKS: Final = (
-    "?",
-    "NA",
-    "N/A",
-    "n/a",
-    "NULL",
-    "null",
-    "NaN",
-    "nan",
-    "None",
-    "-",
-    "--",
-    ".",
-    "#N/A",
-    "k.A.",
-)
-"""What is recognized as a token for a missing cell, so that advice can name it."""
-
 ISO: Final = "%Y-%m-%d"
+CHOICES: Final = ("", *BELOW_LIMIT)
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DIRECTIVES: Final = {
     "Y": "[0-9]{4}",
@@ -61,24 +45,31 @@ class Writing:
         date_format: of dates, in the directives of `strptime`; empty is 1990-12-31. A time of day that it
             names is read and left out.
         missing_tokens: what a missing cell may hold besides nothing.
+        below_limit: what a number such as `<0.2` is read as, one of `tabular.cells.BELOW_LIMIT`; empty is no
+            number.
     """
 
     decimal: str = "."
     thousands: str = ""
     date_format: str = ""
     missing_tokens: tuple[str, ...] = ()
+    below_limit: str = ""
 
     @property
     def is_plain(self) -> bool:
-        """Whether numbers are written with a point and without thousands."""
-        return self.decimal == "." and not self.thousands
+        """Whether numbers are written with a point, without thousands, and none as below a limit."""
+        return self.decimal == "." and not self.thousands and not self.below_limit
 
     def plain_number(self, text: str) -> str | None:
         """A number as `[+-]digits[.digits]`, or None if it is not written like this."""
         found = self._number.fullmatch(text)
-        if found is None:
+        if found is not None:
+            return self._pointed(text)
+        limit = limit_in(text) if self.below_limit else None
+        if limit is None or self._number.fullmatch(limit) is None:
             return None
-        return self._pointed(text)
+        plain = self._pointed(limit)
+        return halved(plain) if self.below_limit == "half" else plain
 
     def plain_numbers(self, texts: Sequence[str]) -> list[str] | None:
         """Many numbers at once, None if one of them is not written like this."""
@@ -210,7 +201,9 @@ def parse_writing(table: StrictTable, default: Writing) -> Writing:
             "has one that is blank or has blanks around it",
             "Remove it; an empty cell counts as missing anyway.",
         )
-    return Writing(decimal, thousands, form, tokens)
+    return Writing(
+        decimal, thousands, form, tokens, table.choice("below_limit", CHOICES, default.below_limit)
+    )
 
 
 def parse_dialect(table: StrictTable) -> Dialect:

@@ -28,6 +28,7 @@ from parties.catalog.sources import batches, header
 from parties.catalog.survey import Range, survey
 from parties.errors import DataError
 from parties.texts import is_plain
+from tabular.column_names import is_called
 
 MAX_COLUMNS: Final = 5000
 """More are not drafted: they would not fit into a catalog, whose text has a bound."""
@@ -37,18 +38,6 @@ _SAMPLE: Final = 10
 _ROUNDS: Final = 5
 _NONE: Final[Mapping[str, str]] = {}
 _EPOCH: Final = date(1970, 1, 1)
-_PERSON: Final = (
-    "patient",
-    "person",
-    "subject",
-    "member",
-    "client",
-    "customer",
-    "versichert",
-    "pid",
-    "mrn",
-    "ssn",
-)
 
 
 @dataclass
@@ -206,7 +195,7 @@ def _proposed(one: Look, held: Range) -> ColumnDraft:
         high = _round(greatest, schema.scale) if greatest > 0 else 0 if low else 10**schema.scale
         said = f"{number(least, schema.scale)} to {number(greatest, schema.scale)}"
     changed = replace(schema, lower=low, upper=high)
-    return ColumnDraft(replace(column, schema=changed, is_confirmed=False), said, one.others)
+    return ColumnDraft(replace(column, schema=changed, is_confirmed=False), said, one.others, one.note)
 
 
 def _round(value: int, scale: int) -> int:
@@ -243,8 +232,8 @@ def _name(found: Draft) -> None:
 
 
 def _is_person(name: str) -> bool:
-    return any(word in name.lower() for word in _PERSON)
+    return is_called(name, "person", "account")
 
 
 def _is_place(name: str) -> bool:
-    return any(word in name.lower() for word in ("plz", "zip", "post", "tel", "phone", "code"))
+    return is_called(name, "postcode", "phone", "code")

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from parties.catalog.cells import is_nan
 from parties.catalog.columns import MAX_SCALE, ColumnDeclaration
-from parties.catalog.dialect import BLANK_MARKS, ISO, Writing
+from parties.catalog.dialect import ISO, Writing
+from tabular.cells import MISSING_TOKENS, limit_in
 
 DATE_FORMATS: Final = (
     *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d"),
@@ -52,10 +53,15 @@ def hint(place: str, column: ColumnDeclaration, cell: Any) -> str:
     """
     text = "NaN" if is_nan(cell) else cell.strip() if isinstance(cell, str) else ""
     below = f"below [{place}]"
-    if text in BLANK_MARKS:
+    if text in MISSING_TOKENS:
         end = "" if column.missing != "error" else ', and missing = "drop" or impute = "VALUE"'
         tokens = ", ".join(f'"{token}"' for token in (*column.tokens, text))
         return f"Write missing_tokens = [{tokens}]{end} {below}, if such cells are missing."
+    if column.type in _NUMBERS and limit_in(text) is not None and not column.writing.below_limit:
+        return (
+            f'Write below_limit = "half" (half the limit of detection) or "limit" {below}; '
+            "among missing_tokens such cells would be lost, which are just the least ones."
+        )
     advice = ""
     if column.type in _NUMBERS:
         advice = _number(column, cell, text)

@@ -12,22 +12,21 @@ from typing import Any, Final
 
 from parties.catalog.cells import CONTROL
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.dialect import BLANK_MARKS, ISO, Writing
+from parties.catalog.dialect import ISO, Writing
 from parties.catalog.hints import date_formats, has_short_year, looks_like_code, writings
 from parties.texts import is_plain
 from smc.analyses.studies.columns import DAYS, Schema
+from tabular.cells import MISSING_TOKENS, limit_in, lost_by_limits
+from tabular.column_names import direct, is_called
 
 MAX_LABELS: Final = 20
 """A column with more different texts is one of texts, not of labels."""
 
-_CODE: Final = re.compile(
-    r"(^|[^a-z])(id|ids|nr|no|num|number|nummer|code|card|karte|pid|mrn|ssn|plz|zip|postcode|postleitzahl|tel|phone)s?$"
-)
-_PERSONAL: Final = re.compile(
-    r"name|patient|person|member|client|customer|street|stra(ss|ß)e|address|adresse|mail|phone|telefon"
-)
-"""Columns whose cells are never labels: the peer would see them."""
-_DAY: Final = re.compile(r"dat|day|tag|born|birth|geb")
+_CODES: Final = ("identifier", "account", "street", "postcode", "phone", "code")
+"""Kinds of columns whose numbers nobody adds up."""
+_PERSONAL: Final = ("person",)
+"""Kinds, besides those that name persons, whose cells are never labels: the peer would see them."""
+_DAYS: Final = ("date", "birth_date")
 _WIDE: Final = 10**17
 """Bounds while the real ones are being looked for; they fit 63 bits."""
 _LABEL: Final = 40
@@ -60,8 +59,12 @@ class Look:
 
 def is_code(name: str) -> bool:
     """Whether the name of a column is that of numbers that nobody adds up, such as card numbers."""
-    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", name).strip().lower()
-    return _CODE.search(words) is not None
+    return is_called(name, *_CODES)
+
+
+def is_personal(name: str) -> bool:
+    """Whether a column is called like one of persons, whose cells the peer must not see as labels."""
+    return direct(name) is not None or is_called(name, *_PERSONAL)
 
 
 def look(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wanted: str = "") -> Look:
@@ -77,7 +80,7 @@ def look(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wante
     for cell, count in cells.items():
         if cell is not None and not (isinstance(cell, str) and not cell.strip()):
             held[cell.strip() if isinstance(cell, str) else cell] += count
-    tokens = tuple(sorted(cell for cell in held if isinstance(cell, str) and cell in BLANK_MARKS))
+    tokens = tuple(sorted(cell for cell in held if isinstance(cell, str) and cell in MISSING_TOKENS))
     there = [cell for cell in held if cell not in tokens or not isinstance(cell, str)]
     missing = "drop" if sum(held.values()) < sum(cells.values()) or tokens else "error"
     text = ColumnDeclaration(name, "text", Schema("text"), missing, Writing(missing_tokens=tokens))
@@ -108,7 +111,7 @@ def look(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wante
         return long if wanted == "text" else Look(text, reason=f"type {wanted} has to be written by hand")
     if is_code(name) or any(map(looks_like_code, weights)):
         return of_type["date"]() or long
-    few = 0 if short or _PERSONAL.search(name.lower()) else min(MAX_LABELS, sum(weights.values()) // 2)
+    few = 0 if short or is_personal(name) else min(MAX_LABELS, sum(weights.values()) // 2)
     return of_type["date"]() or of_type["integer"]() or _labels(text, weights, few) or long
 
 
@@ -133,7 +136,7 @@ def _text(cell: Any) -> str:
 
 def _dates(text: ColumnDeclaration, weights: Mapping[str, int], name: str, likely: Writing) -> Look | None:
     forms, odd = _fitting(weights, date_formats)
-    if not _DAY.search(name.lower()):
+    if not is_called(name, *_DAYS):
         forms = [form for form in forms if re.search(r"[^%a-zA-Z]", form)]
     forms.sort(key=lambda form: form != likely.date_format)
     if not forms:
@@ -143,6 +146,9 @@ def _dates(text: ColumnDeclaration, weights: Mapping[str, int], name: str, likel
 
 
 def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing) -> Look | None:
+    limits = tuple(one for one in weights if limit_in(one) is not None)
+    if limits and len(limits) <= min(MAX_LABELS, len(weights) - 1):
+        return _of_limits(text, weights, limits, likely)
     ways, odd = _fitting(weights, writings)
     ways.sort(key=lambda way: (way.decimal != likely.decimal, way.thousands != likely.thousands))
     if not ways:
@@ -160,6 +166,18 @@ def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writin
         for other in ways[1:]
     )
     return Look(replace(text, type=kind, schema=schema, writing=way, missing=missing), others)
+
+
+def _of_limits(
+    text: ColumnDeclaration, weights: Mapping[str, int], limits: tuple[str, ...], likely: Writing
+) -> Look | None:
+    """Numbers with some below a limit of detection, which count as missing until a person says more."""
+    others = {one: count for one, count in weights.items() if one not in limits}
+    tokens = replace(text.writing, missing_tokens=(*text.tokens, *limits))
+    found = _numbers(replace(text, writing=tokens, missing="drop"), others, likely)
+    if found is None or found.reason:
+        return found
+    return replace(found, note=lost_by_limits(limits[0]))
 
 
 def _fitting(weights: Mapping[str, int], forms: Any) -> tuple[list[Any], tuple[str, ...]]:

@@ -11,13 +11,14 @@ from typing import Any, Final
 
 import parties
 import smc
+import tabular
 from parties.plugins import Plugin
 from parties.ports.terms import NEWEST
 from parties.ports.wire import WIRE
 from parties.release import release
 
 _DOMAIN: Final = b"duetto code v1\0"
-_PACKAGES: Final = {"parties": parties, "smc": smc}
+_PACKAGES: Final = {"parties": parties, "smc": smc, "tabular": tabular}
 
 
 @functools.cache

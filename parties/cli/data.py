@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from parties.catalog.checking import unconfirmed
+from parties.catalog.checking import below_limits, unconfirmed
 from parties.catalog.declaration import load_catalog
 from parties.catalog.described import dataset_document, dataset_documents
 from parties.catalog.reading import Reader
@@ -84,7 +84,11 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
         if found.error is not None:
             errors[one], faults[one] = found.error, found.faults
         else:
-            counted[one] = {**(found.counts or {}), "unconfirmed": unconfirmed(dataset)}
+            counted[one] = {
+                **(found.counts or {}),
+                "unconfirmed": unconfirmed(dataset),
+                "below_limits": below_limits(dataset),
+            }
     report: dict[str, Any] = {
         "rows": {one: counts["rows"] for one, counts in counted.items()},
         "datasets": counted,
@@ -112,6 +116,8 @@ def _show_counts(out: Screen, counted: Mapping[str, Mapping[str, Any]]) -> None:
     rows = [[one, *(_cell(counts[head]) for head in heads[1:])] for one, counts in counted.items()]
     out.print(table("", heads, rows))
     for one, counts in counted.items():
+        for column, said in counts["below_limits"].items():
+            out.print(f"{one}, column {column!r}: {said}")
         if counts["unconfirmed"]:
             out.print(
                 with_config(

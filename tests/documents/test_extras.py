@@ -11,7 +11,9 @@ with (ROOT / "pyproject.toml").open("rb") as _file:
     PROJECT = tomllib.load(_file)["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 SOURCES = [
-    path for package in ("duetto", "smc", "parties", "anonymizer") for path in (ROOT / package).rglob("*.py")
+    path
+    for package in ("duetto", "smc", "parties", "anonymizer", "tabular")
+    for path in (ROOT / package).rglob("*.py")
 ]
 PAGES = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from anonymizer.documents.direct.gazetteers import given_names, listed, words_of
+from anonymizer.documents.direct.gazetteers import listed, words_of
+from tabular.person_names import given_names
 
 Check = Callable[[str], int]
 

@@ -31,12 +31,6 @@ def words_of(language: str, name: str) -> tuple[str, ...]:
 
 
 @cache
-def given_names() -> frozenset[str]:
-    """First names of all languages that have a list of them."""
-    return frozenset(one for language in LANGUAGES for one in words_of(language, "given"))
-
-
-@cache
 def titles() -> frozenset[str]:
     """Titles of all languages, in small letters."""
     found = {

@@ -14,9 +14,10 @@ from functools import lru_cache
 from typing import Final
 
 from anonymizer.documents.direct.found import Found, Kind
-from anonymizer.documents.direct.gazetteers import given_names, listed, places, titles, words_of
+from anonymizer.documents.direct.gazetteers import listed, places, titles, words_of
 from anonymizer.documents.languages.lacking import lacking
 from anonymizer.documents.texts.text import Document, Language, Word
+from tabular.person_names import given_names
 
 _PARTICLES: Final = frozenset(
     {

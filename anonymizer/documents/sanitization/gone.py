@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from anonymizer.documents.direct.coreference import Name
-from anonymizer.documents.direct.gazetteers import given_names, listed, places, titles
+from anonymizer.documents.direct.gazetteers import listed, places, titles
 from anonymizer.documents.direct.lexicon import is_common
 from anonymizer.documents.generalization.deletion import PLACEHOLDERS
 from anonymizer.documents.languages.vocabulary import ABBREVIATIONS, FRENCH, FUNCTION_WORDS, GERMAN
@@ -20,6 +20,7 @@ from anonymizer.documents.texts.edits import Edit, applied, composed, edited_spa
 from anonymizer.documents.texts.standing import still_standing
 from anonymizer.documents.texts.terms import Terms
 from anonymizer.documents.texts.text import Document, Language, Span, folded
+from tabular.person_names import given_names
 
 _ROUNDS: Final = 100
 """More than any document needs: each hides something more."""

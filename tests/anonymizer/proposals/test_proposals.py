@@ -18,6 +18,7 @@ from anonymizer.proposals.profiles import profile, separation, together
 from anonymizer.proposals.proposal import propose
 from anonymizer.proposals.roles import proposed
 from anonymizer.proposals.writing import written
+from anonymizer.tables import files
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.table import Table
 from tests.anonymizer.data import shared
@@ -233,11 +234,11 @@ def test_public_tables_lead_to_a_release(tmp_path, run, name):
 
 def test_a_proposal_of_what_tells_an_identifier_is_corrected():
     frame = people()
-    frame["rank"] = frame["name"].rank().astype(int) * 3
+    frame["standing"] = frame["name"].rank().astype(int) * 3
     frame["copy"] = frame["sex"].map({"f": "x", "m": "y"})
     found = propose(Table.of(frame), Dialect())
     roles = {one.profile.name: one.role for one in found.columns}
-    assert roles["rank"] == "identifiers"
+    assert roles["standing"] == "identifiers"
     assert roles["copy"] == "quasi_identifiers"
     with pytest.raises(AnonymizerError):
         propose(Table.of(frame.head(1)), Dialect())
@@ -255,3 +256,49 @@ def test_a_wrong_encoding_is_answered_by_the_option(tmp_path, run, encoding, giv
     assert "[csv]" not in err
     out, _ = run("anonymize init data.csv")
     assert f'encoding = "{encoding}"' in out
+
+
+def laboratory(path) -> None:
+    """An export with limits of detection and three ways to say that a cell is missing."""
+    lines = ["Alter;Geschlecht;Kreatinin;Gewicht;Geburtsdatum"]
+    for i in range(120):
+        kreatinin = "<0,2" if i % 6 == 0 else f"{i % 7},{i % 9}"
+        weight = "k.A." if i % 11 == 0 else f"{60 + i % 30},5"
+        born = "00.00.0000" if i % 13 == 0 else f"0{1 + i % 9}.03.19{50 + i % 40}"
+        lines.append(f"{20 + i % 50};{'wm'[i % 2]};{kreatinin};{weight};{born}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_what_stands_for_a_missing_cell_or_a_limit_takes_no_column_out(tmp_path, run):
+    laboratory(tmp_path / "data.csv")
+    told = json.loads(run("anonymize init data.csv --json")[0])
+    assert "identifiers" not in told["roles"]
+    looks = {one["name"]: one["look"] for one in told["columns"]}
+    assert (looks["Kreatinin"], looks["Gewicht"], looks["Geburtsdatum"]) == ("number", "number", "date")
+    assert "below a limit of detection and count as missing" in told["warnings"][0]
+    run("anonymize init data.csv -o s.toml")
+    assert "# WARNING: Cells such as '<0,2'" in (tmp_path / "s.toml").read_text()
+    run("anonymize data.csv --spec s.toml -o out.csv")
+
+
+@pytest.mark.parametrize(("choice", "held"), [("half", 0.1), ("limit", 0.2)])
+def test_values_below_a_limit_are_read_as_the_specification_chooses(tmp_path, run, choice, held):
+    laboratory(tmp_path / "data.csv")
+    dialect = Dialect.from_mapping({"delimiter": ";", "decimal": ",", "below_limit": choice})
+    table = files.table(tmp_path / "data.csv", dialect)
+    assert table.is_numeric("Kreatinin")
+    assert table.numbers("Kreatinin")[0] == pytest.approx(held)
+    assert table.numbers("Kreatinin")[1] == pytest.approx(1.1)
+    with pytest.raises(AnonymizerError, match="below_limit"):
+        Dialect.from_mapping({"below_limit": "third"})
+
+
+def test_many_columns_without_a_role_are_a_warning(tmp_path, run):
+    frame = people()[["age", "sex", "zip", "diagnosis"]]
+    for column in range(7):
+        digests = [hashlib.sha256(b"%d %d" % (i, column)).digest() for i in range(len(frame))]
+        frame[f"v{column}"] = [digest[0] % 4 for digest in digests]
+    frame.to_csv("data.csv", index=False)
+    _, told = run("anonymize init data.csv -o s.toml")
+    assert "columns have no role" in told
+    assert "single out" in told

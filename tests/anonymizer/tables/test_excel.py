@@ -52,8 +52,8 @@ def test_columns_have_the_types_of_their_cells(tmp_path):
 def test_what_cannot_be_read_is_said(tmp_path):
     with pytest.raises(TableError, match="is empty"):
         files.table(sheet(tmp_path / "t.xlsx"))
-    with pytest.raises(TableError, match="column 2 has no name"):
-        files.table(sheet(tmp_path / "t.xlsx", ["a", None, "c"], [1, 2, 3]))
+    with pytest.raises(TableError, match="columns 2 and 3 have no names"):
+        files.table(sheet(tmp_path / "t.xlsx", ["a", None, None], [1, 2, 3]))
     with pytest.raises(TableError, match="two columns 'a'"):
         files.table(sheet(tmp_path / "t.xlsx", ["a", "a"], [1, 2]))
     (tmp_path / "t.xlsx").write_bytes(b"no")

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parties.catalog.batch import positions
+from parties.catalog.checking import below_limits, checked
 from parties.catalog.confirming import confirmed, proposal
 from parties.catalog.declaration import DatasetDeclaration, catalog_of, load_catalog
 from parties.catalog.dialect import Dialect, Writing
@@ -308,3 +309,49 @@ def test_persons_names_are_never_labels_and_short_years_never_dates(tmp_path):
     }
     assert "# Years of two digits are no dates: write four in the source." in text
     assert found.left_out == {"bell": "one of its cells has a control character"}
+
+
+def creatinine(path: Path) -> None:
+    """Laboratory values of which a fifth lie below two limits of detection."""
+    rows = [
+        f"{row};{'<0,2' if row % 10 == 0 else '<0,15' if row % 10 == 5 else f'{row % 7},{row % 9}'}"
+        for row in range(60)
+    ]
+    path.write_text("nr;Kreatinin\n" + "\n".join(rows) + "\n", encoding="utf-8")
+
+
+def test_values_below_a_limit_are_named_as_such_and_the_bias_is_said(tmp_path):
+    creatinine(tmp_path / "d.csv")
+    found, text, dataset = drafted(tmp_path / "d.csv")
+    column = dataset.columns["Kreatinin"]
+    assert (column.type, column.missing, set(column.tokens)) == ("decimal", "drop", {"<0,2", "<0,15"})
+    assert load(dataset, ["Kreatinin"]).rows == 48
+    assert "below a limit of detection and count as missing" in text
+    assert "means come out too high" in found.columns["Kreatinin"].note
+    said = below_limits(dataset)["Kreatinin"]
+    assert 'below_limit = "half"' in said
+
+
+@pytest.mark.parametrize(("choice", "held"), [("half", (100, 75)), ("limit", (200, 150))])
+def test_values_below_a_limit_are_read_as_the_catalog_chooses(tmp_path, choice, held):
+    creatinine(tmp_path / "d.csv")
+    text = drafted(tmp_path / "d.csv")[1]
+    lines = [line for line in text.splitlines() if not line.startswith(("missing", "confirmed"))]
+    lines = [line.replace("scale = 1", f'scale = 3\nbelow_limit = "{choice}"') for line in lines]
+    catalog = parse("\n".join(lines), "catalog.toml", ConfigError)
+    dataset = catalog_of(catalog, tmp_path / "catalog.toml").dataset("d")
+    assert not below_limits(dataset)
+    read = load(dataset, ["Kreatinin"])
+    assert read.rows == 60
+    assert (read.columns["Kreatinin"].integers[0], read.columns["Kreatinin"].integers[5]) == held
+
+
+def test_a_value_below_a_limit_that_is_not_declared_is_named(tmp_path):
+    creatinine(tmp_path / "d.csv")
+    text = drafted(tmp_path / "d.csv")[1]
+    lines = [line for line in text.splitlines() if not line.startswith(("missing", "confirmed"))]
+    dataset = catalog_of(
+        parse("\n".join(lines), "catalog.toml", ConfigError), tmp_path / "catalog.toml"
+    ).dataset("d")
+    faults = checked(dataset).faults
+    assert 'below_limit = "half" (half the limit of detection) or "limit"' in faults[0].hint

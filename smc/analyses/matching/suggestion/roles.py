@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from smc.errors import UsageError
+from tabular.column_names import named_as_a_whole
 
 GIVEN: Final = "given_name"
 SURNAME: Final = "surname"
@@ -16,17 +16,18 @@ TOWN: Final = "town"
 STREET: Final = "street"
 SEX: Final = "sex"
 
-_NAMES: Final[Mapping[str, str]] = {
-    GIVEN: r"given_?names?|first_?names?|fore_?names?|vornamen?|prenom",
-    SURNAME: r"sur_?names?|last_?names?|family_?names?|nachnamen?|familiennamen?|nom",
-    BORN: r"born|birth|dob|date_?of_?birth|birth_?(date|day)|geburtsdatum|geboren|geb_?dat(um)?",
-    POSTCODE: r"post_?codes?|postal_?codes?|zip(_?code)?|plz|postleitzahl",
-    TOWN: r"town|city|suburb|place|ort|stadt|wohnort",
-    STREET: r"street|street_?name|address(_?(1|line))?|stra(ss|ß)e|adresse",
-    SEX: r"sex|gender|geschlecht",
+_KINDS: Final[Mapping[str, str]] = {
+    GIVEN: "given_name",
+    SURNAME: "surname",
+    BORN: "birth_date",
+    POSTCODE: "postcode",
+    TOWN: "town",
+    STREET: "street",
+    SEX: "sex",
 }
+"""The kind of column names that fits each role."""
 
-ROLES: Final = tuple(_NAMES)
+ROLES: Final = tuple(_KINDS)
 """All roles that a column can have."""
 
 
@@ -46,7 +47,7 @@ def guessed(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
     """
     names = list(columns)
     for role, column in given.items():
-        if role not in _NAMES:
+        if role not in _KINDS:
             raise UsageError(f"{role!r} is not a role of a column.", f"Use {', '.join(ROLES)}.")
         if column and column not in names:
             raise UsageError(f"The file has no column {column!r}.", f"Name one of {', '.join(names)}.")
@@ -54,8 +55,12 @@ def guessed(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
     if len(set(taken)) < len(taken):
         raise UsageError("A column has two roles.", "Name each column for one role only.")
     found = {}
-    for role, pattern in _NAMES.items():
-        fitting = (name for name in names if name not in taken and re.fullmatch(pattern, _plain(name)))
+    for role, kind in _KINDS.items():
+        fitting = (
+            name
+            for name in names
+            if name not in taken and any(one.name == kind for one in named_as_a_whole(name))
+        )
         column = given[role] if role in given else next(fitting, "")
         if column:
             found[role] = column
@@ -66,8 +71,3 @@ def guessed(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
             f"Say which by --role {missing[0]}=COLUMN; there is no recipe without names and date of birth.",
         )
     return found
-
-
-def _plain(name: str) -> str:
-    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", name).strip().lower()
-    return re.sub(r"[\s.-]+", "_", words)

@@ -1,0 +1,36 @@
+"""The first line of a file: each column has one name of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from anonymizer.errors import TableError
+
+UNNAMED: Final = "column-"
+"""What the one column without a name is called, before its place."""
+
+
+def named(path: Path, cells: Sequence[str], line: str) -> list[str]:
+    """The names of the columns; one without a name, as that of row numbers often is, is called `column-1`.
+
+    Args:
+        path: of the file.
+        cells: of its first line, without blanks around them.
+        line: what the first line is called: `line` or `row`.
+
+    Raises:
+        TableError: several columns have no name, or two have the same.
+    """
+    places = [place for place, name in enumerate(cells, 1) if not name]
+    if len(places) > 1:
+        raise TableError(
+            f"{path}: columns {places[0]} and {places[1]} have no names in the first {line}.",
+            "Give them names there, or take them out.",
+        )
+    names = [name or f"{UNNAMED}{place}" for place, name in enumerate(cells, 1)]
+    for name in names:
+        if names.count(name) > 1:
+            raise TableError(f"{path} has two columns {name!r}.", "Rename one.")
+    return names

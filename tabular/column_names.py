@@ -1,0 +1,187 @@
+"""What a column holds by its name: one table of words in seven languages, `column_words.toml`.
+
+A name says nothing for certain. It is read so that a person is asked, and that what is called a name of
+persons does not leave unseen.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Final, Literal
+
+Role = Literal["identifiers", "quasi_identifiers", "sensitive", ""]
+
+LANGUAGES: Final = ("en", "de", "fr", "es", "it", "nl", "ja")
+"""The languages of the table."""
+
+_LONGEST: Final = 6
+"""Words of a name that are read together at most."""
+_SHORTEST: Final = 4
+"""Letters of a beginning or an end of a word."""
+_REMEMBERED: Final = 4096
+_EASTERN: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]")
+_CHANGE: Final = re.compile(r"(?<=[a-z\u00df-\u00ff])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PIECE: Final = re.compile(r"[^\W\d_]+|\d+")
+_SPELT_OUT: Final = re.compile("(?<=[aou])e")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What columns of some names hold.
+
+    Attributes:
+        name: such as `surname` or `birth_date`; a key of the table.
+        role: that such a column has to an attacker, as `[roles]` of the anonymizer calls it; empty for a word
+            that says nothing of it.
+        is_direct: whether a single cell names, or finds, a person: names, addresses, numbers of accounts.
+    """
+
+    name: str
+    role: Role
+    is_direct: bool
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The words of the table, folded, by how they are found in a name; each with its kinds."""
+
+    anywhere: Mapping[str, frozenset[str]]
+    whole: Mapping[str, frozenset[str]]
+    at_the_end: Mapping[str, frozenset[str]]
+    beginnings: tuple[tuple[str, str], ...]
+    ends: tuple[tuple[str, str], ...]
+    last_ends: tuple[tuple[str, str], ...]
+    eastern: tuple[tuple[str, str], ...]
+    eastern_last: tuple[tuple[str, str], ...]
+
+
+def kinds() -> Mapping[str, Kind]:
+    """All kinds by their names, in the order of the table."""
+    return _table()[0]
+
+
+@lru_cache(_REMEMBERED)
+def kinds_of(name: str) -> tuple[Kind, ...]:
+    """The kinds that the name of a column has words of, in the order of the table; often none.
+
+    Case, accents, the width of letters, separators, and umlauts written as two letters make no difference:
+    `Geburtsdatum`, `GEBURTS_DATUM`, `dateOfBirth` and `ＤＯＢ` are birth dates.
+
+    Args:
+        name: of the column, in any of `LANGUAGES`.
+    """
+    pieces = _pieces(name)
+    found = _longest(_found(pieces))
+    found |= _eastern(_joined(pieces))
+    return tuple(kind for key, kind in kinds().items() if key in found)
+
+
+@lru_cache(_REMEMBERED)
+def named_as_a_whole(name: str) -> tuple[Kind, ...]:
+    """The kinds of which the whole name of a column is a word, not only a part of it."""
+    pieces = _pieces(name)
+    whole = {kind for start, end, kind in _found(pieces) if (start, end) == (0, len(pieces))}
+    if _EASTERN.search(name):
+        whole |= _eastern(_joined(pieces))
+    return tuple(kind for key, kind in kinds().items() if key in whole)
+
+
+def is_called(name: str, *wanted: str) -> bool:
+    """Whether the name of a column has a word of one of some kinds.
+
+    Args:
+        name: of the column.
+        wanted: names of kinds.
+    """
+    return any(kind.name in wanted for kind in kinds_of(name))
+
+
+def direct(name: str) -> Kind | None:
+    """The first kind by which a column would name persons; None if its name says none."""
+    return next((kind for kind in kinds_of(name) if kind.is_direct), None)
+
+
+def _found(pieces: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+    """Where words of the table stand among the pieces of a name: first and last piece, and the kind."""
+    words, count = _table()[1], len(pieces)
+    for start in range(count):
+        for end in range(start + 1, min(count, start + _LONGEST) + 1):
+            text = "".join(pieces[start:end])
+            found = set(words.anywhere.get(text, ()))
+            if (start, end) == (0, count):
+                found |= words.whole.get(text, frozenset())
+            if end == count:
+                found |= words.at_the_end.get(text, frozenset())
+            for kind in found:
+                yield start, end, kind
+        piece = pieces[start]
+        starts, stops = words.beginnings, words.ends + (words.last_ends if start == count - 1 else ())
+        for part, kind in starts:
+            if piece.startswith(part):
+                yield start, start + 1, kind
+        for part, kind in stops:
+            if piece.endswith(part):
+                yield start, start + 1, kind
+
+
+def _longest(found: Iterable[tuple[int, int, str]]) -> set[str]:
+    """The kinds without those whose word is part of a longer one: `marital status` is no outcome."""
+    spans = [*found]
+    return {
+        kind
+        for start, end, kind in spans
+        if not kinds()[kind].role
+        or not any(first <= start and end <= last and last - first > end - start for first, last, _ in spans)
+    }
+
+
+def _eastern(text: str) -> set[str]:
+    """The kinds of words in a script without blanks."""
+    words = _table()[1]
+    found = {kind for word, kind in words.eastern if word in text}
+    return found | {kind for word, kind in words.eastern_last if text.endswith(word)}
+
+
+def _joined(pieces: Iterable[str]) -> str:
+    return "".join(pieces)
+
+
+def _pieces(name: str) -> tuple[str, ...]:
+    """The words and numbers of a name, folded."""
+    text = _CHANGE.sub(" ", unicodedata.normalize("NFKC", name))
+    return tuple(_folded(piece) for piece in _PIECE.findall(text))
+
+
+def _folded(text: str) -> str:
+    split = unicodedata.normalize("NFKD", text.casefold())
+    return _SPELT_OUT.sub("", "".join(one for one in split if not unicodedata.combining(one)))
+
+
+@cache
+def _table() -> tuple[Mapping[str, Kind], _Words]:
+    path = resources.files(__package__).joinpath("column_words.toml")
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    known = {key: Kind(key, one.get("role", ""), one.get("direct", False)) for key, one in document.items()}
+    exact: dict[str, dict[str, set[str]]] = {"": {}, "=": {}, "$": {}}
+    parts: dict[str, list[tuple[str, str]]] = {one: [] for one in ("x*", "*x", "*x$", "ja", "ja$")}
+    for key, one in document.items():
+        for entry in (word for language in LANGUAGES for word in one.get(language, ())):
+            word = "".join(_pieces(entry)) or entry.strip("=$*")
+            last = "$" if entry.endswith("$") else ""
+            if "*" in entry:
+                parts["x*" if entry.endswith("*") else f"*x{last}"].append((word, key))
+            elif _EASTERN.search(entry) and not entry.startswith("="):
+                parts[f"ja{last}"].append((word, key))
+            else:
+                way = "=" if entry.startswith("=") else last
+                exact[way].setdefault(word, set()).add(key)
+    anywhere, whole, ending = (
+        {word: frozenset(found) for word, found in exact[way].items()} for way in ("", "=", "$")
+    )
+    return known, _Words(anywhere, whole, ending, *(tuple(found) for found in parts.values()))

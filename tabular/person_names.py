@@ -1,0 +1,82 @@
+"""Whether texts are names of persons, by lists of common ones: a look, not a proof."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Final
+
+_WORDS: Final = re.compile(r"[^\W\d_]+")
+_EASTERN: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]+")
+_MOST_WORDS: Final = 5
+_LONGEST_EASTERN: Final = 7
+_DIFFERENT: Final = 3
+"""Listed names that must be there: a category may be called Charlotte or Adams by chance."""
+
+
+def holds_names(counts: Mapping[str, int]) -> bool:
+    """Whether half of the cells of a column, and half of its different values, are names of persons.
+
+    Args:
+        counts: how often each text occurs.
+    """
+    listed = [text for text in counts if is_name(text)]
+    if len(listed) < max(_DIFFERENT, len(counts) / 2):
+        return False
+    return 2 * sum(counts[text] for text in listed) >= sum(counts.values())
+
+
+def is_name(text: str) -> bool:
+    """Whether a text has the form of a name, with a listed first name or surname in it.
+
+    Args:
+        text: such as `Anna Weber`, `WEBER, A.` or `山田 太郎`.
+    """
+    plain = unicodedata.normalize("NFKC", text).strip()
+    if _EASTERN.search(plain):
+        joined = "".join(plain.split())
+        return (
+            len(joined) <= _LONGEST_EASTERN
+            and _EASTERN.fullmatch(joined) is not None
+            and joined.startswith(_eastern("surname"))
+            and (joined in _eastern("surname") or joined.endswith(_eastern("given")) or " " in plain)
+        ) or joined in _eastern("given")
+    if any(letter.isdigit() for letter in plain):
+        return False
+    words = _WORDS.findall(plain)
+    return 0 < len(words) <= _MOST_WORDS and not _folded(words).isdisjoint(_western())
+
+
+def given_names() -> frozenset[str]:
+    """First names of English, German and French, as they are written."""
+    return frozenset(word for language in ("en", "de", "fr") for word in _lists()["given"][language])
+
+
+def _folded(words: Sequence[str]) -> set[str]:
+    return {_plain(word) for word in words}
+
+
+def _plain(word: str) -> str:
+    split = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(one for one in split if not unicodedata.combining(one))
+
+
+@cache
+def _western() -> frozenset[str]:
+    lists = (words for one in _lists().values() for language, words in one.items() if language != "ja")
+    return frozenset(_plain(word) for words in lists for word in words)
+
+
+@cache
+def _eastern(kind: str) -> tuple[str, ...]:
+    return tuple(_lists()[kind]["ja"])
+
+
+@cache
+def _lists() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    path = resources.files(__package__).joinpath("person_names.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,103 @@
+"""Names of columns in seven languages and all the ways in which exports write them."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+
+import pytest
+
+from tabular.column_names import LANGUAGES, direct, is_called, kinds, kinds_of, named_as_a_whole
+
+ROLES = ("identifiers", "quasi_identifiers", "sensitive", "")
+
+CALLED = {
+    "surname": "surname LastName family-name NACHNAME Patientennachname nom apellido_1 cognome achternaam 姓",
+    "given_name": "forename firstName VORNAME prénom Prenom nombre nome voornaam 名",
+    "full_name": "name PATIENT_NAME Name,Vorname nom_complet nombre.completo nominativo naam 氏名 患者氏名",
+    "street": "Street address_1 Straße STRASSE Wohnstrasse rue calle indirizzo straat 住所",
+    "phone": "phone Tel. Telefonnr téléphone teléfono cellulare telefoon 電話番号",
+    "mail": "e-mail eMail E_MAIL courriel correo メールアドレス",
+    "identifier": "id patient_nbr PatNr IDNumber Fallnummer identifiant 患者番号 ＩＤ",
+    "account": "ssn IBAN Versichertennummer dni codice_fiscale BSN マイナンバー",
+    "birth_date": "dob dateOfBirth ＤＯＢ Geburtsdatum Geb.-Datum date_de_naissance geboortedatum 生年月日",
+    "age": "age Age(years) ALTER Alter_in_Jahren edad età leeftijd 年齢",
+    "sex": "sex Gender GESCHLECHT sexe sexo sesso geslacht 性別",
+    "postcode": "zip ZipCode PLZ code_postal CAP 郵便番号",
+    "town": "city Wohnort ville ciudad città woonplaats 市区町村",
+    "nationality": "nationality native-country Staatsangehörigkeit nationalité cittadinanza 国籍",
+    "race": "race Ethnicity raza etnia 人種",
+    "religion": "religion Konfession religione geloof 宗教",
+    "diagnosis": "diag_1 Diagnosis_Code Hauptdiagnose diagnóstico malattia ziekte 病名",
+    "drug": "drug Medikation médicament fármaco geneesmiddel 処方",
+    "income": "income annual_income Einkommen salaire ingresos reddito inkomen 年収",
+    "body": "height Größe Groesse GROESSE Gewicht_(kg) poids statura lengte 身長",
+}
+
+
+@pytest.mark.parametrize("kind", CALLED)
+def test_names_of_every_language_and_form_are_found(kind):
+    missed = [name for name in CALLED[kind].split() if kind not in [one.name for one in kinds_of(name)]]
+    assert not missed
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("spin", "identifier"),
+        ("pinot", "identifier"),
+        ("fluid", "identifier"),
+        ("numeric", "identifier"),
+        ("num_lab_procedures", "identifier"),
+        ("number_of_visits", "identifier"),
+        ("no_of_children", "identifier"),
+        ("stage", "age"),
+        ("average", "age"),
+        ("Betrag", "age"),
+        ("essex", "sex"),
+        ("capsule", "postcode"),
+        ("drug_name", "full_name"),
+        ("country_name", "full_name"),
+        ("vintage", "account"),
+        ("recommended", "surname"),
+        ("病名", "given_name"),
+        ("品名", "given_name"),
+        ("marital_status", "outcome"),
+        ("social grade", "diagnosis"),
+        ("employment_status", "outcome"),
+        ("x", "sex"),
+        ("", "age"),
+    ],
+)
+def test_short_words_are_found_as_whole_words_only(name, kind):
+    assert not is_called(name, kind)
+
+
+def test_what_names_a_person_is_direct_and_what_counts_is_not():
+    assert {key for key, one in kinds().items() if one.is_direct} == {
+        *("surname", "given_name", "full_name", "mail", "phone", "street", "account")
+    }
+    assert direct("Nachname").name == "surname"
+    assert direct("admission_type_id") is direct("age") is direct("diagnosis") is None
+
+
+def test_a_whole_name_is_more_than_a_part_of_it():
+    assert "given_name" in [one.name for one in named_as_a_whole("First Name")]
+    assert not named_as_a_whole("first_name_of_mother_again")
+    assert "birth_date" not in [one.name for one in named_as_a_whole("birth_year")]
+
+
+def test_the_table_has_known_roles_and_languages_and_no_word_twice_in_a_kind():
+    text = resources.files("tabular").joinpath("column_words.toml").read_text(encoding="utf-8")
+    for key, one in tomllib.loads(text).items():
+        assert set(one) <= {"role", "direct", *LANGUAGES}, key
+        assert kinds()[key].role in ROLES
+        for language in LANGUAGES:
+            words = one.get(language, [])
+            assert words, (key, language)
+            assert len(set(words)) == len(words), (key, language)
+            for word in words:
+                bare = word.strip("=$*")
+                assert "*" not in word or len(bare) >= 4, (key, word)
+                name = word.replace("*", "") if "*" in word else bare
+                assert key in [found.name for found in kinds_of(name)], (key, word)
