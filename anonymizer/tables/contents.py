@@ -61,7 +61,7 @@ def _texts(frame: pl.DataFrame, names: tuple[str, ...]) -> list[pl.Expr]:
 def _text(frame: pl.DataFrame, name: str) -> pl.Expr:
     """A cell as a text; lists, bytes and the like as Python writes them."""
     kind, cell = frame.schema[name], pl.col(name)
-    if kind.is_nested() or kind in (pl.Binary, pl.Object):
+    if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration):
         return pl.lit(
             pl.Series(name, [None if c is None else repr(c) for c in frame[name].to_list()], pl.String)
         )
