@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,13 @@ import click
 from anonymizer.cli.init import init
 from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.pages import Telling, page_options
 from anonymizer.cli.releases import ledger_of, ledger_option, of_table, releases
 
 if TYPE_CHECKING:
+    from anonymizer.gate.gate import Page
     from anonymizer.measures.contract.measure import Scale
     from anonymizer.pipelines.spec import Spec
-    from anonymizer.releases.guarantee import Guarantee
     from anonymizer.releases.release import Release
     from anonymizer.report.assessment import Assessment
     from anonymizer.tables.table import Table
@@ -45,7 +46,7 @@ class _WithWords(click.Command):
 @click.option(
     "-o", "--output", "output_path", type=FILE, required=True, help="The release: .csv or .parquet."
 )
-@click.option("--report", "report_path", type=FILE, help="A report on risk and utility, an HTML file.")
+@page_options
 @click.option("--target", help="For the report: measure how well models learn to predict this column.")
 @click.option(
     "--model",
@@ -70,6 +71,8 @@ def anonymize(
     spec_path: Path,
     output_path: Path,
     report_path: Path | None,
+    summary_path: Path | None,
+    made_by: str,
     target: str | None,
     model: str,
     attacks: bool,
@@ -90,13 +93,16 @@ def anonymize(
     For a first specification run `duetto anonymize init DATA`. Every release is recorded beside its table;
     `duetto anonymize releases DATA` lists what was released of it.
     """
-    apart(data, spec_path, output_path, report_path, control_path)
-    places(output_path, report_path)
+    apart(data, spec_path, output_path, report_path, summary_path, control_path)
+    places(output_path, report_path, summary_path)
     asked = (target, attacks, control_path, measures, without, weights, households, scale != "declared")
-    if report_path is None and any(asked):
-        raise click.UsageError("Options that say what to measure are for the report; add --report.")
+    told = {path: what for path, what in ((report_path, "the report"), (summary_path, "to sign")) if path}
+    if not told and (any(asked) or made_by):
+        raise click.UsageError(
+            "Options that say what to measure, and by whom, are for the report; add --report."
+        )
     if chunk_rows is not None:
-        _check_chunks(chunk_rows, report_path, seed, keep_order=keep_order)
+        _check_chunks(chunk_rows, seed, told=bool(told), keep_order=keep_order)
         _by_chunks(
             data, spec_path, output_path, chunk_rows, ledger_path, keep_order=keep_order, as_json=as_json
         )
@@ -121,9 +127,9 @@ def anonymize(
         made = pipeline.release(original)
         recording, release = recording.beside(made, spec.dialect, seed), made.table
         second = [beside(output_path, word) for word in made.extra]
-        apart(data, spec_path, output_path, report_path, manifest_path(output_path), ledger.path, *second)
+        apart(data, spec_path, output_path, *told, manifest_path(output_path), ledger.path, *second)
         assessment = None
-        if report_path is not None:
+        if told:
             utility = target and Learning(original, target=target, model=model, random_state=seed)
             question = Question(
                 attacks=attacks,
@@ -139,7 +145,9 @@ def anonymize(
             )
             with measuring(as_json=as_json) as progress:
                 assessment = assess(original, release, pipeline, question, progress)
+        gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
         warnings = (
+            *gate.warnings,
             *cautions(original, release, assessment, pipeline, seed),
             *files.formulas(release, output_path),
             *recording.warnings,
@@ -147,19 +155,11 @@ def anonymize(
         done, lines = _summary(data, output_path, spec, len(original), len(release), release.names)
         done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
         lines += [*_changes(made, done["k"]), *recording.lines]
-        page = (
-            ""
-            if assessment is None
-            else _page(data, output_path, spec, assessment, warnings, made.guarantees, seed)
-        )
-        gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
-        passed = gate.write(
-            replace(made, manifest=replace(made.manifest, specification=spec.digest)),
-            output_path,
-            {} if report_path is None else {report_path: page},
-            recording,
-        )
-    warnings = (*passed.warnings, *warnings)
+        pages: Mapping[Path, Page] = {}
+        if assessment is not None:
+            telling = Telling(data, output_path, spec, pipeline, made, assessment, warnings, seed, made_by)
+            pages = telling.pages(report_path, summary_path)
+        passed = gate.write(made, output_path, pages, recording)
     done |= {
         "manifest": str(manifest_path(output_path)),
         "order": passed.manifest.order,
@@ -171,23 +171,24 @@ def anonymize(
         f"{manifest_path(output_path)}: the manifest",
         f"{ledger.path}: the record of this release, and of those before",
     ]
-    if report_path is not None and assessment is not None:
+    if assessment is not None:
         measured, said = _measured(assessment)
-        done |= {"report": str(report_path), **measured}
-        lines += [*said, f"{report_path}: the report"]
+        done |= {"report": report_path and str(report_path), "summary": summary_path and str(summary_path)}
+        done |= measured
+        lines += [*said, *(f"{path}: {what}" for path, what in told.items())]
     emit(done | {"warnings": list(warnings)}, lines, as_json=as_json)
     warn(warnings, as_json=as_json)
 
 
-def _check_chunks(rows: int, report_path: Path | None, seed: int | None, *, keep_order: bool) -> None:
+def _check_chunks(rows: int, seed: int | None, *, told: bool, keep_order: bool) -> None:
     """Refuse what cannot be done by chunks.
 
     Raises:
         UsageError: an option that chunks do not go with.
     """
-    if report_path is not None or seed is not None:
+    if told or seed is not None:
         raise click.UsageError(
-            "By chunks nothing is drawn and no report is made: leave --seed and --report out."
+            "By chunks nothing is drawn and no report is made: leave --seed, --report and --summary out."
         )
     if rows < MIN_CHUNK and not keep_order:
         raise click.UsageError(
@@ -287,41 +288,6 @@ def _control(path: Path | None, spec: Spec) -> Table | None:
         return None
     table = files.table(path, spec.dialect)
     return table.declared(spec.roles.among(table.names), spec.hierarchies, spec.schema.among(table.names))
-
-
-def _page(
-    data: Path,
-    output_path: Path,
-    spec: Spec,
-    assessment: Assessment,
-    warnings: tuple[str, ...],
-    promises: tuple[Guarantee, ...],
-    seed: int | None,
-) -> str:
-    from anonymizer.report.page import ReleaseStory, release_page
-
-    roles = spec.roles
-    facts = [
-        ("Specification", spec.title or "without a title"),
-        ("Digest (SHA-256)", spec.digest),
-        ("Identifiers, taken out", ", ".join(roles.identifiers) or "none"),
-        ("Quasi-identifiers", ", ".join(roles.quasi_identifiers) or "none"),
-        ("Sensitive", ", ".join(roles.sensitive) or "none"),
-        ("Hierarchies for", ", ".join(spec.hierarchies) or "no column"),
-        ("Rows released", f"{assessment.released:,} of {assessment.rows:,}"),
-        ("Promised", " ".join(map(str, promises)) or "nothing"),
-        ("Randomness", "of the operating system" if seed is None else f"from seed {seed}"),
-    ]
-    story = ReleaseStory(
-        title=spec.title or "Report on a release",
-        original_name=data.name,
-        release_name=output_path.name,
-        facts=facts,
-        steps=spec.steps,
-        methods=spec.methods,
-        cautions=warnings,
-    )
-    return release_page(story, assessment)
 
 
 COMMANDS = (anonymize,)

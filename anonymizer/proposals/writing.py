@@ -21,7 +21,7 @@ def written(proposal: Proposal, title: str) -> str:
         proposal: to write.
         title: for people.
     """
-    parts = [_head(title, proposal), _csv(proposal.dialect), _roles(proposal), _columns(proposal)]
+    parts = [_head(title, proposal), _PURPOSE, _csv(proposal.dialect), _roles(proposal), _columns(proposal)]
     parts += [_hierarchies(proposal), _steps(proposal)]
     return "\n".join(part for part in parts if part)
 
@@ -33,6 +33,16 @@ def _head(title: str, proposal: Proposal) -> str:
 # separation the part of all pairs of rows that the column tells apart.
 
 title = {_toml(title)}
+"""
+
+
+_PURPOSE: Final = """\
+# What who signs has to know. It stands in the report and in the manifest, which goes out with the release.
+# [purpose]
+# purpose = ""
+# legal_basis = ""
+# responsible = ""
+# recipient = ""
 """
 
 
