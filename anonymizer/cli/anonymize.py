@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +11,15 @@ from anonymizer.cli.init import init
 from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
 from anonymizer.cli.pages import Telling, page_options
+from anonymizer.cli.records import RecordsShown, record_options
 from anonymizer.cli.releases import ledger_of, ledger_option, of_table, releases
 
 if TYPE_CHECKING:
-    from anonymizer.gate.gate import Page
     from anonymizer.measures.contract.measure import Scale
+    from anonymizer.pipelines.pipeline import Pipeline
     from anonymizer.pipelines.spec import Spec
     from anonymizer.releases.release import Release
-    from anonymizer.report.assessment import Assessment
+    from anonymizer.report.assessment import Assessment, Question
     from anonymizer.tables.table import Table
 
 FILE = click.Path(path_type=Path)
@@ -47,6 +47,7 @@ class _WithWords(click.Command):
     "-o", "--output", "output_path", type=FILE, required=True, help="The release: .csv or .parquet."
 )
 @page_options
+@record_options
 @click.option("--target", help="For the report: measure how well models learn to predict this column.")
 @click.option(
     "--model",
@@ -73,6 +74,8 @@ def anonymize(
     report_path: Path | None,
     summary_path: Path | None,
     made_by: str,
+    records_path: Path | None,
+    top: int | None,
     target: str | None,
     model: str,
     attacks: bool,
@@ -93,16 +96,15 @@ def anonymize(
     For a first specification run `duetto anonymize init DATA`. Every release is recorded beside its table;
     `duetto anonymize releases DATA` lists what was released of it.
     """
-    apart(data, spec_path, output_path, report_path, summary_path, control_path)
+    apart(data, spec_path, output_path, report_path, summary_path, records_path, control_path)
     places(output_path, report_path, summary_path)
+    records = RecordsShown(records_path, top)
+    records.check(data, output_path)
     asked = (target, attacks, control_path, measures, without, weights, households, scale != "declared")
     told = {path: what for path, what in ((report_path, "the report"), (summary_path, "to sign")) if path}
-    if not told and (any(asked) or made_by):
-        raise click.UsageError(
-            "Options that say what to measure, and by whom, are for the report; add --report."
-        )
+    _check_asked(any(asked) or bool(made_by), told=bool(told))
     if chunk_rows is not None:
-        _check_chunks(chunk_rows, seed, told=bool(told), keep_order=keep_order)
+        _check_chunks(chunk_rows, seed, told=bool(told or records), keep_order=keep_order)
         _by_chunks(
             data, spec_path, output_path, chunk_rows, ledger_path, keep_order=keep_order, as_json=as_json
         )
@@ -111,7 +113,7 @@ def anonymize(
     from anonymizer.gate.gate import Gate, beside, manifest_path
     from anonymizer.gate.recording import Recording
     from anonymizer.pipelines.spec import read as read_spec
-    from anonymizer.report.assessment import Question, assess
+    from anonymizer.report.assessment import Question
     from anonymizer.report.cautions import cautions
     from anonymizer.tables import files
     from anonymizer.utility.objectives import Learning
@@ -126,25 +128,23 @@ def anonymize(
         recording.check(pipeline.declared_loss)
         made = pipeline.release(original)
         recording, release = recording.beside(made, spec.dialect, seed), made.table
+        looked = records.measured(original, release, pipeline)
         second = [beside(output_path, word) for word in made.extra]
-        apart(data, spec_path, output_path, *told, manifest_path(output_path), ledger.path, *second)
-        assessment = None
-        if told:
-            utility = target and Learning(original, target=target, model=model, random_state=seed)
-            question = Question(
-                attacks=attacks,
-                control=_control(control_path, spec),
-                utility=utility or None,
-                weights=weights,
-                households=households,
-                scale=scale,
-                measures=measures,
-                without=without or (),
-                others=recording.others,
-                seed=seed,
-            )
-            with measuring(as_json=as_json) as progress:
-                assessment = assess(original, release, pipeline, question, progress)
+        written = (*told, records_path, manifest_path(output_path), ledger.path, *second)
+        apart(data, spec_path, output_path, *written)
+        question = Question(
+            attacks=attacks,
+            control=_control(control_path, spec),
+            utility=Learning(original, target=target, model=model, random_state=seed) if target else None,
+            weights=weights,
+            households=households,
+            scale=scale,
+            measures=measures,
+            without=without or (),
+            others=recording.others,
+            seed=seed,
+        )
+        assessment = _assessed(original, release, pipeline, question, as_json=as_json) if told else None
         gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
         warnings = (
             *gate.warnings,
@@ -155,11 +155,8 @@ def anonymize(
         done, lines = _summary(data, output_path, spec, len(original), len(release), release.names)
         done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
         lines += [*_changes(made, done["k"]), *recording.lines]
-        pages: Mapping[Path, Page] = {}
-        if assessment is not None:
-            telling = Telling(data, output_path, spec, pipeline, made, assessment, warnings, seed, made_by)
-            pages = telling.pages(report_path, summary_path)
-        passed = gate.write(made, output_path, pages, recording)
+        telling = Telling(data, output_path, spec, pipeline, made, assessment, warnings, seed, made_by)
+        passed = gate.write(made, output_path, telling.pages(report_path, summary_path), recording)
     done |= {
         "manifest": str(manifest_path(output_path)),
         "order": passed.manifest.order,
@@ -173,11 +170,23 @@ def anonymize(
     ]
     if assessment is not None:
         measured, said = _measured(assessment)
-        done |= {"report": report_path and str(report_path), "summary": summary_path and str(summary_path)}
-        done |= measured
+        done |= {"report": report_path, "summary": summary_path, **measured}
         lines += [*said, *(f"{path}: {what}" for path, what in told.items())]
-    emit(done | {"warnings": list(warnings)}, lines, as_json=as_json)
+    shown, said = records.show(looked)
+    emit(done | shown | {"warnings": list(warnings)}, [*lines, *said], as_json=as_json)
     warn(warnings, as_json=as_json)
+
+
+def _check_asked(asked: bool, *, told: bool) -> None:
+    """Refuse options of a report that nobody gets.
+
+    Raises:
+        UsageError: there is one.
+    """
+    if asked and not told:
+        raise click.UsageError(
+            "Options that say what to measure, and by whom, are for the report; add --report."
+        )
 
 
 def _check_chunks(rows: int, seed: int | None, *, told: bool, keep_order: bool) -> None:
@@ -188,13 +197,23 @@ def _check_chunks(rows: int, seed: int | None, *, told: bool, keep_order: bool) 
     """
     if told or seed is not None:
         raise click.UsageError(
-            "By chunks nothing is drawn and no report is made: leave --seed, --report and --summary out."
+            "By chunks nothing is drawn and no report is made: leave out --seed, --report, --summary, "
+            "--records and --top."
         )
     if rows < MIN_CHUNK and not keep_order:
         raise click.UsageError(
             f"Rows are shuffled within chunks only, and chunks of {rows} leave them nearly in the "
             f"order of the original: take {MIN_CHUNK} or more, or add --keep-order if it may be known."
         )
+
+
+def _assessed(
+    original: Table, release: Table, pipeline: Pipeline, question: Question, *, as_json: bool
+) -> Assessment:
+    from anonymizer.report.assessment import assess
+
+    with measuring(as_json=as_json) as progress:
+        return assess(original, release, pipeline, question, progress)
 
 
 def _of_release(made: Release) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Telling:
         spec: that it was made by.
         pipeline: that made it.
         made: the release.
-        assessment: of it.
+        assessment: of it, if pages are asked for.
         warnings: a sentence each.
         seed: if one was given.
         made_by: the name that was stated, or "".
@@ -68,7 +68,7 @@ class Telling:
     spec: Spec
     pipeline: Pipeline
     made: Release
-    assessment: Assessment
+    assessment: Assessment | None
     warnings: tuple[str, ...]
     seed: int | None
     made_by: str
@@ -77,13 +77,21 @@ class Telling:
         """Those that are asked for, by path; made when the manifest is."""
         from anonymizer.report.page import release_page, summary_page
 
+        if self.assessment is None:
+            return {}
         asked = {report: release_page, summary: summary_page}
-        return {path: partial(self._page, page) for path, page in asked.items() if path is not None}
+        return {
+            path: partial(self._page, page, self.assessment)
+            for path, page in asked.items()
+            if path is not None
+        }
 
-    def _page(self, page: Callable[[ReleaseStory, Assessment], str], manifest: Manifest) -> str:
-        return page(self._story(manifest), self.assessment)
+    def _page(
+        self, page: Callable[[ReleaseStory, Assessment], str], assessment: Assessment, manifest: Manifest
+    ) -> str:
+        return page(self._story(assessment, manifest), assessment)
 
-    def _story(self, manifest: Manifest) -> ReleaseStory:
+    def _story(self, assessment: Assessment, manifest: Manifest) -> ReleaseStory:
         from anonymizer.report.judgment import judgment
         from anonymizer.report.page import ReleaseStory
         from anonymizer.report.signing import Signing, person
@@ -98,13 +106,13 @@ class Telling:
             ("Quasi-identifiers", ", ".join(roles.quasi_identifiers) or "none"),
             ("Sensitive", ", ".join(roles.sensitive) or "none"),
             ("Hierarchies for", ", ".join(spec.hierarchies) or "no column"),
-            ("Rows released", f"{self.assessment.released:,} of {self.assessment.rows:,}"),
+            ("Rows released", f"{assessment.released:,} of {assessment.rows:,}"),
             ("Order of the rows", manifest.order),
             ("Promised", " ".join(map(str, self.made.guarantees)) or "nothing"),
             ("Randomness", "of the operating system" if self.seed is None else f"from seed {self.seed}"),
         ]
         roled = (*roles.identifiers, *roles.quasi_identifiers, *roles.sensitive)
-        said = judgment(table, self.assessment, self.pipeline)
+        said = judgment(table, assessment, self.pipeline)
         return ReleaseStory(
             title=spec.title or "Report on a release",
             original_name=self.data.name,

@@ -91,24 +91,33 @@ def tables(path: str | Path, rows: int, dialect: Dialect = _PLAIN) -> Iterator[T
 
 
 def write(
-    content: Any, path: str | Path, dialect: Dialect = _PLAIN, notes: Mapping[str, str] | None = None
+    content: Any,
+    path: str | Path,
+    dialect: Dialect = _PLAIN,
+    notes: Mapping[str, str] | None = None,
+    *,
+    private: bool = False,
 ) -> None:
     """Write a table, or a frame of pandas or Polars; the file is whole or absent.
 
     Texts of a table that read as numbers stay texts in CSV, and become numbers in Parquet. Only Parquet has
-    room for notes, texts by key.
+    room for notes, texts by key. A private file can be read by nobody else, from its first byte on.
 
     Raises:
         FileError: it cannot be written.
         TableError: a column holds what a file of this kind cannot hold.
     """
-    with appended(path, dialect, notes) as append:
+    with appended(path, dialect, notes, private=private) as append:
         append(content)
 
 
 @contextmanager
 def appended(
-    path: str | Path, dialect: Dialect = _PLAIN, notes: Mapping[str, str] | None = None
+    path: str | Path,
+    dialect: Dialect = _PLAIN,
+    notes: Mapping[str, str] | None = None,
+    *,
+    private: bool = False,
 ) -> Iterator[Callable[[Any], None]]:
     """Write a table part by part: it appears when all parts are written, and not if anything fails.
 
@@ -117,7 +126,7 @@ def appended(
         TableError: as `write`.
     """
     kind = _kind(Path(path))
-    with _replacing(Path(path)) as part:
+    with _replacing(Path(path), private=private) as part:
         parts = (
             parquet.ParquetParts(part, notes)
             if kind == ".parquet"
@@ -219,7 +228,7 @@ def _kind(path: Path, endings: tuple[str, ...] = ENDINGS) -> str:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
+def _replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A file beside the wanted one, which takes its name at the end if all went well."""
     try:
         handle, name = tempfile.mkstemp(prefix=".", suffix=path.name, dir=path.parent)
@@ -231,7 +240,7 @@ def _replacing(path: Path) -> Iterator[Path]:
         yield part
         with part.open("rb") as file:
             os.fsync(file.fileno())
-        part.chmod(0o666 & ~_umask())
+        part.chmod(0o600 if private else 0o666 & ~_umask())
         part.replace(path)
     except OSError as problem:
         raise FileError(f"{path} cannot be written: {problem.strerror}.", "Check folder and disk.") from None
