@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonymizer.cli.frequencies import frequencies
 from anonymizer.cli.init import init
 from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
 from anonymizer.cli.pages import Telling, page_options
 from anonymizer.cli.records import RecordsShown, record_options
 from anonymizer.cli.releases import ledger_of, ledger_option, of_table, releases
+from anonymizer.cli.undo import redo, undo
 
 if TYPE_CHECKING:
     from anonymizer.measures.contract.measure import Scale
@@ -29,12 +31,12 @@ MIN_CHUNK = 100
 
 
 class _WithWords(click.Command):
-    """The command, with `init` and `releases` as words of their own in the place of the data."""
+    """The command, with words of its own in the place of the data, such as `init`."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        for other in (init, releases):
+        for other in (init, frequencies, undo, redo, releases):
             if args[:1] == [other.name]:
                 return other.make_context(f"{info_name} {other.name}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)

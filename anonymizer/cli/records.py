@@ -124,7 +124,7 @@ def _lines(found: RecordRisks, count: int) -> list[str]:
     shown = found.first(count)
     head = f"the {len(shown):,} records in most danger, by the {found.measure}{why} (personal data):"
     names = list(found.before)
-    rows = [["row", "alike", "risk", *map(_printable, names)]]
+    rows = [["row", "alike", "risk", *map(printable, names)]]
     for one in shown:
         cells = [_change(one["before"][name], one["after"][name], one["released"]) for name in names]
         rows.append([f"{one['row']:,}", f"{one['alike']:,}", f"{one['risk']:.3g}", *cells])
@@ -148,13 +148,13 @@ def _aligned(row: list[str], widths: list[int]) -> str:
 
 
 def _change(before: str | None, after: str | None, released: bool) -> str:
-    old = "(empty)" if before is None else _printable(before)
+    old = "(empty)" if before is None else printable(before)
     if not released:
         return f"{old} → (none)"
-    new = "(empty)" if after is None else _printable(after)
+    new = "(empty)" if after is None else printable(after)
     return old if old == new else f"{old} → {new}"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """A text on one line, without what a terminal would obey."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
