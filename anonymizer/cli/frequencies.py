@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from anonymizer.pipelines.spec import Spec
-    from anonymizer.risk.frequencies import Frequencies
+    from anonymizer.risk.frequencies import ValueCounts
     from anonymizer.tables.table import Table
 
 FILE = click.Path(path_type=Path)
@@ -65,6 +65,7 @@ def frequencies(
     from anonymizer.proposals.dialects import guessed
     from anonymizer.risk.frequencies import frequencies as count
     from anonymizer.tables import files
+    from anonymizer.tables.private import write_private
 
     if spec_path is None:
         spec, table = None, guessed(data)[1]
@@ -75,7 +76,7 @@ def frequencies(
     found = [count(table, columns, least) for columns in _asked(table, combinations)]
     lines = [line for one in found for line in _lines(one, show)]
     if output_path is not None:
-        files.write(_frame(found), output_path, private=True)
+        write_private(_frame(found), output_path)
         lines = [_head(one) for one in found]
         lines.append(f"{output_path}: all values; personal data, readable by you alone")
     values = {
@@ -114,7 +115,7 @@ def _asked(table: Table, combinations: tuple[str, ...]) -> list[tuple[str, ...]]
     return found
 
 
-def _head(one: Frequencies) -> str:
+def _head(one: ValueCounts) -> str:
     kind = "values" if len(one.columns) == 1 else "combinations"
     named = ", ".join(map(printable, one.columns))
     return (
@@ -123,7 +124,7 @@ def _head(one: Frequencies) -> str:
     )
 
 
-def _lines(one: Frequencies, show: int) -> list[str]:
+def _lines(one: ValueCounts, show: int) -> list[str]:
     """The commonest and the rarest values, and what levels of a hierarchy leave rare."""
     lines = [_head(one)]
     many = len(one.counts)
@@ -155,7 +156,7 @@ def _cut(line: str) -> str:
     return line if cell_len(line) <= COLUMNS else f"{set_cell_size(line, COLUMNS - 1).rstrip()}…"
 
 
-def _values(one: Frequencies) -> dict[str, Any]:
+def _values(one: ValueCounts) -> dict[str, Any]:
     return {
         "columns": list(one.columns),
         "values": [
@@ -169,7 +170,7 @@ def _values(one: Frequencies) -> dict[str, Any]:
     }
 
 
-def _frame(found: list[Frequencies]) -> pl.DataFrame:
+def _frame(found: list[ValueCounts]) -> pl.DataFrame:
     import polars as pl
 
     rows = [

@@ -99,7 +99,7 @@ class RecordsShown:
         Raises:
             FileError: the file cannot be written.
         """
-        from anonymizer.tables import files
+        from anonymizer.tables.private import write_private
 
         if found is None:
             return {}, []
@@ -110,7 +110,7 @@ class RecordsShown:
         }
         lines: list[str] = []
         if self.path is not None:
-            files.write(found.frame(), self.path, private=True)
+            write_private(found.frame(), self.path)
             lines.append(f"{self.path}: each record before and after; personal data, readable by you alone")
         if self.top is not None:
             values["top"] = found.first(self.top)

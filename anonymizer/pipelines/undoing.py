@@ -81,7 +81,7 @@ def undo(text: str, folder: Path, place: str, step: str | None = None) -> Edited
         )
     if digest_of(_parsed(found, place)) != digest_of(rest):
         raise SpecError(
-            f"{place}: the step {names[number]!r} could not be told from the text around it.",
+            f"{place}: the step {names[number]!r} has no clear beginning or end.",
             "Nothing was changed. Write it below a line [[steps]] of its own, or make it a comment by hand.",
         )
     parse(rest, folder, place)

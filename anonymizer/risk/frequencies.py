@@ -32,7 +32,7 @@ class RareLabels:
 
 
 @dataclass(frozen=True, slots=True)
-class Frequencies:
+class ValueCounts:
     """Of some columns together.
 
     Attributes:
@@ -62,7 +62,7 @@ class Frequencies:
         return int(self.counts[self.counts < self.k].sum())
 
 
-def frequencies(table: Table, columns: tuple[str, ...], k: int) -> Frequencies:
+def frequencies(table: Table, columns: tuple[str, ...], k: int) -> ValueCounts:
     """Count the values of a column, or the combinations of several; a missing cell is a value of its own.
 
     Args:
@@ -87,7 +87,7 @@ def frequencies(table: Table, columns: tuple[str, ...], k: int) -> Frequencies:
     order = np.lexsort((np.arange(count), -counts))
     values = list(zip(*cells, strict=True))
     levels, problem = _levels(table, columns, k)
-    return Frequencies(columns, [values[place] for place in order], counts[order], k, levels, problem)
+    return ValueCounts(columns, [values[place] for place in order], counts[order], k, levels, problem)
 
 
 def _levels(table: Table, columns: tuple[str, ...], k: int) -> tuple[tuple[RareLabels, ...], str]:

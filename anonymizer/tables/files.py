@@ -91,23 +91,18 @@ def tables(path: str | Path, rows: int, dialect: Dialect = _PLAIN) -> Iterator[T
 
 
 def write(
-    content: Any,
-    path: str | Path,
-    dialect: Dialect = _PLAIN,
-    notes: Mapping[str, str] | None = None,
-    *,
-    private: bool = False,
+    content: Any, path: str | Path, dialect: Dialect = _PLAIN, notes: Mapping[str, str] | None = None
 ) -> None:
     """Write a table, or a frame of pandas or Polars; the file is whole or absent.
 
     Texts of a table that read as numbers stay texts in CSV, and become numbers in Parquet. Only Parquet has
-    room for notes, texts by key. A private file can be read by nobody else, from its first byte on.
+    room for notes, texts by key.
 
     Raises:
         FileError: it cannot be written.
         TableError: a column holds what a file of this kind cannot hold.
     """
-    with appended(path, dialect, notes, private=private) as append:
+    with appended(path, dialect, notes) as append:
         append(content)
 
 
@@ -120,6 +115,8 @@ def appended(
     private: bool = False,
 ) -> Iterator[Callable[[Any], None]]:
     """Write a table part by part: it appears when all parts are written, and not if anything fails.
+
+    A private file can be read by its owner only, from the first byte on.
 
     Raises:
         FileError: it cannot be written.
