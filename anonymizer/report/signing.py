@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import getpass
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
@@ -11,6 +10,7 @@ from typing import Final, Self
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.manifest import Manifest
 from anonymizer.releases.purpose import Purpose
+from anonymizer.releases.records import who
 
 NOT_STATED: Final = "not stated"
 
@@ -83,7 +83,5 @@ def person(stated: str) -> str:
     name = " ".join(stated.split())
     if name:
         return name
-    try:
-        return f"account {getpass.getuser()} (no name was stated)"
-    except (KeyError, OSError):
-        return "nobody who is known: no name was stated, and the account has none"
+    account, number = who()
+    return f"account {account or number} (no name was stated)"

@@ -1,4 +1,4 @@
-"""Tables for the steward alone, which hold personal data and are no release: nobody else can read the file."""
+"""Tables for the steward alone, which hold personal data and are no release: only the owner can read them."""
 
 from __future__ import annotations
 

@@ -98,15 +98,11 @@ def test_the_report_says_who_when_what_for_and_what_was_accepted(run, files):
 
 
 def test_without_a_name_the_account_is_said(monkeypatch):
-    monkeypatch.setattr(signing.getpass, "getuser", lambda: "eva")
+    monkeypatch.setattr(signing, "who", lambda: ("eva", 1000))
     assert person(" Dr.  Weber ") == "Dr. Weber"
     assert person("") == "account eva (no name was stated)"
-
-    def nobody():
-        raise KeyError("uid")
-
-    monkeypatch.setattr(signing.getpass, "getuser", nobody)
-    assert "no name was stated" in person("")
+    monkeypatch.setattr(signing, "who", lambda: ("", 1000))
+    assert person("") == "account 1000 (no name was stated)"
 
 
 def test_no_page_names_a_value_of_a_few_rows(run, files):
