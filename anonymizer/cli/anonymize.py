@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonymizer.cli.frequencies import frequencies
 from anonymizer.cli.init import init
 from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.pages import Telling, page_options
+from anonymizer.cli.records import RecordsShown, record_options
 from anonymizer.cli.releases import ledger_of, ledger_option, of_table, releases
+from anonymizer.cli.undo import redo, undo
 
 if TYPE_CHECKING:
     from anonymizer.measures.contract.measure import Scale
+    from anonymizer.pipelines.pipeline import Pipeline
     from anonymizer.pipelines.spec import Spec
-    from anonymizer.releases.guarantee import Guarantee
     from anonymizer.releases.release import Release
-    from anonymizer.report.assessment import Assessment
+    from anonymizer.report.assessment import Assessment, Question
     from anonymizer.tables.table import Table
 
 FILE = click.Path(path_type=Path)
@@ -28,12 +31,12 @@ MIN_CHUNK = 100
 
 
 class _WithWords(click.Command):
-    """The command, with `init` and `releases` as words of their own in the place of the data."""
+    """The command, with words of its own in the place of the data, such as `init`."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        for other in (init, releases):
+        for other in (init, frequencies, undo, redo, releases):
             if args[:1] == [other.name]:
                 return other.make_context(f"{info_name} {other.name}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
@@ -45,7 +48,8 @@ class _WithWords(click.Command):
 @click.option(
     "-o", "--output", "output_path", type=FILE, required=True, help="The release: .csv or .parquet."
 )
-@click.option("--report", "report_path", type=FILE, help="A report on risk and utility, an HTML file.")
+@page_options
+@record_options
 @click.option("--target", help="For the report: measure how well models learn to predict this column.")
 @click.option(
     "--model",
@@ -70,6 +74,10 @@ def anonymize(
     spec_path: Path,
     output_path: Path,
     report_path: Path | None,
+    summary_path: Path | None,
+    made_by: str,
+    records_path: Path | None,
+    top: int | None,
     target: str | None,
     model: str,
     attacks: bool,
@@ -90,13 +98,15 @@ def anonymize(
     For a first specification run `duetto anonymize init DATA`. Every release is recorded beside its table;
     `duetto anonymize releases DATA` lists what was released of it.
     """
-    apart(data, spec_path, output_path, report_path, control_path)
-    places(output_path, report_path)
+    apart(data, spec_path, output_path, report_path, summary_path, records_path, control_path)
+    places(output_path, report_path, summary_path)
+    records = RecordsShown(records_path, top)
+    records.check(data, output_path)
     asked = (target, attacks, control_path, measures, without, weights, households, scale != "declared")
-    if report_path is None and any(asked):
-        raise click.UsageError("Options that say what to measure are for the report; add --report.")
+    told = {path: what for path, what in ((report_path, "the report"), (summary_path, "to sign")) if path}
+    _check_asked(any(asked) or bool(made_by), told=bool(told))
     if chunk_rows is not None:
-        _check_chunks(chunk_rows, report_path, seed, keep_order=keep_order)
+        _check_chunks(chunk_rows, seed, told=bool(told or records), keep_order=keep_order)
         _by_chunks(
             data, spec_path, output_path, chunk_rows, ledger_path, keep_order=keep_order, as_json=as_json
         )
@@ -105,7 +115,7 @@ def anonymize(
     from anonymizer.gate.gate import Gate, beside, manifest_path
     from anonymizer.gate.recording import Recording
     from anonymizer.pipelines.spec import read as read_spec
-    from anonymizer.report.assessment import Question, assess
+    from anonymizer.report.assessment import Question
     from anonymizer.report.cautions import cautions
     from anonymizer.tables import files
     from anonymizer.utility.objectives import Learning
@@ -120,26 +130,26 @@ def anonymize(
         recording.check(pipeline.declared_loss)
         made = pipeline.release(original)
         recording, release = recording.beside(made, spec.dialect, seed), made.table
+        looked = records.measured(original, release, pipeline)
         second = [beside(output_path, word) for word in made.extra]
-        apart(data, spec_path, output_path, report_path, manifest_path(output_path), ledger.path, *second)
-        assessment = None
-        if report_path is not None:
-            utility = target and Learning(original, target=target, model=model, random_state=seed)
-            question = Question(
-                attacks=attacks,
-                control=_control(control_path, spec),
-                utility=utility or None,
-                weights=weights,
-                households=households,
-                scale=scale,
-                measures=measures,
-                without=without or (),
-                others=recording.others,
-                seed=seed,
-            )
-            with measuring(as_json=as_json) as progress:
-                assessment = assess(original, release, pipeline, question, progress)
+        written = (*told, records_path, manifest_path(output_path), ledger.path, *second)
+        apart(data, spec_path, output_path, *written)
+        question = Question(
+            attacks=attacks,
+            control=_control(control_path, spec),
+            utility=Learning(original, target=target, model=model, random_state=seed) if target else None,
+            weights=weights,
+            households=households,
+            scale=scale,
+            measures=measures,
+            without=without or (),
+            others=recording.others,
+            seed=seed,
+        )
+        assessment = _assessed(original, release, pipeline, question, as_json=as_json) if told else None
+        gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
         warnings = (
+            *gate.warnings,
             *cautions(original, release, assessment, pipeline, seed),
             *files.formulas(release, output_path),
             *recording.warnings,
@@ -147,19 +157,8 @@ def anonymize(
         done, lines = _summary(data, output_path, spec, len(original), len(release), release.names)
         done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
         lines += [*_changes(made, done["k"]), *recording.lines]
-        page = (
-            ""
-            if assessment is None
-            else _page(data, output_path, spec, assessment, warnings, made.guarantees, seed)
-        )
-        gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
-        passed = gate.write(
-            replace(made, manifest=replace(made.manifest, specification=spec.digest)),
-            output_path,
-            {} if report_path is None else {report_path: page},
-            recording,
-        )
-    warnings = (*passed.warnings, *warnings)
+        telling = Telling(data, output_path, spec, pipeline, made, assessment, warnings, seed, made_by)
+        passed = gate.write(made, output_path, telling.pages(report_path, summary_path), recording)
     done |= {
         "manifest": str(manifest_path(output_path)),
         "order": passed.manifest.order,
@@ -171,29 +170,52 @@ def anonymize(
         f"{manifest_path(output_path)}: the manifest",
         f"{ledger.path}: the record of this release, and of those before",
     ]
-    if report_path is not None and assessment is not None:
+    if assessment is not None:
         measured, said = _measured(assessment)
-        done |= {"report": str(report_path), **measured}
-        lines += [*said, f"{report_path}: the report"]
-    emit(done | {"warnings": list(warnings)}, lines, as_json=as_json)
+        done |= {"report": report_path, "summary": summary_path, **measured}
+        lines += [*said, *(f"{path}: {what}" for path, what in told.items())]
+    shown, said = records.show(looked)
+    emit(done | shown | {"warnings": list(warnings)}, [*lines, *said], as_json=as_json)
     warn(warnings, as_json=as_json)
 
 
-def _check_chunks(rows: int, report_path: Path | None, seed: int | None, *, keep_order: bool) -> None:
+def _check_asked(asked: bool, *, told: bool) -> None:
+    """Refuse options of a report that nobody gets.
+
+    Raises:
+        UsageError: there is one.
+    """
+    if asked and not told:
+        raise click.UsageError(
+            "Options that say what to measure, and by whom, are for the report; add --report."
+        )
+
+
+def _check_chunks(rows: int, seed: int | None, *, told: bool, keep_order: bool) -> None:
     """Refuse what cannot be done by chunks.
 
     Raises:
         UsageError: an option that chunks do not go with.
     """
-    if report_path is not None or seed is not None:
+    if told or seed is not None:
         raise click.UsageError(
-            "By chunks nothing is drawn and no report is made: leave --seed and --report out."
+            "By chunks nothing is drawn and no report is made: leave out --seed, --report, --summary, "
+            "--records and --top."
         )
     if rows < MIN_CHUNK and not keep_order:
         raise click.UsageError(
             f"Rows are shuffled within chunks only, and chunks of {rows} leave them nearly in the "
             f"order of the original: take {MIN_CHUNK} or more, or add --keep-order if it may be known."
         )
+
+
+def _assessed(
+    original: Table, release: Table, pipeline: Pipeline, question: Question, *, as_json: bool
+) -> Assessment:
+    from anonymizer.report.assessment import assess
+
+    with measuring(as_json=as_json) as progress:
+        return assess(original, release, pipeline, question, progress)
 
 
 def _of_release(made: Release) -> dict[str, Any]:
@@ -287,41 +309,6 @@ def _control(path: Path | None, spec: Spec) -> Table | None:
         return None
     table = files.table(path, spec.dialect)
     return table.declared(spec.roles.among(table.names), spec.hierarchies, spec.schema.among(table.names))
-
-
-def _page(
-    data: Path,
-    output_path: Path,
-    spec: Spec,
-    assessment: Assessment,
-    warnings: tuple[str, ...],
-    promises: tuple[Guarantee, ...],
-    seed: int | None,
-) -> str:
-    from anonymizer.report.page import ReleaseStory, release_page
-
-    roles = spec.roles
-    facts = [
-        ("Specification", spec.title or "without a title"),
-        ("Digest (SHA-256)", spec.digest),
-        ("Identifiers, taken out", ", ".join(roles.identifiers) or "none"),
-        ("Quasi-identifiers", ", ".join(roles.quasi_identifiers) or "none"),
-        ("Sensitive", ", ".join(roles.sensitive) or "none"),
-        ("Hierarchies for", ", ".join(spec.hierarchies) or "no column"),
-        ("Rows released", f"{assessment.released:,} of {assessment.rows:,}"),
-        ("Promised", " ".join(map(str, promises)) or "nothing"),
-        ("Randomness", "of the operating system" if seed is None else f"from seed {seed}"),
-    ]
-    story = ReleaseStory(
-        title=spec.title or "Report on a release",
-        original_name=data.name,
-        release_name=output_path.name,
-        facts=facts,
-        steps=spec.steps,
-        methods=spec.methods,
-        cautions=warnings,
-    )
-    return release_page(story, assessment)
 
 
 COMMANDS = (anonymize,)

@@ -81,8 +81,8 @@ def search(
     apart(data, spec_path, output_path, report_path)
     places(output_path, report_path)
 
-    from anonymizer.report.page import SearchStory, search_page
     from anonymizer.report.plain import search_values
+    from anonymizer.report.searching import SearchStory, search_page
     from anonymizer.search.measure import ReleaseMeasure
     from anonymizer.search.search import progress_bar
     from anonymizer.search.search import search as run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -24,6 +24,9 @@ from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.randomness import Randomness
 
 Int = NDArray[np.int64]
+
+Page = Callable[[Manifest], str]
+"""Makes a text about a release of its manifest, as it is written."""
 
 KEPT: Final = (
     "The rows keep the order of the original: who has a list of the people in that order reads off "
@@ -71,7 +74,7 @@ class Gate:
         self,
         release: Release,
         path: str | Path,
-        pages: Mapping[Path, str] | None = None,
+        pages: Mapping[Path, Page] | None = None,
         recording: Recording | None = None,
     ) -> Passed:
         """Write a release: the main table, further tables beside it, the manifest, and pages about it.
@@ -79,7 +82,7 @@ class Gate:
         Args:
             release: with its original.
             path: of the main table; its ending says the kind of all tables.
-            pages: texts by path, which appear together with the release.
+            pages: by path, which appear together with the release.
             recording: in the ledger of the table; None if somebody else keeps count.
 
         Raises:
@@ -114,9 +117,10 @@ class Gate:
             self.judge(() if recording is None else recording.findings(release))
             manifest = publish(staged, places, manifest, path, pages, recording)
         paths = (*tables, manifest_path(path), *(pages or {}))
-        return Passed(manifest, paths, self._said())
+        return Passed(manifest, paths, self.warnings)
 
-    def _said(self) -> tuple[str, ...]:
+    @property
+    def warnings(self) -> tuple[str, ...]:
         """What to know of the order of the rows."""
         if self.keep_order:
             return (KEPT,)
@@ -159,7 +163,7 @@ def publish(
     places: Mapping[Path, Path],
     manifest: Manifest,
     path: Path,
-    pages: Mapping[Path, str] | None = None,
+    pages: Mapping[Path, Page] | None = None,
     recording: Recording | None = None,
 ) -> Manifest:
     """Put the tables of a release, its manifest and pages about it into their places; record it just before.
@@ -168,8 +172,9 @@ def publish(
         The manifest with the digests of the tables.
     """
     manifest = replace(manifest, files={wanted.name: digest(place) for wanted, place in places.items()})
-    for wanted, text in {manifest_path(path): manifest.to_json(), **(pages or {})}.items():
-        staged.place(wanted).write_text(text, encoding="utf-8")
+    made: Mapping[Path, Page] = {manifest_path(path): Manifest.to_json, **(pages or {})}
+    for wanted, page in made.items():
+        staged.place(wanted).write_text(page(manifest), encoding="utf-8")
     if recording is not None:
         recording.record(manifest, path)
     staged.publish()

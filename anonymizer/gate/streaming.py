@@ -194,6 +194,7 @@ def _manifest(spec: Spec, gate: Gate, run: _Run) -> Manifest:
     return replace(
         base,
         specification=spec.digest,
+        purpose=spec.purpose,
         guarantees=tuple(one for one in base.guarantees if one.kind not in ABOUT_CLASSES),
         order="kept" if gate.keep_order else "shuffled within chunks",
         rows=run.released,

@@ -42,6 +42,7 @@ from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.acceptance import Acceptance
+from anonymizer.releases.purpose import Purpose
 from anonymizer.schema.columns import Schema
 from anonymizer.schema.documents import document_of, only, section
 from anonymizer.tables.dialect import Dialect
@@ -52,7 +53,7 @@ THE_DATA: Final = "the data"
 
 NOTHING: Final[Mapping[str, type[Method]]] = MappingProxyType({})
 
-_SECTIONS: Final = ("plugins", "roles", "columns", "hierarchies", "steps", "accept")
+_SECTIONS: Final = ("purpose", "plugins", "roles", "columns", "hierarchies", "steps", "accept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class Spec:
         dialect: of CSV files, the table `[csv]`.
         accept: findings of the gate that are accepted.
         methods: of other programs that `[plugins]` names and steps use, by name.
+        purpose: what the release is for, the table `[purpose]`.
     """
 
     roles: Roles
@@ -79,6 +81,7 @@ class Spec:
     dialect: Dialect = field(default_factory=Dialect)
     accept: tuple[Acceptance, ...] = ()
     methods: Mapping[str, type[Method]] = field(default_factory=dict, repr=False)
+    purpose: Purpose = field(default_factory=Purpose)
 
     @property
     def digest(self) -> str:
@@ -147,6 +150,7 @@ class Spec:
         found = Pipeline(steps=steps, roles=self.roles, hierarchies=self.hierarchies, schema=self.schema)
         found.specification_ = self.digest
         found.choice_ = self.choice
+        found.purpose_ = self.purpose
         return found
 
 
@@ -213,7 +217,8 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
         if not isinstance(document.get(key, ""), str):
             raise SpecError(f"{place}: {key} is not a text.", "Put it in quotes.")
     whole = {**document, "hierarchies": declared, "steps": [dict(step) for step in steps]}
-    return Spec(roles, hierarchies, schema, whole, title, dialect, accepted, methods)
+    purpose = Purpose.from_mapping(section(document, "purpose", place), f"{place}, purpose")
+    return Spec(roles, hierarchies, schema, whole, title, dialect, accepted, methods, purpose)
 
 
 def digest_of(document: Mapping[str, Any]) -> str:

@@ -23,7 +23,8 @@ def written(proposal: Proposal, title: str) -> str:
         title: for people.
     """
     warnings = "".join(f"# WARNING: {one}\n" for one in proposal.warnings)
-    parts = [_head(title, proposal), warnings, _csv(proposal.dialect), _roles(proposal), _columns(proposal)]
+    head = _head(title, proposal)
+    parts = [head, warnings, _PURPOSE, _csv(proposal.dialect), _roles(proposal), _columns(proposal)]
     parts += [_hierarchies(proposal), _steps(proposal)]
     return "\n".join(part for part in parts if part)
 
@@ -35,6 +36,16 @@ def _head(title: str, proposal: Proposal) -> str:
 # separation the part of all pairs of rows that the column tells apart.
 
 title = {_toml(title)}
+"""
+
+
+_PURPOSE: Final = """\
+# What who signs has to know. It stands in the report and in the manifest, which goes out with the release.
+# [purpose]
+# purpose = ""
+# legal_basis = ""
+# responsible = ""
+# recipient = ""
 """
 
 

@@ -14,6 +14,7 @@ from anonymizer.errors import FileError, SpecError
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.foreign import ForeignCode
 from anonymizer.releases.guarantee import Guarantee, strict
+from anonymizer.releases.purpose import Purpose
 from anonymizer.schema.columns import Schema
 
 Order = Literal["kept", "shuffled", "shuffled within chunks"]
@@ -41,6 +42,7 @@ class Manifest:
 
     Attributes:
         specification: SHA-256 of the specification, hierarchies included; "" if there is none.
+        purpose: what the release is for, as the specification says it.
         columns: the declared domain of columns: types, bounds, categories.
         guarantees: that hold for the release.
         epsilon: of a whole record, all steps together; None if no differential privacy is claimed.
@@ -65,6 +67,7 @@ class Manifest:
     """
 
     specification: str = ""
+    purpose: Purpose = field(default_factory=Purpose)
     columns: Schema = field(default_factory=Schema)
     guarantees: tuple[Guarantee, ...] = ()
     epsilon: float | None = None
@@ -89,6 +92,7 @@ class Manifest:
             "format": FORMAT,
             "program": self.program,
             "specification": self.specification,
+            "purpose": self.purpose.to_mapping(),
             "columns": self.columns.to_mapping(),
             "guarantees": [one.to_document() for one in self.guarantees],
             "epsilon": self.epsilon,
@@ -121,7 +125,7 @@ class Manifest:
             raise FileError("The manifest is not JSON.", "Take it as the program wrote it.") from None
         if isinstance(document, dict) and isinstance(document.get("format"), int):
             _supported(document["format"])
-            document = {"made_of": {}, "rows_by": "", "together": {}, **document}
+            document = {"made_of": {}, "rows_by": "", "together": {}, "purpose": {}, **document}
         strict(document, _TYPES, "manifest")
         given = {key: value for key, value in document.items() if key != "format"}
         if given["order"] not in get_args(Order) or given["rows"] < 0:
@@ -135,6 +139,7 @@ class Manifest:
             given["accepted"] = tuple(
                 Acceptance.from_mapping(one, f"manifest, acceptance {number}") for number, one in entries
             )
+            given["purpose"] = Purpose.from_mapping(given["purpose"], "manifest, purpose")
             given["columns"] = Schema.from_mapping(given["columns"], "manifest, columns")
         except SpecError as problem:
             raise FileError(problem.what, problem.hint) from None
@@ -147,6 +152,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "format": int,
     "program": str,
     "specification": str,
+    "purpose": dict,
     "columns": dict,
     "guarantees": list,
     "epsilon": float | int | None,

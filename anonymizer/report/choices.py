@@ -11,8 +11,8 @@ from markupsafe import Markup
 from anonymizer.choosing.baseline import WITHIN, largest_noise
 from anonymizer.choosing.choice import Choice
 from anonymizer.measures.contract.story import number, plain
-from anonymizer.report.page import Facts, rendered
 from anonymizer.report.plots import choice_plot
+from anonymizer.report.rendering import Facts, rendered
 
 _DP: Final = ("dp", "local-dp", "idp")
 

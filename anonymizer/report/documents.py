@@ -13,7 +13,7 @@ from anonymizer.documents.sanitization.treated import Treated, parts
 from anonymizer.documents.specification import Direct, SanitizeSpec
 from anonymizer.documents.texts.text import LANGUAGES, Language
 from anonymizer.errors import gathered
-from anonymizer.report.page import rendered
+from anonymizer.report.rendering import rendered
 
 _SHOWN: Final = 20
 _NAMED: Final[dict[Stage, str]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.report.page import rendered
+from anonymizer.report.rendering import rendered
 from anonymizer.series.attacks import Linked
 from anonymizer.series.released import Released, SeriesMeasures
 from anonymizer.series.specification import SeriesSpec

@@ -108,16 +108,22 @@ def write(
 
 @contextmanager
 def appended(
-    path: str | Path, dialect: Dialect = _PLAIN, notes: Mapping[str, str] | None = None
+    path: str | Path,
+    dialect: Dialect = _PLAIN,
+    notes: Mapping[str, str] | None = None,
+    *,
+    private: bool = False,
 ) -> Iterator[Callable[[Any], None]]:
     """Write a table part by part: it appears when all parts are written, and not if anything fails.
+
+    A private file can be read by its owner only, from the first byte on.
 
     Raises:
         FileError: it cannot be written.
         TableError: as `write`.
     """
     kind = _kind(Path(path))
-    with _replacing(Path(path)) as part:
+    with _replacing(Path(path), private=private) as part:
         parts = (
             parquet.ParquetParts(part, notes)
             if kind == ".parquet"
@@ -219,7 +225,7 @@ def _kind(path: Path, endings: tuple[str, ...] = ENDINGS) -> str:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
+def _replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A file beside the wanted one, which takes its name at the end if all went well."""
     try:
         handle, name = tempfile.mkstemp(prefix=".", suffix=path.name, dir=path.parent)
@@ -231,7 +237,7 @@ def _replacing(path: Path) -> Iterator[Path]:
         yield part
         with part.open("rb") as file:
             os.fsync(file.fileno())
-        part.chmod(0o666 & ~_umask())
+        part.chmod(0o600 if private else 0o666 & ~_umask())
         part.replace(path)
     except OSError as problem:
         raise FileError(f"{path} cannot be written: {problem.strerror}.", "Check folder and disk.") from None

@@ -148,7 +148,11 @@ def persons(chance: Chance, count: int, first: int, wide: int) -> Rows:
 
 
 def victims_rule(chance: Chance) -> dict[str, Any]:
-    """A rule of docs/policy.md for exact figures, with limits for a small population."""
+    """A rule of docs/policy.md for exact figures, with limits for a small population.
+
+    Without what gives a limit up by name: `zeros = "shown"` says where a few persons are, and keys that
+    persons share who has a rare value.
+    """
     minimum = chance.pick((3, 4))
     rule: dict[str, Any] = {
         "minimum_group": minimum,
@@ -159,8 +163,6 @@ def victims_rule(chance: Chance) -> dict[str, Any]:
     }
     if not chance.happens(3):
         rule["may_state"] = MAY_STATE
-    if chance.happens(3):
-        rule["zeros"] = "shown"
     if chance.happens(3):
         rule["dominance"] = chance.pick(("0.5", "0.9", "1"))
     return rule

@@ -323,6 +323,19 @@ def test_only_the_gate_writes_tables() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_tables_for_the_steward_alone_are_written_in_two_places() -> None:
+    """They hold personal data and pass no gate, so that none may become a release."""
+    allowed = {"anonymizer.cli.records", "anonymizer.cli.frequencies", "anonymizer.tables.private"}
+    wrong = [
+        f"{m.name}:{line} imports {target}"
+        for m in modules("anonymizer")
+        if m.name not in allowed
+        for line, target in imports(m.tree)
+        if within(target, "anonymizer.tables.private")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_only_the_gate_writes_documents() -> None:
     """Bytes of a sanitized document are made by formats, and nobody else than the gate asks for them."""
     rooms = ("anonymizer.documents.folders.gate", "anonymizer.documents.formats")

@@ -54,10 +54,15 @@ def looked_for(original: Table, release: Table, method: Method, seed: int | None
         TableError: a step has no simulator, or the rows stem from nobody.
     """
     total = len(original)
-    most = max(MIN_RECORDS, PAIRS // max(1, len(release)))
+    most = records_at_once(release)
     some = Randomness(seed, "records of the simulator").sample(total, most) if most < total else None
     found = simulate_attack(original, release, method, rate=method.sampling_rate, records=some)
     return Looked(found, total if some is None else len(some), total)
+
+
+def records_at_once(release: Table) -> int:
+    """How many records are looked for in a release within `PAIRS`."""
+    return max(MIN_RECORDS, PAIRS // max(1, len(release)))
 
 
 class AttackSimulator(Measure[Looked]):

@@ -19,6 +19,7 @@ from anonymizer.releases.composition import PrivacyLoss, budget, composed
 from anonymizer.releases.foreign import ForeignCode, code_of
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee, published_gamma
 from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.purpose import Purpose
 from anonymizer.releases.release import Release, Step
 from anonymizer.risk.simulator import Simulatable
 from anonymizer.schema.columns import Schema
@@ -75,6 +76,8 @@ class Method(Parameterized, ABC):
     """The digest of the specification that it was made from, if any."""
     choice_: str = ""
     """How its epsilon was chosen, a sentence; see `Spec.choice`."""
+    purpose_: Purpose = Purpose()
+    """What its releases are for; see `Spec.purpose`."""
 
     def fit(
         self,
@@ -176,6 +179,7 @@ class Method(Parameterized, ABC):
         epsilon, delta = budget(guarantees)
         manifest = Manifest(
             specification=self.specification_,
+            purpose=self.purpose_,
             columns=released.schema,
             guarantees=guarantees,
             epsilon=epsilon,

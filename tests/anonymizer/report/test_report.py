@@ -20,7 +20,8 @@ from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.report.assessment import Question, assess, worst_records
 from anonymizer.report.cautions import cautions
-from anonymizer.report.page import ReleaseStory, SearchStory, release_page, search_page
+from anonymizer.report.page import ReleaseStory, release_page
+from anonymizer.report.searching import SearchStory, search_page
 from anonymizer.risk.simulator import simulate_attack
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.search.search import SearchResult, SearchTrial

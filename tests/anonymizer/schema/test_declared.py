@@ -211,12 +211,12 @@ def test_a_changed_sensitive_column_takes_diversity_away():
         {"model": "distinct-l-diversity", "l": 0},
         {"model": "distinct-l-diversity", "l": -3},
         {"model": "entropy-l-diversity", "l": 0.5},
-        {"model": "recursive-cl-diversity", "l": 1},
-        {"model": "recursive-cl-diversity", "c": 0.0},
+        {"model": "recursive-cl-diversity", "l": 1, "c": 2.0},
+        {"model": "recursive-cl-diversity", "l": 2, "c": 0.0},
         {"model": "t-closeness", "t": 5.0},
         {"model": "t-closeness", "t": -0.1},
         {"model": "delta-presence", "low": 0.9, "high": 0.1},
-        {"model": "delta-presence", "high": float("nan")},
+        {"model": "delta-presence", "low": 0.0, "high": float("nan")},
     ],
 )
 def test_constraints_that_ask_for_nothing_are_refused(given):

@@ -1,0 +1,64 @@
+"""What a release is for, as the table `[purpose]` of its specification says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, Self
+
+from anonymizer.errors import SpecError
+from anonymizer.schema.documents import only
+
+MOST_LETTERS: Final = 500
+"""So long may an entry be: it has to fit on the page that is signed."""
+
+_EXAMPLE: Final = 'Write such as legal_basis = "Art. 89 GDPR, ethics vote 12/2025".'
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What who signs has to know. All of it is optional: an entry that is "" is not stated.
+
+    Attributes:
+        purpose: what the release is for.
+        legal_basis: on which it rests.
+        responsible: the person who answers for it.
+        recipient: who gets it.
+
+    Raises:
+        SpecError: an entry is longer than `MOST_LETTERS`.
+    """
+
+    purpose: str = ""
+    legal_basis: str = ""
+    responsible: str = ""
+    recipient: str = ""
+
+    def __post_init__(self) -> None:
+        for key, text in self.to_mapping().items():
+            if len(text) > MOST_LETTERS:
+                raise SpecError(
+                    f"The {key} has {len(text)} letters.",
+                    f"Say it in {MOST_LETTERS} at most, and name the document that says more.",
+                )
+
+    @classmethod
+    def from_mapping(cls, document: Mapping[str, Any], place: str) -> Self:
+        """Read the table `[purpose]` of a specification or of a manifest.
+
+        Raises:
+            SpecError: a key is unknown, a value is not a text, or one is too long.
+        """
+        names = tuple(one.name for one in fields(cls))
+        only(document, names, place)
+        for key, value in document.items():
+            if not isinstance(value, str):
+                raise SpecError(f"{place}: {key} is not a text.", _EXAMPLE)
+        try:
+            return cls(**{key: " ".join(value.split()) for key, value in document.items()})
+        except SpecError as problem:
+            raise SpecError(f"{place}: {problem.what}", problem.hint) from None
+
+    def to_mapping(self) -> dict[str, str]:
+        """The same as plain values."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
