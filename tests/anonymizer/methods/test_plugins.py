@@ -72,7 +72,8 @@ def test_a_release_says_which_foreign_code_made_it(installed, reachable, tmp_pat
     reachable(installed)
     out, page = tmp_path / "out.csv", tmp_path / "report.html"
     rules = EXAMPLES / "method_plugin" / "release.toml"
-    command = ("anonymize", EXAMPLES / "patients.csv", "--spec", rules, "-o", out, "--report", page, "--json")
+    data = shutil.copy(EXAMPLES / "patients.csv", tmp_path)  # what is released is recorded beside the table
+    command = ("anonymize", data, "--spec", rules, "-o", out, "--report", page, "--json")
     assert ran(*command) == 0
     said = json.loads(capsys.readouterr().out)
     assert any("duetto-rounding 1.0" in warning for warning in said["warnings"])
@@ -212,7 +213,8 @@ def test_the_table_of_plug_ins_is_checked(given):
 def test_a_wrong_plug_in_ends_the_command_as_a_wrong_specification(tmp_path, capsys):
     rules = (EXAMPLES / "method_plugin" / "release.toml").read_text().replace("duetto-rounding", "nowhere")
     (tmp_path / "s.toml").write_text(rules)
-    words = ("anonymize", EXAMPLES / "patients.csv", "--spec", tmp_path / "s.toml", "-o", tmp_path / "o.csv")
+    data = shutil.copy(EXAMPLES / "patients.csv", tmp_path)
+    words = ("anonymize", data, "--spec", tmp_path / "s.toml", "-o", tmp_path / "o.csv")
     assert ran(*words, "--json") == 78
     error = json.loads(capsys.readouterr().out)["error"]
     assert (error["code"], bool(error["hint"])) == ("plugin", True)
