@@ -141,7 +141,8 @@ class Recording:
             return ()
         said = [] if self.joint.k is None else [f"k = {self.joint.k}"]
         said += [f"l = {least} for {name}" for name, least in self.joint.l.items()]
-        return (f"together with {len(self.others)} releases before: {', '.join(said) or 'not measured'}",)
+        count = len(self.others)
+        return (f"together with {count} release{'s' * (count > 1)} before: {', '.join(said) or 'not measured'}",)
 
     @property
     def warnings(self) -> tuple[str, ...]:
