@@ -141,8 +141,8 @@ class Recording:
             return ()
         said = [] if self.joint.k is None else [f"k = {self.joint.k}"]
         said += [f"l = {least} for {name}" for name, least in self.joint.l.items()]
-        count = len(self.others)
-        return (f"together with {count} release{'s' * (count > 1)} before: {', '.join(said) or 'not measured'}",)
+        others = f"{len(self.others)} release{'s' * (len(self.others) > 1)}"
+        return (f"together with {others} before: {', '.join(said) or 'not measured'}",)
 
     @property
     def warnings(self) -> tuple[str, ...]:
