@@ -510,7 +510,7 @@ def _figures(whole: View, without: Sequence[View], minimum: int) -> Iterator[Fin
         for other, further in named[:first]:
             finite = np.isfinite(change) & np.isfinite(further)
             for sign, word in ((1, "+"), (-1, "-")):
-                # That one of the two is not there without somebody is a bit of its end or cell, counted as such.
+                # If one of the two is not there without somebody, that is a bit of its end or cell.
                 together = np.where(finite, change, 0) + sign * np.where(finite, further, 0)
                 if 0 < (size := np.count_nonzero(together)) < minimum:
                     yield Finding("figure", f"{what}  {word}  {other}", _who(together, size))
