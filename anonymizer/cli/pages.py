@@ -75,10 +75,11 @@ class Telling:
 
     def pages(self, report: Path | None, summary: Path | None) -> Mapping[Path, Page]:
         """Those that are asked for, by path; made when the manifest is."""
-        from anonymizer.report.page import release_page, summary_page
-
         if self.assessment is None:
             return {}
+
+        from anonymizer.report.page import release_page, summary_page
+
         asked = {report: release_page, summary: summary_page}
         return {
             path: partial(self._page, page, self.assessment)
