@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from anonymizer.methods.conditions.constraints import WORDS
 from anonymizer.releases.composition import budget, composed
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee
 from anonymizer.releases.release import Release
-from anonymizer.risk.classes import classes_of
+from anonymizer.risk.classes import class_sizes, classes_of
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -56,18 +56,18 @@ def broken(
                 f"{guarantee.kind} is promised and does not hold in the released file: {reason}.",
                 "Report this as a defect, and release nothing of it.",
             )
-    yield from _narrow(release, read)
+    yield from _narrow(release, read, origin)
     yield from _budget(release)
 
 
-def _narrow(release: Release, read: Table) -> Iterator[Finding]:
+def _narrow(release: Release, read: Table, origin: Int | None) -> Iterator[Finding]:
     """K that is promised of some quasi-identifiers and does not hold over all."""
     quasi = [name for name in read.roles.quasi_identifiers if name in read.names]
     for guarantee in release.guarantees:
         asked = int(guarantee.number("k"))
         if guarantee.kind != "k-anonymity" or set(quasi) <= set(guarantee.columns) or not len(read):
             continue
-        found = _smallest(read, tuple(quasi))
+        found = _smallest(_with_persons(read, release.original, origin), tuple(quasi))
         if found < asked:
             yield Finding(
                 "narrow",
@@ -82,12 +82,15 @@ def _budget(release: Release) -> Iterator[Finding]:
     """Differential privacy: the manifest must name what the cells of a record have spent together."""
     cells = [one for one in release.guarantees if one.unit == "cell"]
     epsilon, delta = budget(composed(cells))
+    rows = release.manifest.rows_per_person or 1
+    epsilon, delta = (epsilon or 0.0) * rows, (delta or 0.0) * rows
     stated = release.manifest.epsilon or 0.0, release.manifest.delta or 0.0
-    if stated[0] < (epsilon or 0.0) * (1 - 1e-9) or stated[1] < (delta or 0.0) * (1 - 1e-9):
+    if stated[0] < epsilon * (1 - 1e-9) or stated[1] < delta * (1 - 1e-9):
         yield Finding(
             "guarantee",
             None,
-            f"A record has spent epsilon {epsilon:.6g}, and the manifest says {stated[0]:.6g}.",
+            f"A {'record' if rows == 1 else 'person'} has spent epsilon {epsilon:.6g}, and the manifest says "
+            f"{stated[0]:.6g}.",
             "Report this as a defect, and release nothing of it.",
         )
 
@@ -108,19 +111,26 @@ def _of_classes(guarantee: Guarantee, original: Table | None, read: Table, origi
     missing = [name for name in columns if name not in read.names]
     if missing:
         return f"the release lacks {', '.join(missing)}"
-    found = _smallest(read, columns)
-    if of_rows and found < guarantee.number("k"):
-        return f"the smallest class has {found} rows"
     if of_rows:
-        return None
+        counted = _with_persons(read, original, origin)
+        found = _smallest(counted, columns)
+        what = "rows" if counted.persons is None else "persons"
+        return f"the smallest class has {found} {what}" if found < guarantee.number("k") else None
     if origin is None or original is None:
         return "the rows are not of persons"
     return _contents(guarantee, original, read, columns, origin)
 
 
 def _smallest(table: Table, columns: tuple[str, ...]) -> int:
-    classes, _ = classes_of(table, columns)
-    return int(np.bincount(classes).min(initial=len(table)))
+    classes, count = classes_of(table, columns)
+    return int(class_sizes(table, classes, count).min(initial=len(table)))
+
+
+def _with_persons(read: Table, original: Table | None, origin: Int | None) -> Table:
+    """The table as it was read back, with whose its rows are."""
+    if original is None or original.persons is None or origin is None:
+        return read
+    return replace(read, persons=original.persons.taken(origin))
 
 
 def _contents(

@@ -191,7 +191,7 @@ def _fallen(left: Left, promised: tuple[Guarantee, ...]) -> Iterator[Finding]:
                 "together",
                 None,
                 f"k = {k} is promised of {left.name}; who has the other releases of this table is left with "
-                f"{left.k} rows for a person.",
+                f"{left.k} candidates for a person.",
                 _TOGETHER,
             )
         column = one.columns[-1] if one.columns else ""

@@ -147,6 +147,11 @@ def _check_rows(pipeline: Pipeline, table: Table) -> None:
     Raises:
         SpecError: it does; names the hierarchy, the column or the step.
     """
+    if table.roles.rows_per_person is not None:
+        raise SpecError(
+            "Which rows of a person stay is drawn of the whole table and cannot be by chunks.",
+            "Leave --chunk-rows out, or rows_per_person.",
+        )
     for name in table.hierarchies:
         if table.provenance.hierarchies(name).sources:
             raise SpecError(

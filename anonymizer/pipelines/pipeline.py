@@ -13,6 +13,7 @@ from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.reduction.suppression import DropIdentifiers
 from anonymizer.pipelines.missing import MissingCells
+from anonymizer.pipelines.persons import LimitRows
 from anonymizer.releases.claims import Claim, sentence, split
 from anonymizer.releases.composition import PrivacyLoss, composed
 from anonymizer.releases.foreign import ForeignCode
@@ -21,13 +22,14 @@ from anonymizer.releases.release import Step
 from anonymizer.risk.candidates import Candidates
 from anonymizer.risk.simulator import Simulatable
 from anonymizer.schema.columns import Schema
+from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.provenance import Provenance, TableProvenance
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
 
 class Pipeline(Method):
-    """Runs steps in order; before the first, identifiers are taken out and missing cells treated as declared.
+    """Runs steps in order; what is declared of persons, identifiers and missing cells is done before them.
 
     Args:
         steps: names and methods.
@@ -37,12 +39,15 @@ class Pipeline(Method):
 
     Attributes:
         done_: after a transformation, what each step has done.
+        persons_: after a transformation, whose the rows are that the first step was given.
 
     Reference: thesis, section 4.2.3: methods are combined in any order, and so are their simulators.
     """
 
     name: ClassVar[str] = "pipeline"
     needs_columns: ClassVar[bool] = False
+    rows_seed_: int | None = None
+    """The seed by which rows of persons are left out who have too many; None is fresh randomness."""
 
     def __init__(
         self,
@@ -166,7 +171,7 @@ class Pipeline(Method):
 
     def _run(self, table: Table, *, fresh: bool) -> Table:
         if fresh:
-            self.first_: tuple[Method, ...] = (DropIdentifiers(), MissingCells())
+            self.first_: tuple[Method, ...] = self._begins
         self._steps: list[Step] = []
         self._lost: list[tuple[Guarantee, str]] = []
         self.extra_: Mapping[str, Table] = {}
@@ -175,6 +180,8 @@ class Pipeline(Method):
         further: dict[str, Provenance] = {}
         for name, method in self.methods:
             before = table
+            if method is self.first_[1]:
+                self.persons_: PersonRows | None = table.persons
             with self._naming_earlier():
                 table = method.fit_transform_table(before) if fresh else method.transform_table(before)
             self.extra_ = {**self.extra_, **method.extra_}
@@ -207,18 +214,27 @@ class Pipeline(Method):
     @property
     def methods(self) -> list[tuple[str, Method]]:
         """All steps by name, with those that every pipeline begins with."""
-        first: tuple[Method, ...] = getattr(self, "first_", (DropIdentifiers(), MissingCells()))
+        first: tuple[Method, ...] = getattr(self, "first_", self._begins)
         return [*((method.name, method) for method in first), *self.steps]
+
+    @property
+    def _begins(self) -> tuple[Method, ...]:
+        return (LimitRows(random_state=self.rows_seed_), DropIdentifiers(), MissingCells())
+
+    def _counted(self, table: Table) -> PersonRows | None:
+        """As `Method._counted`, when rows beyond the bound have gone."""
+        del table
+        return self.persons_
 
     @property
     def promises(self) -> tuple[Guarantee, ...]:
         """The guarantees of the last release, what a record has spent added up."""
-        return composed(getattr(self, "guarantees_", ()))
+        return composed(getattr(self, "guarantees_", ()), getattr(self, "persons_", None))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the steps say of the last release, and what it promises less than they; a sentence each."""
-        own = [note for _, method in self.steps if hasattr(method, "roles_") for note in method.notes]
+        own = [note for _, method in self.methods if hasattr(method, "roles_") for note in method.notes]
         later = [(one, f"the later step {name!r} takes it away") for one, name in self._lost]
         return (*own, *(sentence(*one) for one in (*later, *self._refused)))
 
@@ -235,8 +251,8 @@ class Pipeline(Method):
 
     @property
     def seeded(self) -> bool:
-        """Whether a step draws from a seed."""
-        return any(method.seeded for _, method in self.steps)
+        """Whether a step draws from a seed, or which rows of persons are left out."""
+        return self.rows_seed_ is not None or any(method.seeded for _, method in self.steps)
 
     @property
     def discretisation(self) -> Mapping[str, Any]:

@@ -129,8 +129,8 @@ class Spec:
         """A fresh pipeline.
 
         Args:
-            seed: if given, step i has seed + i, so that a run can be repeated; else the operating system's
-                randomness.
+            seed: if given, step i has seed + i, and the choice of rows of a person has it, so that a run can
+                be repeated; else the operating system's randomness.
 
         Raises:
             SpecError: no quasi-identifiers are declared, and nothing says that this is meant.
@@ -148,6 +148,8 @@ class Spec:
                 method.set_params(random_state=seed + number)
             steps.append((_name(step, number), method))
         found = Pipeline(steps=steps, roles=self.roles, hierarchies=self.hierarchies, schema=self.schema)
+        if self.roles.rows_per_person is not None:
+            found.rows_seed_ = seed
         found.specification_ = self.digest
         found.choice_ = self.choice
         found.purpose_ = self.purpose

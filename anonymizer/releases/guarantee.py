@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Self, get_args
 
 from anonymizer.errors import FileError, SpecError, near
 
-Unit = Literal["cell", "record", "table"]
+Unit = Literal["cell", "record", "person", "table"]
 Neighbours = Literal["replace", "add-remove"]
 Parameter = float | int | str
 
@@ -47,7 +47,8 @@ class Guarantee:
     Attributes:
         kind: one of `KINDS`.
         parameters: by name, such as {"k": 5} or {"epsilon": 1.0, "delta": 1e-6}.
-        unit: what it is of: a cell of each column, a record (one row of a person), or the whole table.
+        unit: what it is of: a cell of each column, a record (one row of a person), a person (all its
+            rows), or the whole table.
         columns: that it speaks of; of diversity and closeness the last is the sensitive one.
         neighbours: of differential privacy, whether a record is replaced or added and removed; else None.
         condition: a sentence, where more must be true than can be seen; or "".

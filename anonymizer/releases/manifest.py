@@ -18,6 +18,7 @@ from anonymizer.releases.purpose import Purpose
 from anonymizer.schema.columns import Schema
 
 Order = Literal["kept", "shuffled", "shuffled within chunks"]
+Counts = Literal["rows", "persons"]
 
 FORMAT: Final = 2
 
@@ -54,6 +55,9 @@ class Manifest:
         seeded: whether random steps, or the shuffle of the rows, drew from a seed.
         order: of the rows: as in the input, or shuffled.
         rows: of the release.
+        counts: what promises count: rows, or persons, of whom one may have several rows.
+        rows_per_person: at most so many rows of a person were taken in; None if there is no bound. How many
+            rows were left out is not said, as that comes from the data.
         made_of: of each column which cells of the original decide what stands in it, those of the same row
             or of all rows, in words; hierarchies, domains and the pattern of empty cells included.
         rows_by: the same of which rows there are.
@@ -78,6 +82,8 @@ class Manifest:
     seeded: bool = False
     order: Order = "kept"
     rows: int = 0
+    counts: Counts = "rows"
+    rows_per_person: int | None = None
     made_of: Mapping[str, str] = field(default_factory=dict)
     rows_by: str = ""
     together: Mapping[str, Any] = field(default_factory=dict)
@@ -103,6 +109,8 @@ class Manifest:
             "seeded": self.seeded,
             "order": self.order,
             "rows": self.rows,
+            "counts": self.counts,
+            "rows_per_person": self.rows_per_person,
             "made_of": dict(self.made_of),
             "rows_by": self.rows_by,
             "together": dict(self.together),
@@ -125,11 +133,13 @@ class Manifest:
             raise FileError("The manifest is not JSON.", "Take it as the program wrote it.") from None
         if isinstance(document, dict) and isinstance(document.get("format"), int):
             _supported(document["format"])
-            document = {"made_of": {}, "rows_by": "", "together": {}, "purpose": {}, **document}
+            document = {**_LATER, **document}
         strict(document, _TYPES, "manifest")
         given = {key: value for key, value in document.items() if key != "format"}
         if given["order"] not in get_args(Order) or given["rows"] < 0:
             raise FileError("The manifest has an impossible order or number of rows.", "Take it as written.")
+        if given["counts"] not in get_args(Counts) or (given["rows_per_person"] or 1) < 1:
+            raise FileError("The manifest does not say what its promises count.", "Take it as written.")
         if not all(isinstance(value, str) for value in given["files"].values()):
             raise FileError("The manifest has a digest that is not a text.", "Take it as written.")
         if not all(isinstance(value, str) for value in given["made_of"].values()):
@@ -148,6 +158,15 @@ class Manifest:
         return cls(**given)
 
 
+_LATER: Final[Mapping[str, Any]] = {
+    "made_of": {},
+    "rows_by": "",
+    "together": {},
+    "purpose": {},
+    "counts": "rows",
+    "rows_per_person": None,
+}
+"""What manifests of before may lack."""
 _TYPES: Final[Mapping[str, Any]] = {
     "format": int,
     "program": str,
@@ -163,6 +182,8 @@ _TYPES: Final[Mapping[str, Any]] = {
     "seeded": bool,
     "order": str,
     "rows": int,
+    "counts": str,
+    "rows_per_person": int | None,
     "made_of": dict,
     "rows_by": str,
     "together": dict,

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
+from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -53,35 +55,81 @@ def classes_of(table: Table, columns: Sequence[str]) -> tuple[Int, int]:
     return grouped([table.codes(column).codes for column in columns])
 
 
+def class_sizes(table: Table, classes: Int, count: int, some: NDArray[np.bool_] | None = None) -> Int:
+    """How many persons each class has, shape (count,); rows, where each is a person of its own.
+
+    Args:
+        table: n rows.
+        classes: of each row, from 0, shape (n,).
+        count: the number of classes.
+        some: the rows that count, shape (n,); None for all.
+    """
+    rows = slice(None) if some is None else np.flatnonzero(some)
+    if table.persons is None:
+        return np.bincount(classes[rows], minlength=count)
+    persons = table.persons if some is None else table.persons.taken(np.flatnonzero(some))
+    return persons.in_classes(classes[rows], count)
+
+
+def totals_of(values: Int, kinds: int, persons: PersonRows | None) -> Int | Float:
+    """How many have each value in a table: rows, or persons, of whom each counts once in all.
+
+    Args:
+        values: of each row the code of its value, from 0, shape (n,).
+        kinds: how many values there can be.
+        persons: of the rows.
+    """
+    if persons is None:
+        return np.bincount(values, minlength=kinds)
+    shares = persons.shares(np.zeros(len(values), dtype=np.int64))
+    return np.bincount(values, shares, minlength=kinds)
+
+
 @dataclass(frozen=True, slots=True)
 class Contents:
     """How often each sensitive value occurs in each class, without the zeros.
 
+    Where a person may have several rows, persons are counted: each counts once in a class, for the values of
+    its rows there in equal parts.
+
     Attributes:
         classes: the class of each pair, increasing, shape (p,).
         values: the value of each pair, from 0, shape (p,).
-        counts: rows of each pair, shape (p,).
-        sizes: rows of each class, shape (c,).
-        totals: rows of each value in the whole table, shape (v,).
+        counts: rows, or persons, of each pair, shape (p,).
+        sizes: rows, or persons, of each class, shape (c,).
+        totals: rows, or persons, of each value in the whole table, shape (v,).
+        distinct: different values of each class, shape (c,); of persons the most values that as many
+            different ones of them have, so that no person stands for two.
     """
 
     classes: Int = field(repr=False)
     values: Int = field(repr=False)
-    counts: Int = field(repr=False)
+    counts: Int | Float = field(repr=False)
     sizes: Int = field(repr=False)
-    totals: Int = field(repr=False)
+    totals: Int | Float = field(repr=False)
+    distinct: Int = field(repr=False)
 
     @classmethod
-    def of(cls, classes: Int, count: int, values: Int, totals: Int) -> Contents:
+    def of(
+        cls,
+        classes: Int,
+        count: int,
+        values: Int,
+        totals: Int | Float,
+        persons: PersonRows | None = None,
+    ) -> Contents:
         """Count.
 
         Args:
             classes: of each row, shape (n,).
             count: the number of classes.
             values: of each row the code of its sensitive value, shape (n,).
-            totals: rows of each value in the table that t-closeness is measured against, shape (v,).
+            totals: of each value in the table that t-closeness is measured against, as `totals_of`.
+            persons: of the rows; None if each row counts.
         """
         kinds = len(totals)
+        if persons is not None:
+            return cls._of_persons(classes, count, values, totals, persons)
         packed = classes * kinds + values
         if count * kinds <= max(1 << 16, 4 * len(packed)):
             dense = np.bincount(packed, minlength=count * kinds)
@@ -90,21 +138,32 @@ class Contents:
         else:
             pairs, counts = np.unique(packed, return_counts=True)
         sizes = np.bincount(classes, minlength=count)
-        return cls(pairs // kinds, pairs % kinds, counts, sizes, totals)
+        distinct = np.bincount(pairs // kinds, minlength=count)
+        return cls(pairs // kinds, pairs % kinds, counts, sizes, totals, distinct)
 
-    def against(self, totals: Int) -> Contents:
-        """The same contents, to be compared with another table's rows of each value, shape (v,)."""
+    @classmethod
+    def _of_persons(
+        cls, classes: Int, count: int, values: Int, totals: Int | Float, persons: PersonRows
+    ) -> Contents:
+        kinds = len(totals)
+        pairs, places = np.unique(classes * kinds + values, return_inverse=True)
+        counts = np.bincount(places, persons.shares(classes), minlength=len(pairs))
+        width = int(persons.codes.max(initial=0)) + 1
+        owners, owner = np.unique(classes * width + persons.codes, return_inverse=True)
+        distinct = np.bincount(
+            pairs[_matched(owner, places, len(owners), len(pairs))] // kinds, minlength=count
+        )
+        sizes = np.bincount(owners // width, minlength=count)
+        return cls(pairs // kinds, pairs % kinds, counts, sizes, totals, distinct)
+
+    def against(self, totals: Int | Float) -> Contents:
+        """The same contents, to be compared with another table's count of each value, shape (v,)."""
         return replace(self, totals=totals)
 
     @property
     def shares(self) -> Float:
         """Of each pair, its part of its class, shape (p,)."""
         return self.counts / self.sizes[self.classes]
-
-    @property
-    def distinct(self) -> Int:
-        """Different values of each class, shape (c,)."""
-        return np.bincount(self.classes, minlength=len(self.sizes))
 
     @property
     def entropy(self) -> Float:
@@ -217,6 +276,29 @@ class Contents:
         before = np.zeros(len(self.sizes))
         before[present] = prefix[self.values[starts]]
         return np.clip((stretches + before) / (kinds - 1), 0, 1)
+
+
+def _matched(owners: Int, pairs: Int, owner_count: int, pair_count: int) -> Int:
+    """The pairs that get a person of their own in a largest matching of persons of classes and their values.
+
+    Args:
+        owners: of each row its person in its class, shape (n,).
+        pairs: of each row its value in its class, shape (n,).
+        owner_count: how many persons of classes there are.
+        pair_count: how many values of classes there are.
+
+    Reference: Hopcroft and Karp, An n^(5/2) algorithm for maximum matchings in bipartite graphs, SIAM Journal
+    on Computing 2, 1973. Classes have no edge in common, so that one matching serves them all.
+    """
+    edges = np.unique(owners * pair_count + pairs)
+    if len(edges) == owner_count:  # nobody has two values in a class
+        return np.arange(pair_count)
+    graph = scipy.sparse.csr_array(
+        (np.ones(len(edges), dtype=np.int8), (edges // pair_count, edges % pair_count)),
+        shape=(owner_count, pair_count),
+    )
+    of_pairs = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="row")
+    return np.flatnonzero(of_pairs >= 0)
 
 
 def _area(whole: Float, prefix: Float, start: Int, end: Int, level: Float) -> Float:

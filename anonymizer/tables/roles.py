@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from anonymizer.errors import FileError, RoleError, near
+
+LISTS: Final = ("identifiers", "quasi_identifiers", "sensitive")
+"""The roles that several columns may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,26 +22,49 @@ class Roles:
         identifiers: name a person by themselves, and are never released.
         quasi_identifiers: an attacker may know them of a target and link by them (thesis, Definition 2.1).
         sensitive: what an attacker wants to learn.
+        person: says whose a row is, where a person may have several rows; one of the identifiers, whether it
+            is named among them or not. None if each row is a person of its own.
+        rows_per_person: at most so many rows of a person are released, at least 1; None for all.
     """
 
     identifiers: tuple[str, ...] = ()
     quasi_identifiers: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
+    person: str | None = None
+    rows_per_person: int | None = None
 
     def __post_init__(self) -> None:
-        for role in fields(self):
-            object.__setattr__(self, role.name, _names(getattr(self, role.name), role.name))
+        for role in LISTS:
+            object.__setattr__(self, role, _names(getattr(self, role), role))
+        self._check_person()
         named = [*self.identifiers, *self.quasi_identifiers, *self.sensitive]
         for name in named:
             if named.count(name) > 1:
                 raise RoleError(f"Column {name!r} has two roles, or one twice.", "Keep one of them.")
+
+    def _check_person(self) -> None:
+        """Check the column of persons and its bound, and count it among the identifiers."""
+        if self.person is None:
+            if self.rows_per_person is not None:
+                raise RoleError(
+                    "rows_per_person is declared, and no column says whose a row is.",
+                    'Write person = "patient_nbr" beside it, or leave it out.',
+                )
+            return
+        if not isinstance(self.person, str):
+            raise RoleError("Role person is not the name of a column.", 'Write person = "patient_nbr".')
+        most = self.rows_per_person
+        if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
+            raise RoleError(f"rows_per_person is {most!r}.", "Write a whole number of 1 or more.")
+        if self.person not in self.identifiers:
+            object.__setattr__(self, "identifiers", (*self.identifiers, self.person))
 
     @classmethod
     def from_mapping(cls, document: Mapping[str, Any], place: str = "roles") -> Self:
         """Read roles from a parsed TOML table with the keys of the attributes.
 
         Raises:
-            RoleError: there is an unknown key, or an entry that is not a list of column names.
+            RoleError: there is an unknown key, or an entry of the wrong type.
         """
         known = [role.name for role in fields(cls)]
         for key in document:
@@ -63,7 +89,13 @@ class Roles:
     def among(self, columns: Iterable[str]) -> Roles:
         """The roles of some columns only."""
         kept = set(columns)
-        return Roles(*(tuple(n for n in getattr(self, role.name) if n in kept) for role in fields(self)))
+        known = self.person in kept
+        return replace(
+            self,
+            **{role: tuple(n for n in getattr(self, role) if n in kept) for role in LISTS},
+            person=self.person if known else None,
+            rows_per_person=self.rows_per_person if known else None,
+        )
 
     def check(self, columns: Iterable[str]) -> None:
         """Check that every column with a role is there.
@@ -72,11 +104,12 @@ class Roles:
             RoleError: names the first that is not, and the nearest that is.
         """
         there = list(columns)
-        for role in fields(self):
-            for name in getattr(self, role.name):
+        for role in LISTS:
+            for name in getattr(self, role):
                 if name not in there:
+                    named = "as person" if name == self.person else f"among {role}"
                     raise RoleError(
-                        f"The table has no column {name!r}, which the roles name among {role.name}.",
+                        f"The table has no column {name!r}, which the roles name {named}.",
                         near(name, there),
                     )
 

@@ -20,6 +20,7 @@ from anonymizer.schema.columns import Schema
 from anonymizer.tables.dialect import Dialect, Kind
 from anonymizer.tables.encoding import Codes, coded
 from anonymizer.tables.order import has_categories, has_order, order_of, ordered
+from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.roles import Roles
 
@@ -44,6 +45,8 @@ class Table:
             that what no method changes is released as it was read.
         dialect: how those texts are written; None if the frame says itself what its columns hold.
         provenance: what its cells were made of.
+        persons: whose its rows are, which stays known when the column of persons is gone; None where each row
+            is a person of its own, or nobody's.
     """
 
     frame: nw.DataFrame[Any] = field(repr=False)
@@ -55,6 +58,7 @@ class Table:
     numbers_in: Mapping[str, Kind] = field(default_factory=dict, repr=False)
     dialect: Dialect | None = field(default=None, repr=False)
     provenance: TableProvenance = field(default_factory=TableProvenance, repr=False, compare=False)
+    persons: PersonRows | None = field(default=None, repr=False, compare=False)
     _named: frozenset[str] = field(init=False, repr=False, compare=False)
     _read: dict[str, nw.Series[Any]] = field(init=False, default_factory=dict, repr=False, compare=False)
     _coded: dict[str, Codes] = field(init=False, default_factory=dict, repr=False, compare=False)
@@ -257,7 +261,8 @@ class Table:
             named = native.columns[native.dtypes == "category"]
             fresh = {name: native[name].cat.remove_unused_categories() for name in named}
             frame = nw.from_native(native.assign(**fresh) if fresh else native, eager_only=True)
-        return replace(self, frame=frame, origin=self.origin[rows])
+        persons = None if self.persons is None else self.persons.taken(rows)
+        return replace(self, frame=frame, origin=self.origin[rows], persons=persons)
 
     def declared(
         self,
@@ -273,7 +278,7 @@ class Table:
         Raises:
             RoleError: a role names a column that is not there.
             SpecError: a column is declared that is not there.
-            TableError: a column that is declared to hold numbers has none.
+            TableError: a column that is declared to hold numbers has none, or it is not known whose a row is.
         """
         roles.check(self.names)
         known = schema or Schema()
@@ -318,7 +323,24 @@ class Table:
                 labels = np.array([*texts, GAP], dtype=object)
                 filled[name] = Codes(labels, np.where(codes.codes < 0, gap, codes.codes))
         table = self.replaced(filled) if filled else self
-        return replace(table, hierarchies=fitted, provenance=provenance)
+        return replace(table, hierarchies=fitted, provenance=provenance, persons=self._persons())
+
+    def _persons(self) -> PersonRows | None:
+        """Whose the rows are, by the column that the roles name.
+
+        Raises:
+            TableError: a cell of it is missing.
+        """
+        column = self.roles.person
+        if column is None:
+            return self.persons
+        gaps = np.flatnonzero(self.missing(column))
+        if len(gaps):
+            raise TableError(
+                f"Column {column!r} does not say whose row {int(gaps[0]) + 1} is.",
+                "Fill its cells, or take these rows out: of whom they are, nobody could be counted.",
+            )
+        return PersonRows(self.codes(column).codes, self.roles.rows_per_person)
 
     def _number_kind(self, column: str) -> Kind:
         """How the texts of a column that is declared to hold numbers read; of a CSV file.

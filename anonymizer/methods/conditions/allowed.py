@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from anonymizer.errors import SpecError, gathered
 from anonymizer.methods.conditions.constraint import Constraint
 from anonymizer.methods.conditions.constraints import constraint
-from anonymizer.risk.classes import Contents, grouped
+from anonymizer.risk.classes import Contents, grouped, totals_of
+from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
+Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 
 
@@ -37,29 +39,33 @@ class _Judged:
     Attributes:
         constraint: the condition.
         codes: the values of its column, shape (n,).
-        totals: rows of each value in the table that t-closeness is measured against, shape (v,).
+        totals: of each value in the table that t-closeness is measured against, as `totals_of`.
         levels: labels of the values, see `Constraint.levels`.
         known: codes of the columns that an attacker knows, shape (n,) each.
+        persons: of the rows, where some have several.
     """
 
     constraint: Constraint
     codes: Int
-    totals: Int
+    totals: Int | Float
     levels: Sequence[Int]
     known: tuple[Int, ...]
+    persons: PersonRows | None
 
     def of(self, rows: Int) -> _Judged:
         """The same for some rows."""
         known = tuple(codes[rows] for codes in self.known)
-        return replace(self, codes=self.codes[rows], known=known)
+        persons = None if self.persons is None else self.persons.taken(rows)
+        return replace(self, codes=self.codes[rows], known=known, persons=persons)
 
     def __call__(self, rows: Int, classes: Int, count: int) -> Bool:
         """As `Allowed`."""
+        persons = None if self.persons is None else self.persons.taken(rows)
         if not self.known:
-            contents = Contents.of(classes, count, self.codes[rows], self.totals)
+            contents = Contents.of(classes, count, self.codes[rows], self.totals, persons)
             return self.constraint.holds(contents, self.levels)
         parts, number = grouped([classes, *(codes[rows] for codes in self.known)])
-        contents = Contents.of(parts, number, self.codes[rows], self.totals)
+        contents = Contents.of(parts, number, self.codes[rows], self.totals, persons)
         parent = np.empty(number, dtype=np.int64)
         parent[parts] = classes
         found = np.ones(count, dtype=np.bool_)
@@ -70,21 +76,25 @@ class _Judged:
 class Allowed:
     """Judges classes: size and all constraints.
 
-    Classes that are allowed stay so when they are joined, whatever the constraint.
+    Classes that are allowed stay so when they are joined, whatever the constraint, where each row is a person
+    of its own. Where persons have several rows all conditions count persons, and those on the distribution of
+    values may fail for two classes joined in which some persons are the same.
 
     Args:
         table: the table that is to be released, with the sensitive columns.
-        k: the least number of rows.
+        k: the least number of persons.
         constraints: as `constraint` takes them.
 
     Attributes:
         constraints: as values.
         withheld: columns that serve the judgement only, and are not released.
         released: which rows may be released: all, unless a constraint selects, shape (n,).
+        persons: of the rows, where some have several; else None.
 
     Raises:
         TableError: a sensitive column is not there or misses a cell.
-        SpecError: k is below 1, or a constraint is of no known form.
+        SpecError: k is below 1, a constraint is of no known form, or it selects rows of a population of which
+            persons have several.
     """
 
     def __init__(self, table: Table, k: int, constraints: tuple[Any, ...] = ()) -> None:
@@ -93,13 +103,20 @@ class Allowed:
         self.constraints = tuple(map(constraint, constraints))
         self.withheld = tuple(dict.fromkeys(one.column for one in self.constraints if one.withholds))
         self.released = np.ones(len(table), dtype=np.bool_)
+        several = table.persons is not None and table.persons.repeat
+        self.persons = table.persons if several else None
         self._judged: list[_Judged] = []
         for one in self.constraints:
+            if several and one.selects:
+                raise SpecError(
+                    f"{one.name} counts rows of a population, and persons of this table have several.",
+                    "Write rows_per_person = 1 below [roles], or leave the constraint out.",
+                )
             codes, kinds = one.coded(table)
             table.complete(one.known)
             known = tuple(table.codes(column).codes for column in one.known)
-            totals = np.bincount(codes, minlength=kinds)
-            self._judged.append(_Judged(one, codes, totals, one.levels(table), known))
+            totals = totals_of(codes, kinds, self.persons)
+            self._judged.append(_Judged(one, codes, totals, one.levels(table), known, self.persons))
             if one.selects:
                 self.released &= codes == 1
 
@@ -124,8 +141,13 @@ class Allowed:
 
     @property
     def is_by_size(self) -> bool:
-        """Whether size is all that counts."""
-        return not self._judged
+        """Whether the number of rows is all that counts."""
+        return not self._judged and self.persons is None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether classes that are allowed stay so when they are joined."""
+        return self.persons is None or self.grows
 
     @property
     def by_size(self) -> Allowed:
@@ -138,6 +160,7 @@ class Allowed:
         """The same judge for a table of some rows; what t-closeness is measured against stays."""
         part = copy(self)
         part.released = self.released[rows]
+        part.persons = None if self.persons is None else self.persons.taken(rows)
         part._judged = [one.of(rows) for one in self._judged]
         return part
 
@@ -154,6 +177,8 @@ class Allowed:
         """
         sizes = np.bincount(classes[self.released[rows]], minlength=count)
         allowed = sizes >= self.k
+        if self.persons is not None:
+            allowed &= self.persons.taken(rows).in_classes(classes, count) >= self.k
         if any(one.constraint.selects for one in self._judged):
             allowed |= sizes == 0
         for one in self._judged:

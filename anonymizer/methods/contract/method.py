@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import TableError
+from anonymizer.errors import SpecError, TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.parameters import Parameterized
 from anonymizer.releases.claims import Claim, sentence, split
@@ -24,6 +24,7 @@ from anonymizer.releases.release import Release, Step
 from anonymizer.risk.simulator import Simulatable
 from anonymizer.schema.columns import Schema
 from anonymizer.tables.changes import changed_cells, origin_in
+from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.provenance import Dependence, TableProvenance
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -32,6 +33,11 @@ Int = NDArray[np.int64]
 
 TRAITS: Final = ("random", "keeps_rows", "keeps_classes")
 """What every method has to say of itself; the defaults are for methods that are still being written."""
+BY_PERSONS: Final = (
+    *("local-recoding", "incognito", "mondrian", "k-member", "one-pass-clustering", "local-suppression"),
+    "suppress-records",
+)
+"""The methods whose promises about classes count persons, where these have several rows."""
 
 
 class Method(Parameterized, ABC):
@@ -66,6 +72,8 @@ class Method(Parameterized, ABC):
     """Whether cells of a column that are alike stay alike, so that classes can only join."""
     makes_classes: ClassVar[bool] = False
     """Whether it promises something of classes of rows, and draws at random only how it makes them."""
+    counts_persons: ClassVar[bool] = True
+    """Whether what it promises holds where a person has several rows; if not, it refuses such tables."""
     last: ClassVar[bool] = False
     """Whether no step may follow it."""
     ensures: ClassVar[bool] = False
@@ -175,7 +183,8 @@ class Method(Parameterized, ABC):
         """
         released = self.fit_transform_table(_without_index(table, keep=False)).renumbered()
         granted, refused = self._judged(table, released)
-        guarantees = composed(granted)
+        persons = self._counted(table)
+        guarantees = composed(granted, persons)
         epsilon, delta = budget(guarantees)
         manifest = Manifest(
             specification=self.specification_,
@@ -189,6 +198,8 @@ class Method(Parameterized, ABC):
             discretisation=self.discretisation,
             seeded=self.seeded,
             rows=len(released),
+            counts="rows" if persons is None else "persons",
+            rows_per_person=None if persons is None else persons.most,
             made_of=released.provenance.describe(),
             rows_by=released.provenance.rows.describe(),
             code=self.foreign_code,
@@ -211,6 +222,14 @@ class Method(Parameterized, ABC):
     ) -> tuple[tuple[Guarantee, ...], tuple[tuple[Guarantee, str], ...]]:
         """What is promised of the last release, and what the method gives and is not, with the reason."""
         return split(self.claims(table), released.provenance)
+
+    def _counted(self, table: Table) -> PersonRows | None:
+        """Whose the rows are by which promises count; None if each row is a person of its own.
+
+        Args:
+            table: that was given.
+        """
+        return table.persons
 
     def claims(self, table: Table) -> tuple[Claim, ...]:
         """The guarantees of the last transformation, to be granted by what is released in the end.
@@ -238,9 +257,16 @@ class Method(Parameterized, ABC):
 
         Raises:
             TableError: it has no rows, lacks a column of the method, or leaves it without any.
+            SpecError: persons have several rows, and what the method promises counts rows.
         """
         if not len(table):
             raise TableError("The table has no rows.", "Give at least one.")
+        if not self.counts_persons and table.persons is not None and table.persons.repeat:
+            raise SpecError(
+                f"Persons of this table have several rows, and {self.name} counts rows, not persons.",
+                f"Write rows_per_person = 1 below [roles], or take {', '.join(BY_PERSONS[:-1])} or "
+                f"{BY_PERSONS[-1]}.",
+            )
         self.check()
         columns = self.columns_of(table)
         for column in columns:

@@ -50,6 +50,7 @@ class MDAV(NumericMethod):
 
     name: ClassVar[str] = "mdav"
     makes_classes: ClassVar[bool] = True
+    counts_persons: ClassVar[bool] = False
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"k": 2}

@@ -86,6 +86,7 @@ class Microaggregation(Method):
     """
 
     keeps_rows: ClassVar[bool] = True
+    counts_persons: ClassVar[bool] = False
     applies_to: ClassVar[str] = "No quasi-identifier is declared as a number or as ordered categories"
     minimum_k: ClassVar[int] = 2
     follows_data: ClassVar[bool]

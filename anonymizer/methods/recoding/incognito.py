@@ -140,8 +140,9 @@ def full_domain(
         Of each choice of levels whether it is allowed, one axis for each column; the minimal ones of them.
     """
     # rows in classes that are not allowed only become fewer further up if size and the like is all that
-    # counts; else suppression is judged by size in the search, and by everything at its end
-    prunes = not most or allowed.grows
+    # counts; else suppression, and what joining classes may break, is judged by size in the search, and by
+    # everything at its end
+    prunes = allowed.grows or (not most and allowed.is_closed)
     judge = allowed if prunes else allowed.by_size
 
     def passes(node: Node) -> bool:

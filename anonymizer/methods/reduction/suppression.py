@@ -13,7 +13,7 @@ from anonymizer.methods.conditions.groups import groups_of
 from anonymizer.methods.contract.method import Method
 from anonymizer.releases.guarantee import OF_CLASSES, Guarantee, k_anonymity
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
-from anonymizer.risk.classes import classes_of
+from anonymizer.risk.classes import class_sizes, classes_of
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
@@ -166,7 +166,7 @@ class SuppressRecords(Method):
     """Takes the rows out whose class is too small: what is left is k-anonymous.
 
     Args:
-        k: the least size of a class of rows alike in all quasi-identifiers.
+        k: the least size of a class of rows alike in all quasi-identifiers, in persons.
         columns: the quasi-identifiers if None.
         maximum_suppression: the largest part of the rows that may go, in [0, 1].
         together: a column whose equal values go together, such as a household, until all classes of those
@@ -233,10 +233,10 @@ class SuppressRecords(Method):
 
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
-        classes, _ = classes_of(table, columns)
+        classes, number = classes_of(table, columns)
         groups, count = groups_of(table, self.together)
         keep = np.ones(len(table), dtype=np.bool_)
-        while (small := keep & (np.bincount(classes[keep], minlength=len(table))[classes] < self.k)).any():
+        while (small := keep & (class_sizes(table, classes, number, keep)[classes] < self.k)).any():
             goes = np.zeros(count, dtype=np.bool_)
             goes[groups[small]] = True
             keep &= ~goes[groups]

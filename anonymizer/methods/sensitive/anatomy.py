@@ -54,6 +54,7 @@ class Anatomy(Method):
     keeps_rows: ClassVar[bool] = True
     needs_columns: ClassVar[bool] = False
     makes_classes: ClassVar[bool] = True
+    counts_persons: ClassVar[bool] = False
     last: ClassVar[bool] = True
     random: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False

@@ -44,6 +44,7 @@ class SpluGen(Method):
 
     name: ClassVar[str] = "splu-gen"
     last: ClassVar[bool] = True
+    counts_persons: ClassVar[bool] = False
     applies_to: ClassVar[str] = "The table has no sensitive columns"
     random: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = False

@@ -138,11 +138,11 @@ class Synthesis(Method):
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Differential privacy of one row, by what was spent."""
-        del table
         epsilon, delta = self.spent_
-        condition = (
-            "A person has one row. Whether there is a release tells that no cell is missing or outside of "
-            f"its declared categories, and that there are {MIN_ROWS} rows."
+        condition = "A person has one row. " if table.persons is None else ""
+        condition += (
+            "Whether there is a release tells that no cell is missing or outside of its declared categories, "
+            f"and that there are {MIN_ROWS} rows."
         )
         if self.rows is not None:
             condition += " The number of rows was given, and is not covered."

@@ -58,7 +58,7 @@ def test_a_manifest_is_read_as_it_was_written():
         (("files", "out.csv"), 1, "digest"),
         (("columns", "age", "type"), "number", "'number'"),
         (("guarantees", 0, "kind"), "safe", "'safe'"),
-        (("guarantees", 0, "unit"), "person", "unit"),
+        (("guarantees", 0, "unit"), "household", "unit"),
         (("guarantees", 0, "columns"), [1], "wrong type"),
         (("guarantees", 0, "parameters", "epsilon"), [1], "wrong type"),
         (("guarantees", 0, "proof"), "", "'proof'"),
