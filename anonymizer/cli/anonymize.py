@@ -234,8 +234,9 @@ def _changes(made: Release, k: int | None) -> list[str]:
     changed = {name: count for name, count in made.changed.items() if name in made.table.names}
     named = ", ".join(f"{name} {count:,}" for name, count in changed.items())
     kept = len(made.table.names) - len(changed)
+    counted = "rows" if made.table.persons is None else "persons"
     return [
-        *([] if k is None else [f"k = {k}: the smallest class of rows alike has so many rows"]),
+        *([] if k is None else [f"k = {k}: the smallest class of rows alike has so many {counted}"]),
         *(f"promised: {one}" for one in made.guarantees),
         f"cells changed: {named or 'none'}; columns released as they are: {kept} of {len(made.table.names)}",
     ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anonymizer.releases.release import Release
     from anonymizer.report.assessment import Assessment
     from anonymizer.report.page import ReleaseStory
+    from anonymizer.tables.roles import Roles
     from anonymizer.tables.table import Table
 
 P = ParamSpec("P")
@@ -107,6 +108,7 @@ class Telling:
             ("Quasi-identifiers", ", ".join(roles.quasi_identifiers) or "none"),
             ("Sensitive", ", ".join(roles.sensitive) or "none"),
             ("Hierarchies for", ", ".join(spec.hierarchies) or "no column"),
+            ("Counted", _counted(roles)),
             ("Rows released", f"{assessment.released:,} of {assessment.rows:,}"),
             ("Order of the rows", manifest.order),
             ("Promised", " ".join(map(str, self.made.guarantees)) or "nothing"),
@@ -137,3 +139,12 @@ class Telling:
     def _original(self) -> Table:
         original = self.made.original
         return self.made.table if original is None else original
+
+
+def _counted(roles: Roles) -> str:
+    """What promises and risks count, for people."""
+    if roles.person is None:
+        return "rows, each a person of its own"
+    most = roles.rows_per_person
+    bound = "all rows of a person" if most is None else f"at most {most} rows of a person"
+    return f"persons, by {roles.person}; {bound}"

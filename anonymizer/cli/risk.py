@@ -112,6 +112,12 @@ def risk(
         assessment = assess(before, after, None, question, progress)
     findings = (*contained(release), *look(before, after))
     warnings = (*sentences(findings), *cautions(before, after, assessment))
+    if before.persons is not None and before.persons.repeat and after.persons is None:
+        warnings = (
+            "Persons have several rows, and the release does not say whose its rows are: neither its classes "
+            "nor the risks by them were measured. `duetto anonymize --report` knows.",
+            *warnings,
+        )
     missing = [name for name in spec.roles.quasi_identifiers if name not in after.names]
     if missing:
         warnings = (f"The release lacks the quasi-identifiers {', '.join(missing)}.", *warnings)

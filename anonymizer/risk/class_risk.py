@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.risk.classes import Contents, classes_of
+from anonymizer.risk.classes import Contents, class_sizes, classes_of, totals_of
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -60,14 +60,16 @@ class ClassRisk:
     """What a release fulfils.
 
     Attributes:
-        k: rows of its smallest class.
+        k: persons of its smallest class; rows, where each is a person of its own.
         classes: the number of classes.
         sensitive: by column.
+        counts: what is counted, "rows" or "persons".
     """
 
     k: int
     classes: int
     sensitive: Mapping[str, SensitiveRisk]
+    counts: str = "rows"
 
     @property
     def l(self) -> dict[str, int]:  # noqa: E743
@@ -86,7 +88,7 @@ class ClassRisk:
 
 
 def class_risk(release: Table, original: Table | None = None) -> ClassRisk:
-    """The k, l and t of a release over its quasi-identifiers.
+    """The k, l and t of a release over its quasi-identifiers; they count persons, where these are known.
 
     Args:
         release: at least one row.
@@ -94,9 +96,10 @@ def class_risk(release: Table, original: Table | None = None) -> ClassRisk:
     """
     classes, count = classes_of(release, release.roles.quasi_identifiers)
     return ClassRisk(
-        int(np.bincount(classes).min()),
+        int(class_sizes(release, classes, count).min()),
         count,
         {name: sensitive_risk(release, original, name, classes, count) for name in release.roles.sensitive},
+        "rows" if release.persons is None else "persons",
     )
 
 
@@ -114,8 +117,9 @@ def sensitive_risk(
     """
     values, cells, before, ordered = _coded(release, original, column)
     here = cells >= 0
-    totals = np.bincount(cells[here], minlength=len(values))
-    contents = Contents.of(classes[here], count, cells[here], totals)
+    persons = None if release.persons is None else release.persons.taken(np.flatnonzero(here))
+    totals = totals_of(cells[here], len(values), persons)
+    contents = Contents.of(classes[here], count, cells[here], totals, persons)
     levels = _levels(release, original, column, values)
     measured = [contents] if before is None else [contents, contents.against(before)]
     t = {"equal": [_worst(one.distance, one.sizes) for one in measured]}
@@ -145,12 +149,14 @@ def _worst(distances: NDArray[np.float64], sizes: Int) -> float:
     return float(distances[sizes > 0].max(initial=0.0))
 
 
-def _coded(release: Table, original: Table | None, column: str) -> tuple[NDArray[Any], Int, Int | None, bool]:
+def _coded(
+    release: Table, original: Table | None, column: str
+) -> tuple[NDArray[Any], Int, Int | NDArray[np.float64] | None, bool]:
     """One numbering of the values of both tables, in their order if they have one.
 
     Returns:
-        The values; of each released row the place of its own, -1 where it is missing; original rows of each,
-        or None; whether the order means something.
+        The values; of each released row the place of its own, -1 where it is missing; how many of the
+        original have each, or None; whether the order means something.
     """
     tables = [release] if original is None or column not in original.names else [release, original]
     coded = [table.codes(column) for table in tables]
@@ -169,7 +175,11 @@ def _coded(release: Table, original: Table | None, column: str) -> tuple[NDArray
         place = {text: number for number, text in enumerate(every)}
         places = [np.array([place[text] for text in own], dtype=np.int64) for own in texts]
     cells = [np.append(own, -1)[one.codes] for own, one in zip(places, coded, strict=True)]
-    before = np.bincount(cells[1][cells[1] >= 0], minlength=len(values)) if len(cells) > 1 else None
+    before = None
+    if original is not None and len(cells) > 1:
+        here = np.flatnonzero(cells[1] >= 0)
+        persons = None if original.persons is None else original.persons.taken(here)
+        before = totals_of(cells[1][here], len(values), persons)
     if before is not None and not before.sum():
         before = None
     return values, cells[0], before, numeric or bool(order)

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
-from anonymizer.risk.classes import classes_of
-from anonymizer.risk.measures import class_sizes
+from anonymizer.risk.measures import sized_classes
 from anonymizer.risk.uniqueness import individual_risk
 from anonymizer.tables.table import Table
 
@@ -62,7 +61,8 @@ def person_risk(
     Reference: Benedetti and Franconi 1998; Franconi and Polettini, Individual risk estimation in mu-Argus,
     Privacy in Statistical Databases 2004; the latter for households too.
     """
-    sizes = class_sizes(release)
+    classes, of_classes = sized_classes(release)
+    sizes = of_classes[classes]
     if weights is not None:
         wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 1)))
         if len(wrong):
@@ -70,8 +70,9 @@ def person_risk(
                 f"{len(wrong)} sampling weights are missing or below 1, the first in row {wrong[0] + 1}.",
                 "A row stands for itself at least: write weights of 1 or more.",
             )
-        classes, count = classes_of(release, release.roles.quasi_identifiers)
-        sampled = sizes / np.bincount(classes, weights, minlength=count)[classes]
+        if release.persons is not None:
+            weights = weights * release.persons.shares(classes)
+        sampled = sizes / np.bincount(classes, weights)[classes]
     elif fraction is not None and 0 < fraction <= 1:
         sampled = np.full(len(release), fraction)
     else:

@@ -21,6 +21,7 @@ from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.risk.classes import grouped
 from anonymizer.risk.covering import PlacedRelease, ReleasedRows, linked, spread
+from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -42,8 +43,11 @@ class Left:
     Attributes:
         name: of the release.
         persons: that have candidates in it.
-        k: the fewest rows that a person may be; None of a release that does not link rows and values.
-        k_alone: the same to who has this release only.
+        k: the fewest rows that a person may be; where persons have several, the fewest persons that these
+            rows are of, or that they can be of if it is not known whose they are. None of a release that does
+            not link rows and values.
+        k_alone: the same to who has this release only; None where persons have several rows, it is not known
+            whose these are, and some are left out by the other releases.
         l: by sensitive column the fewest values that a person may have.
         l_alone: the same to who has this release only.
         certain: by sensitive column how many persons are left with one value.
@@ -110,7 +114,7 @@ def intersect(original: Table, releases: Sequence[ReleasedRows], randomness: Ran
     common = [[tuple(name for name in one if name in other) for other in unchanged] for one in unchanged]
     persons = _persons(places, randomness)
     tallies = [
-        _Tally(base, [(other, common[b][o]) for o, other in enumerate(places) if o != b])
+        _Tally(base, [(other, common[b][o]) for o, other in enumerate(places) if o != b], original.persons)
         for b, base in enumerate(places)
     ]
     size = max(1, _BLOCK_CELLS // max(len(one.release.table) for one in places))
@@ -125,8 +129,14 @@ def intersect(original: Table, releases: Sequence[ReleasedRows], randomness: Ran
 class _Tally:
     """What is left of one release to who has the others, person by person."""
 
-    def __init__(self, base: PlacedRelease, others: Sequence[tuple[PlacedRelease, tuple[str, ...]]]) -> None:
+    def __init__(
+        self,
+        base: PlacedRelease,
+        others: Sequence[tuple[PlacedRelease, tuple[str, ...]]],
+        persons: PersonRows | None,
+    ) -> None:
         self._base = base
+        self._all = persons if persons is not None and persons.repeat else None
         table = base.release.table
         self._sensitive = {
             name: table.codes(name).codes
@@ -139,6 +149,9 @@ class _Tally:
         some[kinds] = np.arange(len(kinds))
         self._some = some
         self._sizes = np.bincount(kinds, minlength=count)
+        self._owners: tuple[Int, Int, int] | None = None
+        if self._all is not None and base.release.persons is not None:
+            self._owners = _pairs(kinds, self._all.codes[base.release.persons[base.release.rows]])
         order = np.argsort(base.own[some], kind="stable")
         self._kinds = order
         self._starts = np.searchsorted(base.own[some][order], np.arange(len(base.classes) + 1))
@@ -147,6 +160,7 @@ class _Tally:
             for (other, _), (own, theirs) in zip(others, links, strict=True)
         ]
         self._persons = 0
+        self._dropped = False
         self._k: list[int | None] = [None, None]
         self._l: list[dict[str, int]] = [{}, {}]
         self._certain = [dict.fromkeys(self._sensitive, 0) for _ in range(2)]
@@ -168,14 +182,14 @@ class _Tally:
             # who fits nowhere is not in the other release, or it was changed: it tells nothing
             some = np.bincount(who[fits], minlength=len(persons)) > 0
             kept = fits | ~some[who]
+            self._dropped |= not kept.all()
             who, kind = who[kept], kind[kept]
         self._count(1, who, kind, len(persons))
 
     def _count(self, side: int, who: Int, kind: Int, persons: int) -> None:
         found = np.unique(who)
         if not self._base.release.is_spread:
-            rows = np.bincount(who, self._sizes[kind], minlength=persons)[found]
-            self._k[side] = _least(self._k[side], int(rows.min()))
+            self._k[side] = _least(self._k[side], int(self._candidates(who, kind, persons)[found].min()))
         for name, codes in self._sensitive.items():
             values = codes[self._some[kind]]
             here = values >= 0
@@ -188,13 +202,23 @@ class _Tally:
             self._l[side][name] = _least(self._l[side].get(name), int(counts.min()))
             self._certain[side][name] += int((counts == 1).sum())
 
+    def _candidates(self, who: Int, kind: Int, persons: int) -> Int:
+        """How many rows each of some persons may be, or whose several rows, shape (persons,)."""
+        if self._owners is not None:
+            starts, owners, width = self._owners
+            them, theirs = spread(who, kind, starts, owners)
+            return np.bincount(np.unique(them * width + theirs) // width, minlength=persons)
+        rows = np.bincount(who, self._sizes[kind], minlength=persons).astype(np.int64)
+        return rows if self._all is None else self._all.fewest(rows)
+
     def left(self) -> Left:
-        """What was found."""
+        """What was found; a bound on persons before rows were dropped says nothing of how many there were."""
+        unknown = self._all is not None and self._owners is None and self._dropped
         return Left(
             self._base.release.name,
             self._persons,
             self._k[1],
-            self._k[0],
+            None if unknown else self._k[0],
             self._l[1],
             self._l[0],
             self._certain[1],

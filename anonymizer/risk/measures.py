@@ -9,6 +9,7 @@ method for evaluating marketer re-identification risk, EDBT/ICDT workshops 2010.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +19,7 @@ from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.risk.attacks.predicates import Index, Predicates
 from anonymizer.risk.attacks.rows import aligned
-from anonymizer.risk.classes import classes_of, grouped
+from anonymizer.risk.classes import class_sizes, classes_of, grouped
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -50,16 +51,19 @@ class RowRisk:
         return float((self.rows > limit).mean())
 
 
-def class_sizes(release: Table) -> Int:
-    """Of each row, how many have its quasi-identifiers, shape (n,).
+def sized_classes(release: Table) -> tuple[Int, Int]:
+    """The class of each row, and how many persons each class has; rows, where each is a person of its own.
+
+    Returns:
+        Shape (n,), from 0; shape (c,).
 
     Raises:
         TableError: the table has no rows or no quasi-identifiers.
     """
     if not len(release) or not release.roles.quasi_identifiers:
         raise TableError("The table has no rows or no quasi-identifiers.", "Give rows and declare some.")
-    classes, _ = classes_of(release, release.roles.quasi_identifiers)
-    return np.bincount(classes)[classes]
+    classes, count = classes_of(release, release.roles.quasi_identifiers)
+    return classes, class_sizes(release, classes, count)
 
 
 def prosecutor_risk(release: Table) -> RowRisk:
@@ -68,7 +72,8 @@ def prosecutor_risk(release: Table) -> RowRisk:
     Raises:
         TableError: the table has no rows or no quasi-identifiers.
     """
-    return RowRisk(1 / class_sizes(release))
+    classes, sizes = sized_classes(release)
+    return RowRisk(1 / sizes[classes])
 
 
 def journalist_risk(release: Table, population: Table, original: Table | None = None) -> RowRisk:
@@ -83,12 +88,26 @@ def journalist_risk(release: Table, population: Table, original: Table | None = 
         original: that the release was made of, with the hierarchies.
 
     Raises:
-        TableError: a table has no rows or lacks a quasi-identifier, or fewer people of the population than
-            rows of the release are in a class, so that it is not the population.
+        TableError: a table has no rows or lacks a quasi-identifier, it is not known which rows are of the
+            same person, or fewer people of the population than of the release are in a class, so that it is
+            not the population.
     """
-    own = class_sizes(release)
+    if release.persons is not None and release.persons.repeat and population.persons is None:
+        raise TableError(
+            "Persons of the release have several rows, and it is not known whose the rows of the population "
+            "are.",
+            "Give a population that has the column of persons.",
+        )
+    classes, sizes = sized_classes(release)
+    own = sizes[classes]
+    population = _each_once(population, release.roles.quasi_identifiers)
     there = _population_sizes(release, population)
     if (there < own).any():
+        if population.persons is not None and population.persons.repeat:
+            raise TableError(
+                "Persons of the population have several rows that differ, and labels may cover some of them.",
+                "Give the population in the form of the release, or with one row of each person.",
+            )
         there = np.maximum(there, _covered_sizes(release, population, original))
     few = np.flatnonzero(there < own)
     if len(few):
@@ -113,6 +132,17 @@ def marketer_risk(release: Table, population: Table | None = None) -> float:
         TableError: as the risk of the rows.
     """
     return (prosecutor_risk(release) if population is None else journalist_risk(release, population)).average
+
+
+def _each_once(population: Table, names: Sequence[str]) -> Table:
+    """The population with one row of each person among those that are alike in some columns."""
+    if population.persons is None:
+        return population
+    columns = [population.codes(name).codes for name in names]
+    kinds, count = grouped([*columns, population.persons.codes])
+    some = np.full(count, -1, dtype=np.int64)
+    some[kinds] = np.arange(len(kinds))
+    return population.taken(np.sort(some))
 
 
 def _covered_sizes(release: Table, population: Table, original: Table | None) -> Int:

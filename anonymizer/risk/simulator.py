@@ -6,6 +6,9 @@ others, C = C^H and C^L; if it is in neither, or was not released, the attack fa
 part alpha of the rows was sampled, |C| counts for |C| / alpha, unless the record is an outlier, which is
 when its candidates are not more than T' = k alpha.
 
+Where persons have several rows, |C| counts the persons of the candidates, and shares of sensitive values are
+of candidate rows.
+
 The risk against the re-identifying adversary is 1 / n_q, n_q being the least |C|; against the revealing one
 1 / n_s, n_s being the least number of different sensitive values in C; the probabilistic variant is the share
 of the true sensitive value in C.
@@ -25,6 +28,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import TableError
 from anonymizer.risk.candidates import Candidates, exactly
 from anonymizer.tables.encoding import Codes
+from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -77,7 +81,7 @@ class Simulation:
         found: whether the true row is among the candidates, shape (n,).
         confident: whether it is among those of high confidence, shape (n,).
         outlier: whether sampling does not protect the record, shape (n,).
-        candidates: |C|, divided by alpha where that is due, shape (n,); 0 where the attack fails.
+        candidates: |C| in persons, divided by alpha where that is due, shape (n,); 0 where the attack fails.
         kinds: number of different values in C of each sensitive column, shape (n,); 0 where it fails.
         shares: share of the true value in C, of each sensitive column, shape (n,); 0 where it fails.
     """
@@ -182,7 +186,7 @@ def simulate_attack(
         confident &= one.high[one.codes, one.cells[true_row]]
         found &= one.low[one.codes, one.cells[true_row]]
 
-    counts = np.zeros((2, len(profiles)), dtype=np.int64)
+    counts, numbers = (np.zeros((2, len(profiles)), dtype=np.int64) for _ in range(2))
     sensitive = [name for name in original.roles.sensitive if name in release.names]
     kinds = {name: np.zeros((2, len(profiles)), dtype=np.int64) for name in sensitive}
     share_rows = {name: original.codes(name) for name in sensitive}
@@ -190,6 +194,7 @@ def simulate_attack(
     masks = {name: _value_masks(release, name, share_rows[name]) for name in sensitive}
     by_profile = np.argsort(profile, kind="stable")
     starts = np.searchsorted(profile[by_profile], np.arange(len(profiles) + 1))
+    persons = None if release.persons is None or not release.persons.repeat else release.persons
     for confidence in range(2):
         packed = [one.packed(high=not confidence) for one in matched]
         for block in _blocks(len(profiles), len(release)):
@@ -197,7 +202,9 @@ def simulate_attack(
             hits = packed[0][profiles[block, 0]]
             for place in range(1, len(columns)):
                 hits = hits & packed[place][profiles[block, place]]
-            counts[confidence, block] = np.bitwise_count(hits).sum(axis=1)
+            rows_of = np.bitwise_count(hits).sum(axis=1)
+            numbers[confidence, block] = rows_of
+            counts[confidence, block] = rows_of if persons is None else _persons_among(hits, persons)
             rows = by_profile[starts[block.start] : starts[block.stop]]
             for name, values in masks.items():
                 _count_values(
@@ -210,7 +217,7 @@ def simulate_attack(
                     share_rows[name].codes[rows],
                 )
     choice = np.where(confident, 0, 1)
-    candidates = counts[choice, profile].astype(np.float64)
+    candidates, hit_rows = (one[choice, profile].astype(np.float64) for one in (counts, numbers))
     outlier = counts[1, profile] <= k * rate
     weighted = np.where(outlier, candidates, candidates / rate)
     return Simulation(
@@ -221,7 +228,7 @@ def simulate_attack(
         candidates=np.where(found, weighted, 0.0),
         kinds={n: np.where(found, v[choice, profile], 0) for n, v in kinds.items()},
         shares={
-            n: np.where(found, v[choice, np.arange(len(original))] * _inverse(candidates), 0.0)
+            n: np.where(found, v[choice, np.arange(len(original))] * _inverse(hit_rows), 0.0)
             for n, v in same.items()
         },
     )
@@ -288,6 +295,18 @@ def _pack(member: Bool) -> Packed:
     padded = np.zeros((rows, -(-columns // _WORD) * _WORD), dtype=np.bool_)
     padded[:, :columns] = member
     return np.packbits(padded, axis=1).view(np.uint64)
+
+
+def _persons_among(hits: Packed, persons: PersonRows) -> Int:
+    """Different persons among the rows of each profile, shape (profiles,)."""
+    order = np.argsort(persons.codes, kind="stable")
+    starts = np.flatnonzero(np.diff(persons.codes[order], prepend=-1))
+    found = np.empty(len(hits), dtype=np.int64)
+    size = max(1, _BLOCK_BYTES // max(1, len(order)))
+    for first in range(0, len(hits), size):
+        bits = np.unpackbits(hits[first : first + size].view(np.uint8), axis=1)[:, order]
+        found[first : first + size] = np.maximum.reduceat(bits, starts, axis=1).sum(axis=1)
+    return found
 
 
 def _blocks(count: int, rows: int) -> Iterator[slice]:

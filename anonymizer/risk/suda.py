@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
-from anonymizer.risk.classes import grouped
-from anonymizer.risk.measures import class_sizes
+from anonymizer.risk.classes import class_sizes, grouped
+from anonymizer.risk.measures import sized_classes
 from anonymizer.risk.uniqueness import match_probability
 from anonymizer.tables.table import Table
 
@@ -84,7 +84,7 @@ def special_uniques(
         weight = float(factorial(len(names) - size))
         for chosen in combinations(range(len(names)), size):
             classes, count = grouped([codes[place] for place in chosen])
-            alone = np.flatnonzero(np.bincount(classes, minlength=count)[classes] == 1)
+            alone = np.flatnonzero(class_sizes(release, classes, count)[classes] == 1)
             found[chosen] = alone
             known = [below[part] for part in _parts(chosen) if len(below[part])]
             minimal = np.setdiff1d(alone, np.concatenate(known)) if known else alone
@@ -101,11 +101,11 @@ def special_uniques(
         smallest=smallest,
         scores=scores,
         columns={name: part / total if total else 0.0 for name, part in by_column.items()},
-        dis=None if fraction is None else dis_scores(scores, len(names), class_sizes(release), fraction),
+        dis=None if fraction is None else dis_scores(scores, len(names), sized_classes(release)[1], fraction),
     )
 
 
-def dis_scores(scores: Float, columns: int, classes: Int, fraction: float) -> Float:
+def dis_scores(scores: Float, columns: int, of_classes: Int, fraction: float) -> Float:
     """DIS-SUDA: scores as if they were probabilities that a match is right.
 
     The odds against a right match are, in the mean over the rows with a score S, those of data intrusion
@@ -115,7 +115,7 @@ def dis_scores(scores: Float, columns: int, classes: Int, fraction: float) -> Fl
     Args:
         scores: of each row, shape (n,).
         columns: d.
-        classes: of each row, how many have its quasi-identifiers, shape (n,).
+        of_classes: how many each class has, shape (c,).
         fraction: released rows by people of the population, in (0, 1].
 
     Returns:
@@ -134,8 +134,8 @@ def dis_scores(scores: Float, columns: int, classes: Int, fraction: float) -> Fl
     scored = scores > 0
     found = np.zeros(len(scores))
     if scored.any():
-        sizes, rows = np.unique(classes, return_counts=True)
-        match = match_probability(sizes, rows // sizes, fraction)
+        sizes, counts = np.unique(of_classes, return_counts=True)
+        match = match_probability(sizes, counts, fraction)
         strength = scores[scored] ** (1 + (8 - columns) / 20)
         found[scored] = 1 / (1 + (1 / match - 1) / (strength * (1 / strength).mean()))
     return found

@@ -3,7 +3,7 @@
 A row that is unique in the release is a danger only if the person is unique in the population as well. Where
 there is no population frame, these models estimate from the class sizes of the sample, each under assumptions
 of its own; all take the sample as a simple random one. n is the rows of the sample, N those of the
-population.
+population. Where a person has several rows, each class counts its persons.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
-from anonymizer.risk.measures import class_sizes
+from anonymizer.risk.measures import sized_classes
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -77,10 +77,11 @@ def uniqueness(release: Table, fraction: float) -> Uniqueness:
         raise TableError(
             f"The sampling fraction is {fraction}.", "Give released rows by population, up to 1."
         )
-    of_rows = class_sizes(release)
-    sizes, counts = np.unique(of_rows, return_counts=True)
-    classes = counts // sizes
-    population = max(len(of_rows), round(len(of_rows) / fraction))
+    own, of_classes = sized_classes(release)
+    of_rows = of_classes[own]
+    sizes, classes = np.unique(of_classes, return_counts=True)
+    sampled = int(sizes @ classes)
+    population = max(sampled, round(sampled / fraction))
     return Uniqueness(
         fraction=fraction,
         rows=of_rows == 1,

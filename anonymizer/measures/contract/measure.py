@@ -78,6 +78,12 @@ class Case:
         return None if self.pipeline is None else self.pipeline.origin_
 
     @property
+    def counts_persons(self) -> bool:
+        """Whether it is known which released rows are of one person, or each is a person of its own."""
+        known = self.release.persons is not None or self.pipeline is not None
+        return known or self.original.persons is None or not self.original.persons.repeat
+
+    @property
     def rows(self) -> ReleasedRows:
         """The release as an attacker has it."""
         blurred = () if self.pipeline is None else self.pipeline.blurred
@@ -101,6 +107,7 @@ class Need(StrEnum):
     """What a measure cannot do without."""
 
     QUASI_IDENTIFIERS = "quasi-identifiers"
+    PERSONS = "persons"
     SENSITIVE = "sensitive"
     NUMERIC = "numeric"
     PIPELINE = "pipeline"
@@ -115,6 +122,11 @@ class Need(StrEnum):
 
 _NEEDS: Final[dict[Need, tuple[Callable[[Case], bool], str]]] = {
     Need.QUASI_IDENTIFIERS: (lambda case: bool(case.keys), "no quasi-identifiers are declared"),
+    Need.PERSONS: (
+        lambda case: case.counts_persons,
+        "persons have several rows, and it is not known whose the released ones are; measure with `duetto "
+        "anonymize --report`",
+    ),
     Need.SENSITIVE: (lambda case: bool(case.release.roles.sensitive), "no sensitive column is declared"),
     Need.NUMERIC: (
         lambda case: any(case.original.is_numeric(name) for name in case.shared),

@@ -13,7 +13,7 @@ class Classes(Measure[ClassRisk]):
     name = "classes"
     title = "Classes of rows alike"
     kind = "risk"
-    needs = (Need.QUASI_IDENTIFIERS,)
+    needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
 
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers and the sensitive columns."""
@@ -40,11 +40,14 @@ class Classes(Measure[ClassRisk]):
                 *((name, _line(one)) for name, one in found.sensitive.items()),
             ],
             cautions=[one for name, risk in found.sensitive.items() for one in _cautions(name, risk)],
-            cards=[Card(f"k = {found.k}", "rows in the smallest class of rows alike")],
+            cards=[Card(f"k = {found.k}", f"{found.counts} in the smallest class of rows alike")],
             text="Rows with the same quasi-identifiers form a class. Who knows that a person is in the "
             "release and what class the person belongs to guesses the row with probability 1 / size of the "
             "class.",
-            facts=[("Classes", f"{found.classes:,}"), ("k", f"{found.k}: no class is smaller")],
+            facts=[
+                ("Classes", f"{found.classes:,}"),
+                ("k", f"{found.k} {found.counts}: no class is smaller"),
+            ],
             grids=_grids(found),
         )
 

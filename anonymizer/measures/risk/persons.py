@@ -14,7 +14,7 @@ class Prosecutor(Measure[RowRisk]):
     name = "prosecutor"
     title = "Prosecutor risk"
     kind = "risk"
-    needs = (Need.QUASI_IDENTIFIERS,)
+    needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
 
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers."""
@@ -64,7 +64,7 @@ class Journalist(Measure[RowRisk]):
     name = "journalist"
     title = "Journalist risk and k-map"
     kind = "risk"
-    needs = (Need.QUASI_IDENTIFIERS, Need.POPULATION)
+    needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS, Need.POPULATION)
 
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers."""

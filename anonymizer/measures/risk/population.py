@@ -15,7 +15,7 @@ class PopulationUniqueness(Measure[Uniqueness]):
     name = "uniqueness"
     title = "Uniqueness"
     kind = "risk"
-    needs = (Need.QUASI_IDENTIFIERS, Need.FRACTION)
+    needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS, Need.FRACTION)
 
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers."""
@@ -66,7 +66,7 @@ class IndividualRisk(Measure[PersonRisk]):
     name = "individual-risk"
     title = "Individual and household risk"
     kind = "risk"
-    needs = (Need.QUASI_IDENTIFIERS,)
+    needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
 
     def lacks(self, case: Case) -> str:
         """It needs weights, or the fraction."""

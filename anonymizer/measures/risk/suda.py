@@ -13,7 +13,7 @@ class Suda(Measure[SpecialUniques]):
     name = "suda"
     title = "Special uniques (SUDA)"
     kind = "risk"
-    needs = (Need.QUASI_IDENTIFIERS,)
+    needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
 
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers."""
