@@ -340,11 +340,15 @@ def check_random(pipeline: Pipeline) -> None:
 
 
 def claims_of(guarantees: Iterable[Guarantee]) -> tuple[Guarantee, ...]:
-    """The claims of differential privacy, each once: of a cell and a record of one column the first."""
-    found: dict[tuple[str, tuple[str, ...], float, float], Guarantee] = {}
+    """The claims of differential privacy, each once: of a cell and a record of one column the first.
+
+    That of all rows of a person is one of its own: its neighbours are others.
+    """
+    found: dict[tuple[object, ...], Guarantee] = {}
     for one in guarantees:
         if one.kind in OF_RECORDS:
-            found.setdefault((one.kind, one.columns, one.number("epsilon"), one.number("delta")), one)
+            spent = one.number("epsilon"), one.number("delta")
+            found.setdefault((one.kind, one.columns, one.unit == "person", *spent), one)
     return tuple(found.values())
 
 

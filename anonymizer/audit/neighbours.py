@@ -1,5 +1,7 @@
 """Neighbouring files: two that differ in one record, over all that the declared columns allow.
 
+Of a claim about persons the record is all rows of a person, which become alike or go together.
+
 The record is the one with the least, the middle or the largest value. Its cells become the ends of the
 declared domain, values between the steps of the grid and beyond the bounds, undeclared categories, nothing,
 or the values of the records next to it, so that it changes cluster or stays. The other records are those of
@@ -9,7 +11,7 @@ the data, or all alike: then what is taken from the data is taken from this reco
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from pathlib import Path
@@ -67,12 +69,14 @@ class Neighbours:
         base: the rows to begin with, as read from the file.
         folder: to write in.
         ending: of the files, that of the data.
+        of_persons: whether a record is all rows of a person.
     """
 
     spec: Spec
     base: pl.DataFrame = field(repr=False)
     folder: Path
     ending: str = ".csv"
+    of_persons: bool = False
 
     def table(self, frame: pl.DataFrame) -> Table:
         """A frame, written to a file and read as the command reads it.
@@ -95,7 +99,8 @@ class Neighbours:
             claim: of differential privacy, as granted; the columns differ that its cells were made of.
         """
         columns = [name for name in claim.over if name in self.base.columns]
-        for first, second, row, values, story in self._frames(columns, claim.neighbours == "add-remove"):
+        record = replace(self, of_persons=claim.unit == "person")
+        for first, second, row, values, story in record._frames(columns, claim.neighbours == "add-remove"):
             if first.equals(second):
                 continue
             try:
@@ -133,8 +138,8 @@ class Neighbours:
         for label, given in cells.items():
             for base, others in bases:
                 frame = self._with(base, given, row)
-                gone = pl.concat([frame[:row], frame[row + 1 :]])
-                yield frame, gone, row, _texts(given), f"record {row + 1}: {label}, or not there; {others}"
+                gone = frame.filter(~self._record(row))
+                yield frame, gone, row, _texts(given), f"{self._name(row)}: {label}, or not there; {others}"
 
     def _crossed(self, kinds: Mapping[str, Cells], row: int) -> Frames:
         """The ends in turn, column by column."""
@@ -169,7 +174,7 @@ class Neighbours:
             f"{label} ({', '.join('nothing' if c is None else c for c in cells[label].values())})"
             for label in labels
         )
-        return one, two, row, values, f"record {row + 1}: {', '.join(cells[labels[0]])} {changed}; {others}"
+        return one, two, row, values, f"{self._name(row)}: {', '.join(cells[labels[0]])} {changed}; {others}"
 
     def _with(self, frame: pl.DataFrame, cells: Cells, row: int | None) -> pl.DataFrame:
         """The frame with these cells in a row, or in all; a cell that the file cannot hold stays as it is."""
@@ -179,10 +184,20 @@ class Neighbours:
                 continue
             new = cast.new_from_index(0, len(frame))
             if row is not None:
-                at = pl.Series([place == row for place in range(len(frame))])
-                new = new.zip_with(at, frame[name])
+                new = new.zip_with(self._record(row), frame[name])
             frame = frame.with_columns(new.alias(name))
         return frame
+
+    def _record(self, row: int) -> pl.Series:
+        """Which rows the record is that has a row: this one, or all of its person."""
+        person = self.spec.roles.person
+        if self.of_persons and person is not None:
+            of_whom = self.base[person]
+            return pl.Series([cell == of_whom[row] for cell in of_whom])
+        return pl.Series([place == row for place in range(len(self.base))])
+
+    def _name(self, row: int) -> str:
+        return f"all rows of the person of row {row + 1}" if self.of_persons else f"record {row + 1}"
 
     def _cells(self, kinds: Mapping[str, Cells], label: str) -> Cells:
         """The cells of a record by a label; a column that has none of it has its largest value."""
@@ -286,7 +301,7 @@ def enough(
     while True:
         count = min(rows, len(whole))
         chosen = [place * len(whole) // count for place in range(count)]
-        found = Neighbours(spec, whole[chosen] if count else whole, folder, ending)
+        found = Neighbours(spec, _whole_persons(spec, whole, chosen) if count else whole, folder, ending)
         try:
             release(found.table(found.base))
         except AnonymizerError:
@@ -295,3 +310,12 @@ def enough(
             rows *= 2
             continue
         return found
+
+
+def _whole_persons(spec: Spec, whole: pl.DataFrame, chosen: Sequence[int]) -> pl.DataFrame:
+    """Some rows of a table, and all others of their persons."""
+    person = spec.roles.person
+    some = whole[list(chosen)]
+    if person is None or person not in whole.columns:
+        return some
+    return whole.filter(whole[person].is_in(some[person].unique().to_list()))
