@@ -17,7 +17,7 @@ from anonymizer.gate.relations import same
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggested
 from anonymizer.proposals.profiles import Profile, profile, together
-from anonymizer.proposals.roles import Proposed, proposed
+from anonymizer.proposals.roles import Proposed, person_of, proposed
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -77,9 +77,16 @@ class Proposal:
         return [one.name for one in _profiles(self.columns, role)]
 
     @property
+    def person(self) -> Profile | None:
+        """The column that says whose a row is, where persons seem to have several."""
+        return person_of(self.columns)
+
+    @property
     def document(self) -> dict[str, Any]:
         """The specification as plain values."""
-        roles = {role: self.names(role) for role in ROLES if self.names(role)}
+        roles: dict[str, Any] = {role: self.names(role) for role in ROLES if self.names(role)}
+        if self.person is not None:
+            roles["person"] = self.person.name
         gaps = [one for one in _profiles(self.columns, "quasi_identifiers") if one.missing]
         found: dict[str, Any] = {"csv": declared(self.dialect), "roles": roles}
         found["columns"] = {one.name: {"missing": "value"} for one in gaps}

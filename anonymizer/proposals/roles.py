@@ -13,6 +13,9 @@ from tabular.column_names import Role, is_called, kinds_of
 MAX_QUASI_IDENTIFIERS: Final = 12
 """Quasi-identifiers up to which columns are added whose names say nothing: of more, little is left."""
 MIN_QUASI_IDENTIFIERS: Final = 2
+_NAMES: Final = ("surname", "given_name", "full_name")
+"""Of which several equal ones need not be one person."""
+_FEWEST_PERSONS: Final = 10
 _NONE: Final[Mapping[str, str]] = {}
 _DISTINCT: Final = 0.05
 _BATTERY: Final = 10
@@ -64,6 +67,21 @@ def proposed(profiles: Sequence[Profile], copies: Mapping[str, str] = _NONE) -> 
                 least, role="quasi_identifiers", why="no other column can be kept and protected"
             )
     return list(found.values())
+
+
+def person_of(columns: Sequence[Proposed]) -> Profile | None:
+    """The identifier that says whose a row is where persons have several rows; None if none seems to."""
+    found = [
+        one.profile
+        for one in columns
+        if one.role == "identifiers"
+        and not one.profile.missing
+        and len(one.profile.counts) >= _FEWEST_PERSONS
+        and one.profile.counts.max(initial=0) > 1
+        and is_called(one.profile.name, "person")
+        and not is_called(one.profile.name, *_NAMES)
+    ]
+    return max(found, key=lambda one: len(one.counts), default=None)
 
 
 def _by_itself(profile: Profile) -> Proposed:

@@ -74,6 +74,15 @@ def _roles(proposal: Proposal) -> str:
             if one.role == role
         ]
         lines.append("]")
+    if proposal.person is not None:
+        one = proposal.person
+        lines += [
+            f"# {len(one.counts):,} values in {proposal.rows:,} rows, {int(one.counts.max()):,} rows of one: "
+            "what is promised counts these, not rows.",
+            "# Leave it out if its rows are not of one person.",
+            f"person = {_toml(one.name)}",
+            "# rows_per_person = 1  # at most so many rows of each, drawn at random",
+        ]
     others = [one for one in proposal.columns if not one.role]
     if others:
         lines.append("# Without a role, released as they are:")
