@@ -74,8 +74,9 @@ def _of_classes(assessment: Assessment, pipeline: Pipeline | None) -> Iterator[s
         return
     known = _named("quasi-identifiers", assessment.roles.quasi_identifiers)
     k = round(1 / risk.highest)
+    unit = "row" if assessment.roles.person is None else "person"
     yield (
-        f"At worst {k:,} released row{' is like no other' if k == 1 else 's look alike'} in {known}: an "
+        f"At worst {k:,} released {unit}{' is like no other' if k == 1 else 's look alike'} in {known}: an "
         "attacker who knows these of a person, and that the person is in the release, finds the person's row "
         f"with a chance of {at_most(risk.highest)} at most, and of {percent(risk.average)} in the mean."
     )
@@ -93,8 +94,9 @@ def _smallest(assessment: Assessment, pipeline: Pipeline | None) -> Iterator[str
     if risk is None or _blurs(pipeline):
         return
     k, rows = round(1 / risk.highest), int((risk.rows >= risk.highest).sum())
+    unit = "row" if assessment.roles.person is None else "person"
     yield (
-        f"The smallest groups of rows alike have {k:,} row{'' if k == 1 else 's'} (k = {k}); {rows:,} of "
+        f"The smallest groups of rows alike have {k:,} {unit}{'' if k == 1 else 's'} (k = {k}); {rows:,} of "
         f"{len(risk.rows):,} released rows are in groups of that size."
     )
 

@@ -14,7 +14,7 @@ from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.measures.risk.simulator import looked_for, records_at_once
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.risk.measures import class_sizes
+from anonymizer.risk.classes import class_sizes, classes_of
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -30,7 +30,8 @@ class RecordRisks:
 
     Attributes:
         rows: where each stands in the original, from 0, shape (n,).
-        alike: released rows of its class, itself included; 0 if it was not released, shape (n,).
+        alike: released rows of its class, itself included, or persons where these have several; 0 if it was
+            not released, shape (n,).
         risks: the chance that its row is found, in [0, 1]; 0 if it was not released, shape (n,).
         measure: what the risks are of: "simulator" or "prosecutor".
         why: why it is not the simulator, the end of a sentence; else "".
@@ -78,8 +79,8 @@ def record_risks(original: Table, release: Table, pipeline: Pipeline) -> RecordR
     """The risk of each record, and its quasi-identifiers before and after.
 
     The simulator measures where it knows all steps and can look for all records at once; else a record's risk
-    is 1 / the released rows alike, as of a prosecutor. Which row became which is what the pipeline knows,
-    so that shuffled, sampled and suppressed rows are told apart.
+    is 1 / the released rows alike, or their persons, as of a prosecutor. Which row became which is what the
+    pipeline knows, so that shuffled, sampled and suppressed rows are told apart.
 
     Args:
         original: with quasi-identifiers.
@@ -101,8 +102,8 @@ def record_risks(original: Table, release: Table, pipeline: Pipeline) -> RecordR
     place[pipeline.origin_] = np.arange(len(release))
     released = place >= 0
     kept = [name for name in release.roles.quasi_identifiers if name in release.names]
-    sizes = class_sizes(release) if kept else np.full(len(release), len(release))
-    alike = np.where(released, sizes[place], 0)
+    classes, count = classes_of(release, kept)
+    alike = np.where(released, class_sizes(release, classes, count)[classes][place], 0)
     why = _unsimulated(original, release, pipeline)
     risks = np.divide(1.0, alike, out=np.zeros(len(original)), where=released)
     if not why:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anonymizer.errors import TableError
 from anonymizer.pipelines.spec import parse
 from anonymizer.report.assessment import Question, assess
+from anonymizer.report.records import record_risks
 from anonymizer.risk.class_risk import class_risk
 from anonymizer.risk.covering import ReleasedRows
 from anonymizer.risk.individual import person_risk
@@ -150,3 +151,13 @@ def test_a_population_that_does_not_say_whose_rows_it_has_is_refused():
     without = Table.of(table.without(("nbr",)).native, table.roles.among(("age", "town", "ill")))
     with pytest.raises(TableError, match="column of persons"):
         journalist_risk(table, without)
+
+
+def test_records_before_and_after_count_persons():
+    rows = [(0, 1, 1, 0)] * 5 + [(n, 2, 1, 1) for n in range(1, 4)]
+    spec = spec_of()
+    original = Table.of(table_of(rows).native, spec.roles, spec.hierarchies)
+    pipeline = spec.pipeline()
+    found = record_risks(original, pipeline.release(original).table, pipeline)
+    assert found.alike.tolist() == [1] * 5 + [3] * 3
+    assert found.risks == pytest.approx(1 / found.alike)
