@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from anonymizer.errors import AnonymizerError, GateError
+from anonymizer.errors import AnonymizerError, GateError, gathered
 from anonymizer.gate.finding import Finding
 from anonymizer.releases.composition import PrivacyLoss, loss_of
 from anonymizer.releases.guarantee import Guarantee
@@ -41,6 +41,7 @@ class Recording:
         unread: why others of them could not be measured again, by the path of their main table.
         joint: what is left of this release, first, and of the others to who has all; None if there are none.
         blurred: the columns of this release whose cells were drawn at random.
+        bare: the columns that its epsilon does not cover; empty if it has none.
     """
 
     ledger: OpenLedger
@@ -51,6 +52,7 @@ class Recording:
     unread: tuple[tuple[str, str], ...] = ()
     joint: Intersection | None = field(default=None, repr=False)
     blurred: tuple[str, ...] = ()
+    bare: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, ledger: OpenLedger, source: SourceTable) -> Recording:
@@ -73,7 +75,8 @@ class Recording:
     def beside(self, release: Release, dialect: Dialect, seed: int | None = None) -> Recording:
         """With what is left of k and l to who has the releases before, too.
 
-        Releases that promise differential privacy are left out: they add up by epsilon.
+        Synthetic tables are left out: no row of them is a person's, and they add up by epsilon. Noise on some
+        columns leaves what the others show.
 
         Args:
             release: that is to be recorded, with its original.
@@ -81,13 +84,13 @@ class Recording:
             seed: of the persons that are looked for, where all would be too many.
         """
         original = release.original
-        found = replace(self, blurred=release.blurred)
-        if original is None or release.is_synthetic or loss_of(release.guarantees) is not None:
+        found = replace(self, blurred=release.blurred, bare=_bare(release))
+        if original is None or release.is_synthetic:
             return found
         others, promises, unread = [], [], []
         for one in self.history.counted:
-            if one.loss is not None:
-                continue
+            if any(promise.kind == "dp" for promise in one.guarantees):
+                continue  # synthetic
             why = self._unfit(one, original)
             if why:
                 unread.append((one.output, why))
@@ -146,8 +149,12 @@ class Recording:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The releases that were not measured together with this one, a sentence each."""
-        return tuple(
+        """What epsilon does not cover, and the releases that were not measured, a sentence each."""
+        bare = (
+            f"Epsilon counts for the columns with noise alone: {gathered(self.bare)} tell what they tell, "
+            "and no sum or limit of epsilon holds them.",
+        )
+        return (bare if self.bare else ()) + tuple(
             f"The release {path} was made of this table before and is not measured together with this one: "
             f"{what}"
             for path, what in self.unread
@@ -180,6 +187,15 @@ class Recording:
             LedgerError: it cannot be written.
         """
         self.ledger.record(self.source, manifest, path, self.blurred)
+
+
+def _bare(release: Release) -> tuple[str, ...]:
+    """The columns of a release that its epsilon does not cover."""
+    claims = [one for one in release.guarantees if one.kind == "local-dp"]
+    if release.is_synthetic or not claims:
+        return ()
+    covered = {column for one in claims for column in one.columns}
+    return tuple(name for name in release.table.names if name not in covered)
 
 
 def _fallen(left: Left, promised: tuple[Guarantee, ...]) -> Iterator[Finding]:

@@ -5,11 +5,13 @@ It has the form of the ledger of joint jobs and no code in common with it: neith
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
 import os
 import pwd
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -97,6 +99,9 @@ class Record:
         return hashlib.sha256(_DOMAIN + _canonical(document)).hexdigest()
 
 
+_MAKE: Final = os.O_CREAT | os.O_EXCL
+
+
 def now() -> str:
     """The time by the clock of the machine, RFC 3339 in UTC to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -130,7 +135,7 @@ class RecordFile:
             LedgerError: as `read`, or the file cannot be written.
         """
         try:
-            file = _open_locked(self.path)
+            file, is_new = _open_locked(self.path)
         except OSError as problem:
             raise _unusable(self.path, problem) from None
         try:
@@ -140,8 +145,8 @@ class RecordFile:
                 records = self.read()
             yield Writing(self.path, file, list(records), self._clock)
         finally:
-            # an empty file says nothing, and others who wait for it look again
-            if not os.fstat(file).st_size:
+            # an own file that stayed empty says nothing, and others who wait for it look again
+            if is_new and not os.fstat(file).st_size:
                 self.path.unlink(missing_ok=True)
             os.close(file)
 
@@ -237,14 +242,30 @@ def who() -> tuple[str, int]:
         return "", uid
 
 
-def _open_locked(path: Path) -> int:
-    """Open a file that grows at its end, and wait for its lock."""
+def _open_locked(path: Path) -> tuple[int, bool]:
+    """Open a file that grows at its end, and wait for its lock; whether it was made here.
+
+    Raises:
+        OSError: it cannot be opened, or is a folder, device or pipe.
+    """
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        is_new = not path.exists()
+        if not is_new and not path.is_file():
+            raise OSError(errno.EINVAL, "it is no ordinary file")
+        try:
+            # without waiting for a writer, should it have become a pipe
+            file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | (_MAKE if is_new else 0), 0o666)
+        except (FileExistsError, FileNotFoundError):
+            if path.parent.is_dir():
+                continue  # another process has made it or taken it away
+            raise
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
-            if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
-                return file
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError(errno.EINVAL, "it is no ordinary file")
+            if path.exists() and os.path.samestat(found, path.stat()):
+                return file, is_new
         except BaseException:
             os.close(file)
             raise

@@ -14,6 +14,10 @@ LISTS: Final = ("identifiers", "quasi_identifiers", "sensitive")
 """The roles that several columns may have."""
 
 
+MOST: Final = 1_000_000
+"""The largest bound on the rows of a person; beyond it there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
     """The roles of a table's columns; a column without one is other, and is released as it is.
@@ -54,8 +58,8 @@ class Roles:
         if not isinstance(self.person, str):
             raise RoleError("Role person is not the name of a column.", 'Write person = "patient_nbr".')
         most = self.rows_per_person
-        if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-            raise RoleError(f"rows_per_person is {most!r}.", "Write a whole number of 1 or more.")
+        if most is not None and (type(most) is not int or not 1 <= most <= MOST):
+            raise RoleError(f"rows_per_person is {most!r}.", f"Write a whole number from 1 to {MOST:,}.")
         if self.person not in self.identifiers:
             object.__setattr__(self, "identifiers", (*self.identifiers, self.person))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -203,3 +205,44 @@ def test_a_promise_over_some_columns_is_not_held_against_a_release_once_more(run
     told = json.loads(run("anonymize data.csv --spec narrow.toml -o two.csv --json")[0])
     assert told["together"]["k"] == told["k"] == 1
     assert told["together"]["looked"] == 60
+
+
+def test_a_device_or_a_pipe_is_no_ledger_and_stays(run):
+    os.mkfifo("pipe")
+    for words in (
+        "anonymize releases data.csv --limit-epsilon 3",
+        "anonymize data.csv --spec k.toml -o out.csv",
+    ):
+        _, err = run(f"{words} --ledger pipe", 65)
+        assert "no ordinary file" in err
+    assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
+    assert not Path("out.csv").exists()
+
+
+def test_an_empty_file_of_somebody_else_stays_where_nothing_is_recorded(run):
+    Path("empty.jsonl").touch()
+    Path("other.toml").write_text(K.replace("k = 3", "k = 61"))
+    run("anonymize data.csv --spec other.toml -o out.csv --ledger empty.jsonl", 65)
+    assert Path("empty.jsonl").exists()
+    assert not Path(NAME).exists()
+
+
+@pytest.mark.parametrize("noisy_first", [False, True])
+def test_noise_on_another_column_leaves_classes_to_be_compared(run, noisy_first):
+    frame = pd.read_csv("data.csv")
+    frame["days"] = np.arange(60) * 7 % 23
+    frame.to_csv("data.csv", index=False)
+    bounds = '[columns]\ndays = { type = "integer", bounds = [0, 60] }\n'
+    noise = '[[steps]]\nmethod = "dp-noise"\ncolumns = ["days"]\nepsilon = 1.0\n'
+    with_noise = OTHER.replace("[columns]\n", bounds) + noise
+    Path("other.toml").write_text(with_noise)
+    order = ["other", "k"] if noisy_first else ["k", "other"]
+    run(f"anonymize data.csv --spec {order[0]}.toml -o one.csv")
+    _, err = run(f"anonymize data.csv --spec {order[1]}.toml -o two.csv", 65)
+    assert "[together]" in err
+
+
+def test_what_epsilon_does_not_cover_is_said(run):
+    _, err = run("anonymize data.csv --spec noisy.toml -o out.csv")
+    assert "no sum or limit of epsilon holds them" in err
+    assert "illness" in err
