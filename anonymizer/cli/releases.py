@@ -44,11 +44,24 @@ def of_table(data: Path, table: Table, ledger_path: Path | None) -> tuple[Releas
         data: its file.
         table: as it was read, before roles are declared.
         ledger_path: another file than the one beside it, if asked for.
+
+    Raises:
+        LedgerError: releases of the table are on record beside it, so that another file would forget them.
     """
-    from anonymizer.releases.ledger import SourceTable
+    from anonymizer.errors import LedgerError
+    from anonymizer.releases.ledger import ReleaseLedger, SourceTable
     from anonymizer.tables.contents import digest_of_content
 
-    return ledger_of(data, ledger_path), SourceTable(data.resolve().name, digest_of_content(table))
+    source = SourceTable(data.resolve().name, digest_of_content(table))
+    found, beside = ledger_of(data, ledger_path), ReleaseLedger.of(data)
+    if found.path != beside.path:
+        known = beside.history(source)
+        if known.releases or known.limit is not None:
+            raise LedgerError(
+                f"Releases of this table are on record in {beside.path}, which {found.path} would forget.",
+                f"Leave --ledger out, or move that file there first: mv {beside.path} {found.path}",
+            )
+    return found, source
 
 
 @click.command("releases")

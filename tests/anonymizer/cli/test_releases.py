@@ -209,11 +209,8 @@ def test_a_promise_over_some_columns_is_not_held_against_a_release_once_more(run
 
 def test_a_device_or_a_pipe_is_no_ledger_and_stays(run):
     os.mkfifo("pipe")
-    for words in (
-        "anonymize releases data.csv --limit-epsilon 3",
-        "anonymize data.csv --spec k.toml -o out.csv",
-    ):
-        _, err = run(f"{words} --ledger pipe", 65)
+    for words in ("releases data.csv --limit-epsilon 3", "data.csv --spec k.toml -o out.csv"):
+        _, err = run(f"anonymize {words} --ledger pipe", 65)
         assert "no ordinary file" in err
     assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
     assert not Path("out.csv").exists()
@@ -246,3 +243,12 @@ def test_what_epsilon_does_not_cover_is_said(run):
     _, err = run("anonymize data.csv --spec noisy.toml -o out.csv")
     assert "no sum or limit of epsilon holds them" in err
     assert "illness" in err
+
+
+def test_another_ledger_does_not_forget_what_is_on_record(run):
+    run("anonymize releases data.csv --limit-epsilon 0.5")
+    run("anonymize data.csv --spec noisy.toml -o one.csv")
+    _, err = run("anonymize data.csv --spec noisy.toml -o two.csv --ledger new.jsonl", 65)
+    assert "on record" in err
+    Path(NAME).rename("new.jsonl")
+    run("anonymize data.csv --spec noisy.toml -o two.csv --ledger new.jsonl", 65)  # beyond the limit
