@@ -12,6 +12,8 @@ from anonymizer.schema.documents import only
 MOST_LETTERS: Final = 500
 """So long may an entry be: it has to fit on the page that is signed."""
 
+_JOINERS: Final = "\u200c\u200d"
+"""Signs that scripts such as Persian and Hindi are written with."""
 _EXAMPLE: Final = 'Write such as legal_basis = "Art. 89 GDPR, ethics vote 12/2025".'
 
 
@@ -26,7 +28,7 @@ class Purpose:
         recipient: who gets it.
 
     Raises:
-        SpecError: an entry is longer than `MOST_LETTERS`.
+        SpecError: an entry is longer than `MOST_LETTERS`, or has letters that a page does not show.
     """
 
     purpose: str = ""
@@ -40,6 +42,12 @@ class Purpose:
                 raise SpecError(
                     f"The {key} has {len(text)} letters.",
                     f"Say it in {MOST_LETTERS} at most, and name the document that says more.",
+                )
+            # A page that is signed must show what it says: no sign that turns or hides letters.
+            hidden = [letter for letter in text if not letter.isprintable() and letter not in _JOINERS]
+            if hidden:
+                raise SpecError(
+                    f"The {key} has a letter that no page shows, U+{ord(hidden[0]):04X}.", "Take it out."
                 )
 
     @classmethod
