@@ -134,7 +134,7 @@ def test_a_purpose_is_checked_and_read_back():
         ({"purpos": "x"}, "unknown key 'purpos'"),
         ({"purpose": 3}, "purpose is not a text"),
         ({"recipient": "x" * (MOST_LETTERS + 1)}, "has 501 letters"),
-        ({"responsible": "Eva\u202e"}, "no page shows, U\+202E"),
+        ({"responsible": "Eva\u202e"}, r"no page shows, U\+202E"),
     ):
         with pytest.raises(SpecError, match=words):
             Purpose.from_mapping(wrong, "s")
