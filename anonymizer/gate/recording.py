@@ -22,6 +22,10 @@ from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
 _THIS: Final = "this release"
+_OF_ONE_ROW: Final = (
+    "Releases of this table before have counted epsilon for all rows of a person, and this one counts it for "
+    "a single row, so that the sum would be too small."
+)
 _TOGETHER: Final = (
     "Release the same classes again or coarser ones; withdraw a release that never left the house "
     "(`duetto anonymize releases`); or accept it with a reason."
@@ -129,9 +133,15 @@ class Recording:
 
     def findings(self, release: Release) -> Iterator[Finding]:
         """What is found of a release beside those before."""
-        why = self.history.beyond(loss_of(release.guarantees))
+        loss = loss_of(release.guarantees)
+        why = self.history.beyond(loss)
         if why:
             yield _budget(why)
+        by_person = any(_of_persons(one.guarantees) for one in self.history.counted)
+        if loss is not None and by_person and not _of_persons(release.guarantees):
+            yield Finding(
+                "budget", None, _OF_ONE_ROW, "Write person and rows_per_person below [roles] again."
+            )
         if self.joint is not None:
             promises = (release.guarantees, *self.promises)
             for left, promised in zip(self.joint.left, promises, strict=True):
@@ -187,6 +197,11 @@ class Recording:
             LedgerError: it cannot be written.
         """
         self.ledger.record(self.source, manifest, path, self.blurred)
+
+
+def _of_persons(guarantees: tuple[Guarantee, ...]) -> bool:
+    """Whether epsilon counts for all rows of a person."""
+    return any(one.unit == "person" for one in guarantees)
 
 
 def _bare(release: Release) -> tuple[str, ...]:

@@ -252,3 +252,17 @@ def test_another_ledger_does_not_forget_what_is_on_record(run):
     assert "on record" in err
     Path(NAME).rename("new.jsonl")
     run("anonymize data.csv --spec noisy.toml -o two.csv --ledger new.jsonl", 65)  # beyond the limit
+
+
+def test_epsilon_of_persons_and_epsilon_of_rows_do_not_add_up(run):
+    frame = pd.read_csv("data.csv")
+    frame["patient"] = [f"patient {number // 2}" for number in range(60)]
+    frame.to_csv("data.csv", index=False)
+    plain = NOISY.replace('["name"]', '["name", "patient"]')
+    persons = plain.replace("[roles]\n", '[roles]\nperson = "patient"\nrows_per_person = 2\n')
+    Path("plain.toml").write_text(plain)
+    Path("persons.toml").write_text(persons)
+    run("anonymize data.csv --spec persons.toml -o one.csv")
+    assert listed(run)["epsilon"] == 1.0
+    _, err = run("anonymize data.csv --spec plain.toml -o two.csv", 65)
+    assert "the sum would be too small" in err
