@@ -34,7 +34,7 @@ _LIMIT: Final = re.compile(LIMIT_SIGN + r"([0-9][0-9.,' ]*)$")
 
 
 def limit_in(text: str) -> str | None:
-    """The number in a text such as `<0.2` or `≤ 5`, as it is written there; None if it is no such text."""
+    """The number in a text such as `<0.2` or `≤ 5`, as it is written there; None for any other text."""
     found = _LIMIT.match(text)
     return None if found is None else found[1].strip()
 

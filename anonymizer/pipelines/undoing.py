@@ -53,8 +53,8 @@ def undo(text: str, folder: Path, place: str, step: str | None = None) -> Edited
         step: its name; None is the last one.
 
     Raises:
-        SpecError: there is no such step, steps are not written as `[[steps]]`, or what is left is no
-            specification.
+        SpecError: the step does not exist, steps are not written as `[[steps]]`, or what is left is not
+            a valid specification.
     """
     document = _parsed(text, place)
     names = _names(document)
@@ -99,7 +99,7 @@ def redo(text: str, folder: Path, place: str, step: str | None = None) -> Edited
         step: the name that it had; None is what was undone last.
 
     Raises:
-        SpecError: no such step was undone, or what comes of it is no specification.
+        SpecError: that step was not undone, or the result is not a valid specification.
     """
     document = _parsed(text, place)
     lines = _by_newline(text)

@@ -280,7 +280,7 @@ class OpenLedger:
             why: a sentence.
 
         Raises:
-            SpecError: there is no such release of the table, or no reason.
+            SpecError: the table has no release of that number that counts, or the reason is empty.
             LedgerError: it cannot be written.
         """
         if not why.strip():

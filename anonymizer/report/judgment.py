@@ -151,7 +151,7 @@ def _joined(said: Sequence[str]) -> str:
 
 
 def at_most(chance: float) -> str:
-    """An upper bound in percent, rounded up to three digits; as one in so many where that is whole."""
+    """An upper bound in percent, rounded up to three digits; also as `1 in n` if n is a whole number."""
     many = 1 / chance if chance > 0 else math.nan
     whole = f"1 in {round(many):,}" if many > 1 and math.isclose(many, round(many), rel_tol=1e-9) else ""
     part = f"{_up(100 * chance)} %"

@@ -130,7 +130,7 @@ def _unsimulated(original: Table, release: Table, pipeline: Pipeline) -> str:
 
 
 def _texts(table: Table, name: str, rows: Int) -> Iterator[str | None]:
-    """The cells of some rows; None for missing ones, for rows at -1, and if there is no such column."""
+    """The cells of some rows; None for missing ones, for rows at -1, and if the table lacks the column."""
     if name not in table.names:
         yield from [None] * len(rows)
         return

@@ -44,7 +44,7 @@ _SOLID: Final = re.compile("[\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9ff
 
 
 def must_go(text: str, edit: Edit, language: Language) -> str:
-    """What must not stand elsewhere in a document since an edit has hidden it; "" if there is no such thing.
+    """What must not stand elsewhere in a document since an edit has hidden it; "" if nothing.
 
     What an edit says less exactly, or a person has decided, may stand; so may what the first pass has hidden
     where it says something else in other places: numbers below 1,000 (60 is hidden as an age, and may stand

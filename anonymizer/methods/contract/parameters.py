@@ -26,7 +26,7 @@ class Parameterized:
         """Set some of the parameters.
 
         Raises:
-            ValueError: there is no such parameter.
+            ValueError: the constructor has no parameter of that name.
         """
         known = self._defaults()
         for name, value in params.items():
