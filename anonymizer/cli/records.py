@@ -2,47 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from anonymizer.cli.output import places
+from anonymizer.cli.output import options, places
 
 if TYPE_CHECKING:
     from anonymizer.pipelines.pipeline import Pipeline
     from anonymizer.report.records import RecordRisks
     from anonymizer.tables.table import Table
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 COLUMNS: Final = 80
 """Of a terminal."""
 
 
-def record_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Give a command `--records` and `--top`."""
-    options = (
-        click.option(
-            "--records",
-            "records_path",
-            type=click.Path(path_type=Path),
-            help="For your eyes only: risk and quasi-identifiers of each record before and after, .csv or "
-            ".parquet, readable by you alone. It holds personal data.",
-        ),
-        click.option(
-            "--top",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="Print the N records in most danger, before and after. It prints personal data.",
-        ),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
+record_options = options(
+    click.option(
+        "--records",
+        "records_path",
+        type=click.Path(path_type=Path),
+        help="For your eyes only: risk and quasi-identifiers of each record before and after, .csv or "
+        ".parquet, readable by you alone. It holds personal data.",
+    ),
+    click.option(
+        "--top",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Print the N records in most danger, before and after. It prints personal data.",
+    ),
+)
+"""`--records` and `--top`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Terms:
         """All places of a text in which a term stands, in their order; they may overlap.
 
         Args:
-            text: as people read it. `BREAK` stands where something that is not text was left out.
+            text: as people read it. `BREAK` stands for each letter of a placeholder.
         """
         if not self:
             return ()
