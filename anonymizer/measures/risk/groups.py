@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Final, Generic, TypeVar
 
 from anonymizer.measures.contract.measure import Case, Measure, Need
@@ -87,17 +88,7 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
             "commonest value",
         ]
         return Story(
-            values={
-                name: {
-                    "persons": one.persons,
-                    "looked": one.looked,
-                    "right": one.right,
-                    "surest": one.surest,
-                    "by_groups": one.by_groups,
-                    "commonest": one.commonest,
-                }
-                for name, one in found.items()
-            },
+            values={name: asdict(one) for name, one in found.items()},
             lines=[
                 (
                     "deFinetti",
@@ -156,17 +147,7 @@ class MinimalityMeasure(_OfGroups[MinimalityRisk]):
             for name, one in found.items()
         ]
         return Story(
-            values={
-                name: {
-                    "persons": one.persons,
-                    "looked": one.looked,
-                    "told": one.told,
-                    "right": one.right,
-                    "by_share": one.by_share,
-                    "l": one.l,
-                }
-                for name, one in found.items()
-            },
+            values={name: asdict(one) for name, one in found.items()},
             lines=[
                 (
                     "minimality",
@@ -193,7 +174,3 @@ class MinimalityMeasure(_OfGroups[MinimalityRisk]):
                 )
             ],
         )
-
-
-def _counts(one: MinimalityRisk) -> tuple[float, float, float]:
-    return one.told, one.right, one.by_share
