@@ -5,14 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Self
 
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.manifest import Manifest
 from anonymizer.releases.purpose import Purpose
 from anonymizer.releases.records import who
-
-NOT_STATED: Final = "not stated"
 
 
 @dataclass(frozen=True, slots=True)
