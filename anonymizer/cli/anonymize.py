@@ -153,6 +153,7 @@ def anonymize(
             *cautions(original, release, assessment, pipeline, seed),
             *files.formulas(release, output_path),
             *recording.warnings,
+            *ledger.losses,
         )
         done, lines = _summary(data, output_path, spec, len(original), len(release), release.names)
         done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
@@ -236,7 +237,7 @@ def _changes(made: Release, k: int | None) -> list[str]:
     kept = len(made.table.names) - len(changed)
     counted = "rows" if made.table.persons is None else "persons"
     return [
-        *([] if k is None else [f"k = {k}: the smallest class of rows alike has so many {counted}"]),
+        *([] if k is None else [f"k = {k}: the smallest class of rows alike has this many {counted}"]),
         *(f"promised: {one}" for one in made.guarantees),
         f"cells changed: {named or 'none'}; columns released as they are: {kept} of {len(made.table.names)}",
     ]

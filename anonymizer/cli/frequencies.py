@@ -39,7 +39,7 @@ COLUMNS: Final = 80
     "-k", "k", type=click.IntRange(min=1), help="Fewer rows are rare; else the least k of the steps, or 5."
 )
 @click.option(
-    "--show", type=click.IntRange(min=2), default=20, show_default=True, help="Print so many values."
+    "--show", type=click.IntRange(min=2), default=20, show_default=True, help="Print this many values."
 )
 @click.option(
     "-o", "--output", "output_path", type=FILE, help="All of them, .csv or .parquet, for you alone."

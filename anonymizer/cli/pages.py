@@ -1,4 +1,4 @@
-"""The pages about a release that `duetto anonymize` writes: the report, and the sheet for who signs."""
+"""The pages about a release that `duetto anonymize` writes: the report, and the sheet to sign."""
 
 from __future__ import annotations
 

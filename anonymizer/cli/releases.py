@@ -73,7 +73,7 @@ def of_table(data: Path, table: Table, ledger_path: Path | None) -> tuple[Releas
     "--withdraw", type=int, metavar="N", help="Release N has never left the house, and counts no more."
 )
 @click.option("--why", default="", help="With --withdraw: the reason.")
-@click.option("--delimiter", default="", help="What separates cells of DATA, if it is no comma.")
+@click.option("--delimiter", default="", help="What separates cells of DATA, if it is not a comma.")
 @click.option("--encoding", default="", help="The character encoding of DATA, if it is not UTF-8.")
 @ledger_option
 @json_option
@@ -114,7 +114,7 @@ def releases(
             held.withdraw(source, withdraw, why)
     history = ledger.history(source)
     values, lines = _listed(history, ledger)
-    warnings = list(_warnings(history))
+    warnings = [*ledger.losses, *_warnings(history)]
     if verify:
         found, said, wrong = _verified(history, ledger)
         values |= found

@@ -65,7 +65,8 @@ def risk(
 ) -> None:
     """Measure the risk and the information loss of RELEASE, which was made of ORIGINAL.
 
-    With several releases of ORIGINAL the first is measured, and what is left of each to who has all of them.
+    With several releases of ORIGINAL the first is measured, and what is left of each to somebody who has
+    all of them.
     """
     apart(report_path, roles_path)
     apart(*released)

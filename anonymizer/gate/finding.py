@@ -21,8 +21,8 @@ class Finding:
         column: that it is about; None if it is about the whole release.
         what: was found, one sentence. It names columns and never holds a cell.
         hint: what to do about it, one sentence.
-        decisions: of documents, each word that is to be decided and how; for the terminal of who has the
-            originals alone, since it holds words of them.
+        decisions: of documents, each word that is to be decided and how; for the terminal of the
+            person who has the originals alone, since it holds words of them.
         together: columns that it is about if only several of them tell it.
     """
 

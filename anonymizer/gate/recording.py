@@ -43,7 +43,8 @@ class Recording:
         others: those releases that rest on classes and whose files stand, as an attacker has them.
         promises: what these have promised, in the same order.
         unread: why others of them could not be measured again, by the path of their main table.
-        joint: what is left of this release, first, and of the others to who has all; None if there are none.
+        joint: what is left of this release, first, and of the others to somebody who has all of them; None
+            if there are none.
         blurred: the columns of this release whose cells were drawn at random.
         bare: the columns that its epsilon does not cover; empty if it has none.
     """
@@ -77,7 +78,7 @@ class Recording:
             raise GateError([_budget(why).to_json()])
 
     def beside(self, release: Release, dialect: Dialect, seed: int | None = None) -> Recording:
-        """With what is left of k and l to who has the releases before, too.
+        """With what is left of k and l to somebody who has the releases before, too.
 
         Synthetic tables are left out: no row of them is a person's, and they add up by epsilon. Noise on some
         columns leaves what the others show.

@@ -81,7 +81,7 @@ def _roles(proposal: Proposal) -> str:
             "what is promised counts these, not rows.",
             "# Leave it out if its rows are not of one person.",
             f"person = {_toml(one.name)}",
-            "# rows_per_person = 1  # at most so many rows of each, drawn at random",
+            "# rows_per_person = 1  # at most this many rows of each, drawn at random",
         ]
     others = [one for one in proposal.columns if not one.role]
     if others:

@@ -108,7 +108,7 @@ def _of_person(record: Guarantee, persons: PersonRows) -> Guarantee:
     if most is None:
         raise SpecError(
             f"{record.kind} is promised of one row, and nothing says how many rows a person has.",
-            "Write rows_per_person = 3 below [roles]: at most so many rows of a person are taken in, and "
+            "Write rows_per_person = 3 below [roles]: at most this many rows of a person are taken in, and "
             "epsilon counts for all of them.",
         )
     if int(persons.rows.max(initial=0)) > most:

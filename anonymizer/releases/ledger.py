@@ -207,6 +207,11 @@ class ReleaseLedger:
         """
         return self._chain.read()
 
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """As `RecordFile.losses`."""
+        return self._chain.losses
+
     def history(self, source: SourceTable) -> History:
         """What was released of a table. Raises as `records`."""
         return history_of(self._chain.read(), source)

@@ -56,7 +56,7 @@ class Manifest:
         order: of the rows: as in the input, or shuffled.
         rows: of the release.
         counts: what promises count: rows, or persons, of whom one may have several rows.
-        rows_per_person: at most so many rows of a person were taken in; None if there is no bound. How many
+        rows_per_person: at most this many rows of a person were taken in; None if there is no bound. How many
             rows were left out is not said, as that comes from the data.
         made_of: of each column which cells of the original decide what stands in it, those of the same row
             or of all rows, in words; hierarchies, domains and the pattern of empty cells included.

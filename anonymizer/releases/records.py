@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -100,6 +101,7 @@ class Record:
 
 
 _MAKE: Final = os.O_CREAT | os.O_EXCL
+_TORN: Final = ".torn-"
 
 
 def now() -> str:
@@ -126,6 +128,17 @@ class RecordFile:
             LedgerError: the file is unreadable, or a record does not continue the one before.
         """
         return self._read()[0]
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """Where records lie that were not whole, a sentence each: a crash has left them, or somebody."""
+        tail = self._read()[2]
+        found = [f"The last line of {self.path} is not a whole record and does not count."] if tail else []
+        found += [
+            f"{place} holds a record that was not whole and does not count."
+            for place in sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}{_TORN}*"))
+        ]
+        return tuple(f"{one} Compare the releases with a copy of the ledger." for one in found)
 
     @contextmanager
     def locked(self) -> Iterator[Writing]:
@@ -184,7 +197,7 @@ class RecordFile:
         try:
             self._check(Record.from_line(tail), records)
         except (ValueError, RecursionError, LedgerError):
-            aside = self.path.with_name(f"{self.path.name}.torn-{len(records)}")
+            aside = self.path.with_name(f"{self.path.name}{_TORN}{len(records)}")
             aside.write_bytes(tail)
             os.ftruncate(file, len(data))
             os.fsync(file)
@@ -251,7 +264,7 @@ def _open_locked(path: Path) -> tuple[int, bool]:
     while True:
         is_new = not path.exists()
         if not is_new and not path.is_file():
-            raise OSError(errno.EINVAL, "it is no ordinary file")
+            raise OSError(errno.EINVAL, "it is not an ordinary file")
         try:
             # without waiting for a writer, should it have become a pipe
             file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | (_MAKE if is_new else 0), 0o666)
@@ -263,7 +276,7 @@ def _open_locked(path: Path) -> tuple[int, bool]:
             fcntl.flock(file, fcntl.LOCK_EX)
             found = os.fstat(file)
             if not stat.S_ISREG(found.st_mode):
-                raise OSError(errno.EINVAL, "it is no ordinary file")
+                raise OSError(errno.EINVAL, "it is not an ordinary file")
             if path.exists() and os.path.samestat(found, path.stat()):
                 return file, is_new
         except BaseException:

@@ -98,7 +98,7 @@ def summary_page(story: ReleaseStory, assessment: Assessment) -> str:
     """The sheet for the person who signs, as HTML: it prints on one page of A4 or Letter.
 
     Raises:
-        SpecError: the story says nothing for who signs.
+        SpecError: the story says nothing for the person who signs.
     """
     if story.signing is None:
         raise SpecError("Nothing is known for the person who signs.", "Give the story a signing.")

@@ -70,7 +70,7 @@ class ReleasedRows:
 
     @property
     def is_spread(self) -> bool:
-        """Whether a row stands several times, so that candidates are no rows."""
+        """Whether a row stands several times, so that candidates are not rows."""
         return len(self.rows) > int(self.rows.max(initial=-1)) + 1
 
 

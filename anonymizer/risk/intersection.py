@@ -38,7 +38,7 @@ _FEWEST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is left of one release to who has the others.
+    """What is left of one release to somebody who has the others.
 
     Attributes:
         name: of the release.
@@ -46,12 +46,12 @@ class Left:
         k: the fewest rows that a person may be; where persons have several, the fewest persons that these
             rows are of, or that they can be of if it is not known whose they are. None of a release that does
             not link rows and values.
-        k_alone: the same to who has this release only; None where persons have several rows, it is not known
-            whose these are, and some are left out by the other releases.
+        k_alone: the same to somebody who has this release only; None where persons have several rows, it is
+            not known whose these are, and some are left out by the other releases.
         l: by sensitive column the fewest values that a person may have.
-        l_alone: the same to who has this release only.
+        l_alone: the same to somebody who has this release only.
         certain: by sensitive column how many persons are left with one value.
-        certain_alone: the same to who has this release only.
+        certain_alone: the same to somebody who has this release only.
     """
 
     name: str
@@ -127,7 +127,7 @@ def intersect(original: Table, releases: Sequence[ReleasedRows], randomness: Ran
 
 
 class _Tally:
-    """What is left of one release to who has the others, person by person."""
+    """What is left of one release to somebody who has the others, person by person."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Tables for the steward alone, which hold personal data and are no release: only the owner can read them."""
+"""Tables for the steward alone, which hold personal data: only their owner can read them."""
 
 from __future__ import annotations
 

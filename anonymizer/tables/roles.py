@@ -28,7 +28,7 @@ class Roles:
         sensitive: what an attacker wants to learn.
         person: says whose a row is, where a person may have several rows; one of the identifiers, whether it
             is named among them or not. None if each row is a person of its own.
-        rows_per_person: at most so many rows of a person are released, at least 1; None for all.
+        rows_per_person: at most this many rows of a person are released, at least 1; None for all.
     """
 
     identifiers: tuple[str, ...] = ()

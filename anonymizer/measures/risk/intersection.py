@@ -8,7 +8,7 @@ from anonymizer.risk.intersection import Intersection, intersect
 
 
 class IntersectionMeasure(Measure[Intersection]):
-    """What is left of k and l to who has other releases of the same table too."""
+    """What is left of k and l to somebody who has other releases of the same table too."""
 
     name = "intersection"
     title = "Several releases together"

@@ -211,7 +211,7 @@ def test_a_device_or_a_pipe_is_no_ledger_and_stays(run):
     os.mkfifo("pipe")
     for words in ("releases data.csv --limit-epsilon 3", "data.csv --spec k.toml -o out.csv"):
         _, err = run(f"anonymize {words} --ledger pipe", 65)
-        assert "no ordinary file" in err
+        assert "not an ordinary file" in err
     assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
     assert not Path("out.csv").exists()
 
@@ -266,3 +266,13 @@ def test_epsilon_of_persons_and_epsilon_of_rows_do_not_add_up(run):
     assert listed(run)["epsilon"] == 1.0
     _, err = run("anonymize data.csv --spec plain.toml -o two.csv", 65)
     assert "the sum would be too small" in err
+
+
+def test_a_record_that_was_cut_is_announced_for_as_long_as_it_lies_there(run):
+    run("anonymize releases data.csv --limit-epsilon 0.5")
+    ledger = Path(NAME)
+    ledger.write_bytes(ledger.read_bytes()[:-40])
+    assert "is not a whole record" in run("anonymize releases data.csv")[1]
+    _, err = run("anonymize data.csv --spec noisy.toml -o out.csv")
+    assert f"{NAME}.torn-0 holds a record that was not whole" in err
+    assert "torn-0" in run("anonymize releases data.csv --verify")[1]
