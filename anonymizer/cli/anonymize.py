@@ -274,6 +274,7 @@ def _by_chunks(
         done = stream(spec, data, output_path, rows, gate, held)
     warnings = (
         *done.warnings,
+        *ledger.losses,
         *of_names(spec.roles, spec.hierarchies, done.names, done.columns),
         "By chunks no risk is measured. Make a report on a part of the rows, or with `duetto risk`.",
         "Rows are shuffled within chunks only: in which part of the file a person is stays visible.",

@@ -34,7 +34,7 @@ def ledger_of(data: Path, ledger_path: Path | None) -> ReleaseLedger:
     """The ledger of a table: beside its file, or the one that is asked for."""
     from anonymizer.releases.ledger import ReleaseLedger
 
-    return ReleaseLedger.of(data) if ledger_path is None else ReleaseLedger(ledger_path.resolve())
+    return ReleaseLedger.of(data, ledger_path)
 
 
 def of_table(data: Path, table: Table, ledger_path: Path | None) -> tuple[ReleaseLedger, SourceTable]:
@@ -44,24 +44,11 @@ def of_table(data: Path, table: Table, ledger_path: Path | None) -> tuple[Releas
         data: its file.
         table: as it was read, before roles are declared.
         ledger_path: another file than the one beside it, if asked for.
-
-    Raises:
-        LedgerError: releases of the table are on record beside it, so that another file would forget them.
     """
-    from anonymizer.errors import LedgerError
-    from anonymizer.releases.ledger import ReleaseLedger, SourceTable
+    from anonymizer.releases.ledger import SourceTable
     from anonymizer.tables.contents import digest_of_content
 
-    source = SourceTable(data.resolve().name, digest_of_content(table))
-    found, beside = ledger_of(data, ledger_path), ReleaseLedger.of(data)
-    if found.path != beside.path:
-        known = beside.history(source)
-        if known.releases or known.limit is not None:
-            raise LedgerError(
-                f"Releases of this table are on record in {beside.path}, which {found.path} would forget.",
-                f"Leave --ledger out, or move that file there first: mv {beside.path} {found.path}",
-            )
-    return found, source
+    return ledger_of(data, ledger_path), SourceTable(data.resolve().name, digest_of_content(table))
 
 
 @click.command("releases")

@@ -188,16 +188,20 @@ class ReleaseLedger:
 
     Args:
         path: of its file.
+        own: the file in the folder of the tables, where that is another one: what it knows is not to be
+            forgotten here.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, own: Path | None = None) -> None:
         self.path: Final = path
         self._chain = RecordFile(path)
+        self._own = own if own != path else None
 
     @classmethod
-    def of(cls, table: Path) -> Self:
-        """The ledger of a table, in its folder, wherever links to it lie."""
-        return cls(table.resolve().parent / NAME)
+    def of(cls, table: Path, path: Path | None = None) -> Self:
+        """The ledger of a table: in its folder, wherever links to it lie, or at another path."""
+        own = table.resolve().parent / NAME
+        return cls(own if path is None else path.resolve(), own)
 
     def records(self) -> tuple[Record, ...]:
         """All records, checked.
@@ -213,8 +217,23 @@ class ReleaseLedger:
         return self._chain.losses
 
     def history(self, source: SourceTable) -> History:
-        """What was released of a table. Raises as `records`."""
+        """What was released of a table.
+
+        Raises:
+            LedgerError: as `records`, or the ledger in the table's folder knows the table and is another one.
+        """
+        self._check(source)
         return history_of(self._chain.read(), source)
+
+    def _check(self, source: SourceTable) -> None:
+        if self._own is None:
+            return
+        known = history_of(RecordFile(self._own).read(), source)
+        if known.releases or known.limit is not None:
+            raise LedgerError(
+                f"Releases of this table are on record in {self._own}, which {self.path} would forget.",
+                f"Leave --ledger out, or move that file there first: mv {self._own} {self.path}",
+            )
 
     @contextmanager
     def opened(self) -> Iterator[OpenLedger]:
@@ -224,14 +243,15 @@ class ReleaseLedger:
             LedgerError: as `records`, or it cannot be written.
         """
         with self._chain.locked() as writing:
-            yield OpenLedger(writing)
+            yield OpenLedger(writing, self._check)
 
 
 class OpenLedger:
     """A ledger that is held."""
 
-    def __init__(self, writing: Writing) -> None:
+    def __init__(self, writing: Writing, check: Callable[[SourceTable], None]) -> None:
         self._writing = writing
+        self._check = check
 
     @property
     def folder(self) -> Path:
@@ -240,6 +260,7 @@ class OpenLedger:
 
     def history(self, source: SourceTable) -> History:
         """As `ReleaseLedger.history`."""
+        self._check(source)
         return history_of(self._writing.records, source)
 
     def record(
@@ -256,6 +277,7 @@ class OpenLedger:
         Raises:
             LedgerError: it cannot be written.
         """
+        self._check(source)
         place = Path(os.path.relpath(output.resolve(), self.folder))
         return self._writing.append(
             RELEASED,
@@ -273,6 +295,7 @@ class OpenLedger:
 
     def limit(self, source: SourceTable, limit: Limit) -> Record:
         """Write what all releases of a table may come to; the last word counts. Raises as `record`."""
+        self._check(source)
         content = {"table": source.table, "content": source.content}
         return self._writing.append(LIMITED, {**content, "epsilon": limit.epsilon, "delta": limit.delta})
 

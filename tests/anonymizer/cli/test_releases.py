@@ -250,6 +250,10 @@ def test_another_ledger_does_not_forget_what_is_on_record(run):
     run("anonymize data.csv --spec noisy.toml -o one.csv")
     _, err = run("anonymize data.csv --spec noisy.toml -o two.csv --ledger new.jsonl", 65)
     assert "on record" in err
+    _, err = run("anonymize data.csv --spec rows.toml -o two.csv --ledger new.jsonl --chunk-rows 100", 65)
+    assert "on record" in err
+    run("anonymize releases data.csv --limit-epsilon 9 --ledger new.jsonl", 65)
+    assert not Path("new.jsonl").exists()
     Path(NAME).rename("new.jsonl")
     run("anonymize data.csv --spec noisy.toml -o two.csv --ledger new.jsonl", 65)  # beyond the limit
 
