@@ -18,7 +18,8 @@ from anonymizer.releases.release import Release
 from anonymizer.tables.table import Table
 from tests.anonymizer.audit.test_audit import AGE, StepAlone
 
-ROWS = 3
+ROWS = 12
+"""So many that the loss of one person is far above that of one row: a bound of 600 runs ends at about 3."""
 
 
 def spec_of(epsilon: float) -> Spec:
@@ -35,7 +36,7 @@ def spec_of(epsilon: float) -> Spec:
 def people(persons: int = 3) -> pl.DataFrame:
     number = range(persons * ROWS)
     return pl.DataFrame(
-        {"nbr": [f"p{n % persons}" for n in number], "age": [str(10 + 5 * n) for n in number]}
+        {"nbr": [f"p{n % persons}" for n in number], "age": [str((0, 100)[n % persons % 2]) for n in number]}
     )
 
 
@@ -70,17 +71,17 @@ def audited(spec: Spec, kind: type[Pipeline]):
     return one
 
 
-def test_epsilon_of_one_row_is_refuted_of_a_person_with_three():
-    found = audited(spec_of(2.0), WithoutTheFactor)
-    assert found.claim.number("epsilon") == pytest.approx(2.0)
+def test_epsilon_of_one_row_is_refuted_of_a_person_with_several():
+    found = audited(spec_of(1.0), WithoutTheFactor)
+    assert found.claim.number("epsilon") == pytest.approx(1.0)
     assert found.refuted
     assert "all rows of the person" in found.pair
 
 
-def test_three_times_epsilon_is_not():
-    found = audited(spec_of(2.0), OfPersons)
-    assert found.claim.number("epsilon") == pytest.approx(6.0)
-    assert 2.0 < found.loss <= 6.0
+def test_epsilon_of_all_rows_is_not():
+    found = audited(spec_of(1.0), OfPersons)
+    assert found.claim.number("epsilon") == pytest.approx(ROWS)
+    assert 1.0 < found.loss <= ROWS
 
 
 def claim(unit: str, neighbours: str) -> Guarantee:
@@ -101,5 +102,5 @@ def test_neighbours_replace_or_lack_all_rows_of_a_record(unit, rows, tmp_path):
 
 def test_a_part_of_a_table_has_its_persons_whole(tmp_path):
     part = enough(spec_of(1.0), people(20), 5, tmp_path, ".csv", len).base
-    assert len(part) < 60
+    assert len(part) < 20 * ROWS
     assert set(part.group_by("nbr").len()["len"].to_list()) == {ROWS}
