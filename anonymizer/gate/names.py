@@ -15,8 +15,8 @@ from anonymizer.gate.finding import Finding
 from anonymizer.gate.traces import MIN_VALUES, NEARLY_ALL, looks_like_an_identifier
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import ANY, GAP, text_of
-from tabular.column_names import direct, is_called
-from tabular.person_names import holds_names
+from commons.tabular.column_names import direct, is_called
+from commons.tabular.person_names import holds_names
 
 RULE: Final = "named-like-identifier"
 MOST: Final = 0.5
@@ -134,4 +134,4 @@ _PLURALS: Final[Mapping[str, str]] = {
     "street": "addresses",
     "account": "numbers of papers or accounts",
 }
-"""Of the direct kinds of `tabular.column_names`."""
+"""Of the direct kinds of `commons.tabular.column_names`."""

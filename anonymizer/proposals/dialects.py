@@ -18,7 +18,7 @@ from anonymizer.hierarchies.days import day
 from anonymizer.tables import csvs, files
 from anonymizer.tables.dialect import SEPARATORS, Dialect
 from anonymizer.tables.table import Table
-from tabular.cells import MISSING_TOKENS, limit_in
+from commons.tabular.cells import MISSING_TOKENS, limit_in
 
 _BYTES: Final = 1 << 20
 _LINES: Final = 200

@@ -21,8 +21,8 @@ from anonymizer.proposals.roles import Proposed, person_of, proposed
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
-from tabular.cells import limit_in, lost_by_limits
-from tabular.column_names import Role
+from commons.tabular.cells import limit_in, lost_by_limits
+from commons.tabular.column_names import Role
 
 ROLES: Final[tuple[Role, ...]] = ("identifiers", "quasi_identifiers", "sensitive")
 K: Final = 5

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from anonymizer.proposals.profiles import Profile
-from tabular.column_names import Role, is_called, kinds_of
+from commons.tabular.column_names import Role, is_called, kinds_of
 
 MAX_QUASI_IDENTIFIERS: Final = 12
 """Quasi-identifiers up to which columns are added whose names say nothing: of more, little is left."""

@@ -12,7 +12,7 @@ from anonymizer.proposals.profiles import Profile
 from anonymizer.proposals.proposal import ROLES, Proposal, declared
 from anonymizer.proposals.roles import Proposed
 from anonymizer.tables.dialect import Dialect
-from tabular.column_names import Role
+from commons.tabular.column_names import Role
 
 
 def written(proposal: Proposal, title: str) -> str:

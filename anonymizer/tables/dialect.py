@@ -12,7 +12,7 @@ import polars as pl
 
 from anonymizer.errors import SpecError, near
 from anonymizer.hierarchies.days import names_one_day
-from tabular.cells import BELOW_LIMIT, LIMIT_SIGN
+from commons.tabular.cells import BELOW_LIMIT, LIMIT_SIGN
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """The separators that are recognized, and how they are called."""
@@ -34,7 +34,7 @@ class Dialect:
         date_format: of dates, in the directives of `strptime`; empty is any form that can only be read in one
             way, such as 1990-12-31, 31.12.1990 and 19901231.
         missing_tokens: what a missing cell may hold besides nothing.
-        below_limit: what a number such as `<0.2` is read as, one of `tabular.cells.BELOW_LIMIT`; empty is no
+        below_limit: what a number such as `<0.2` is read as, one of `BELOW_LIMIT`; empty is no
             number.
     """
 

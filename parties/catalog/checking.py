@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from commons.tabular.cells import limit_in, lost_by_limits
 from parties.catalog.declaration import DatasetDeclaration
 from parties.catalog.described import count_document
 from parties.catalog.loading import load
 from parties.catalog.survey import Fault, survey
 from parties.errors import DataError
-from tabular.cells import limit_in, lost_by_limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Final
 
+from commons.tabular.cells import BELOW_LIMIT, halved, limit_in
 from parties.toml import StrictTable
-from tabular.cells import BELOW_LIMIT, halved, limit_in
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """The separators that are recognized, and how they are called."""
@@ -45,7 +45,7 @@ class Writing:
         date_format: of dates, in the directives of `strptime`; empty is 1990-12-31. A time of day that it
             names is read and left out.
         missing_tokens: what a missing cell may hold besides nothing.
-        below_limit: what a number such as `<0.2` is read as, one of `tabular.cells.BELOW_LIMIT`; empty is no
+        below_limit: what a number such as `<0.2` is read as, one of `BELOW_LIMIT`; empty is no
             number.
     """
 

@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from commons.tabular.column_names import is_called
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.csvs import encoding_of, start_of
 from parties.catalog.declaration import DatasetDeclaration
@@ -28,7 +29,6 @@ from parties.catalog.sources import batches, header
 from parties.catalog.survey import Range, survey
 from parties.errors import DataError
 from parties.texts import is_plain
-from tabular.column_names import is_called
 
 MAX_COLUMNS: Final = 5000
 """More are not drafted: they would not fit into a catalog, whose text has a bound."""

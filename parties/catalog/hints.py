@@ -13,10 +13,10 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
+from commons.tabular.cells import MISSING_TOKENS, limit_in
 from parties.catalog.cells import is_nan
 from parties.catalog.columns import MAX_SCALE, ColumnDeclaration
 from parties.catalog.dialect import ISO, Writing
-from tabular.cells import MISSING_TOKENS, limit_in
 
 DATE_FORMATS: Final = (
     *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d"),

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import commons
 import parties
 import smc
-import tabular
 from parties.plugins import Plugin
 from parties.ports.terms import NEWEST
 from parties.ports.wire import WIRE
 from parties.release import release
 
 _DOMAIN: Final = b"duetto code v1\0"
-_PACKAGES: Final = {"parties": parties, "smc": smc, "tabular": tabular}
+_PACKAGES: Final = {"parties": parties, "smc": smc, "commons": commons}
 
 
 @functools.cache

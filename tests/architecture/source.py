@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("smc", "parties", "anonymizer", "tabular", "duetto")
+PACKAGES = ("smc", "parties", "anonymizer", "commons", "duetto")
 FOLDERS = (*PACKAGES, "proto", "tests", "scripts", "docs", ".ci")
 GENERATED = Path("parties/rpc/pb")
 NOT_OURS = frozenset({".coverage", ".git"})

@@ -11,8 +11,8 @@ from tests.architecture.source import ROOT
 
 PAGE = ROOT / "docs" / "architecture.md"
 DRAWING = ROOT / "docs" / "pictures" / "architecture.svg"
-HOUSES = ("parties", "smc", "anonymizer", "tabular")
-WORD = re.compile(r"(?:duetto|smc|parties|anonymizer|tabular|tests|scripts|docs|proto)/[\w/.-]*\w")
+HOUSES = ("parties", "smc", "anonymizer", "commons")
+WORD = re.compile(r"(?:duetto|smc|parties|anonymizer|commons|tests|scripts|docs|proto)/[\w/.-]*\w")
 
 
 def missing(text: str) -> Iterator[str]:

@@ -159,8 +159,8 @@ ANONYMIZER = (
 """The same for the anonymizer, which stands beside the house. The gate looks at whole pipelines, and so lies
 above them, while what it guards, releases and guarantees, lies below the methods that make them."""
 
-TABULAR = (("tabular.cells", "tabular.column_names", "tabular.person_names"), ("tabular",))
-"""What both houses know alike of tables lies below them, and knows neither."""
+COMMONS = (("commons.tabular",), ("commons",))
+"""What both houses share lies below them, and knows neither."""
 
 ONLY_IN_PARTIES = ("grpc", "grpc_health", "google")
 
@@ -180,7 +180,7 @@ COMPILED = frozenset({"smc.oblivious.kernels", "smc.oblivious.native_kernels"})
 
 BANNED_CALLS = frozenset({"eval", "exec", "compile", "__import__"})
 ROOMS = {room: floor for house in (FLOORS, ANONYMIZER) for floor, rooms in enumerate(house) for room in rooms}
-ROOMS |= {room: floor - len(TABULAR) for floor, rooms in enumerate(TABULAR) for room in rooms}
+ROOMS |= {room: floor - len(COMMONS) for floor, rooms in enumerate(COMMONS) for room in rooms}
 ROOMS["duetto"] = max(ROOMS.values()) + 1
 """The names for users lie above both houses, and nothing imports them."""
 NAMES = frozenset(name for path in python_files(*PACKAGES) if "." in (name := module_name(path)))
@@ -261,11 +261,11 @@ def test_imports_point_downwards() -> None:
 def test_the_anonymizer_stands_alone() -> None:
     wrong = [
         text
-        for m in modules("anonymizer", "tabular")
+        for m in modules("anonymizer", "commons")
         for text in banned_imports(m.name, m.tree, ("smc", "parties"))
     ]
     wrong += [
-        text for m in modules("smc", "tabular") for text in banned_imports(m.name, m.tree, ("anonymizer",))
+        text for m in modules("smc", "commons") for text in banned_imports(m.name, m.tree, ("anonymizer",))
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -393,7 +393,7 @@ def test_nothing_is_evaluated() -> None:
         ("anonymizer.hierarchies.hierarchy", "from anonymizer.tables.table import Table"),
         ("anonymizer.releases.guarantee", "from anonymizer.gate import gate"),
         ("anonymizer.methods.contract.method", "import anonymizer.pipelines.pipeline"),
-        ("tabular.column_names", "from smc.errors import UsageError"),
+        ("commons.tabular.column_names", "from smc.errors import UsageError"),
     ],
 )
 def test_an_upward_import_is_found(name: str, code: str) -> None:
@@ -407,8 +407,8 @@ def test_an_upward_import_is_found(name: str, code: str) -> None:
         ("smc.channel.channel", "from smc.channel.message import Frame"),
         ("parties.config", "import smc.analyses.studies.study"),
         ("parties.session.directory", "from parties.rpc.client import PeerClient"),
-        ("smc.analyses.matching.suggestion.roles", "from tabular.column_names import named_as_a_whole"),
-        ("anonymizer.gate.looks", "from tabular.column_names import direct"),
+        ("smc.analyses.matching.suggestion.roles", "import commons.tabular.column_names"),
+        ("anonymizer.gate.looks", "from commons.tabular.column_names import direct"),
     ],
 )
 def test_a_downward_import_is_allowed(name: str, code: str) -> None:

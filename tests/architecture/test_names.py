@@ -10,7 +10,7 @@ import pytest
 
 from tests.architecture.source import Module, modules
 
-COVERED = ("anonymizer", "smc", "parties", "tabular")
+COVERED = ("anonymizer", "smc", "parties", "commons")
 """The houses in which a class is known by its name alone."""
 
 

@@ -12,7 +12,7 @@ with (ROOT / "pyproject.toml").open("rb") as _file:
 EXTRAS = PROJECT["optional-dependencies"]
 SOURCES = [
     path
-    for package in ("duetto", "smc", "parties", "anonymizer", "tabular")
+    for package in ("duetto", "smc", "parties", "anonymizer", "commons")
     for path in (ROOT / package).rglob("*.py")
 ]
 PAGES = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]

@@ -49,7 +49,7 @@ def test_the_examples_of_the_package_run():
 
 def test_importing_it_imports_nothing_heavy():
     modules, variables = imported("import duetto")
-    assert modules & (HEAVY | {"smc", "parties", "anonymizer", "tabular"}) == set()
+    assert modules & (HEAVY | {"smc", "parties", "anonymizer", "commons"}) == set()
     assert variables == {}
 
 

@@ -23,7 +23,7 @@ def places() -> Iterator[Path]:
     """All other documents, and then the sources with their messages and docstrings."""
     yield ROOT / "README.md"
     yield from (page for page in sorted((ROOT / "docs").glob("*.md")) if page != GLOSSARY)
-    for package in ("smc", "parties", "anonymizer", "tabular"):
+    for package in ("smc", "parties", "anonymizer", "commons"):
         yield from sorted((ROOT / package).rglob("*.py"))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from anonymizer.documents.direct.gazetteers import listed, words_of
-from tabular.person_names import given_names
+from commons.tabular.person_names import given_names
 
 Check = Callable[[str], int]
 

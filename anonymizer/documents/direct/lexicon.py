@@ -17,7 +17,7 @@ from anonymizer.documents.direct.found import Found, Kind
 from anonymizer.documents.direct.gazetteers import listed, places, titles, words_of
 from anonymizer.documents.languages.lacking import lacking
 from anonymizer.documents.texts.text import Document, Language, Word
-from tabular.person_names import given_names
+from commons.tabular.person_names import given_names
 
 _PARTICLES: Final = frozenset(
     {

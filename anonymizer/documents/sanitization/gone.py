@@ -20,7 +20,7 @@ from anonymizer.documents.texts.edits import Edit, applied, composed, edited_spa
 from anonymizer.documents.texts.standing import still_standing
 from anonymizer.documents.texts.terms import Terms
 from anonymizer.documents.texts.text import Document, Language, Span, folded
-from tabular.person_names import given_names
+from commons.tabular.person_names import given_names
 
 _ROUNDS: Final = 100
 """More than any document needs: each hides something more."""

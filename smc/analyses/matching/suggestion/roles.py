@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from commons.tabular.column_names import named_as_a_whole
 from smc.errors import UsageError
-from tabular.column_names import named_as_a_whole
 
 GIVEN: Final = "given_name"
 SURNAME: Final = "surname"

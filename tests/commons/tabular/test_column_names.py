@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 
-from tabular.column_names import LANGUAGES, direct, is_called, kinds, kinds_of, named_as_a_whole
+from commons.tabular.column_names import LANGUAGES, direct, is_called, kinds, kinds_of, named_as_a_whole
 
 ROLES = ("identifiers", "quasi_identifiers", "sensitive", "")
 
@@ -88,7 +88,7 @@ def test_a_whole_name_is_more_than_a_part_of_it():
 
 
 def test_the_table_has_known_roles_and_languages_and_no_word_twice_in_a_kind():
-    text = resources.files("tabular").joinpath("column_words.toml").read_text(encoding="utf-8")
+    text = resources.files("commons.tabular").joinpath("column_words.toml").read_text(encoding="utf-8")
     for key, one in tomllib.loads(text).items():
         assert set(one) <= {"role", "direct", *LANGUAGES}, key
         assert kinds()[key].role in ROLES

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from tabular.cells import halved, limit_in
+from commons.tabular.cells import halved, limit_in
 
 
 @pytest.mark.parametrize(
