@@ -32,6 +32,14 @@ def test_the_change_log_has_the_version(project: dict[str, Any]) -> None:
     assert re.search(r"^Wire changed: (yes|no)\b", entry.group(), re.MULTILINE)
 
 
+def test_every_fragment_of_news_has_a_kind() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["towncrier"]
+    kinds = {kind["directory"] for kind in settings["type"]}
+    names = {path.name for path in (ROOT / settings["directory"]).iterdir()} - set(settings["ignore"])
+    wrong = {name for name in names if not re.fullmatch(rf"[\w+-]+\.({'|'.join(kinds)})\.md", name)}
+    assert not wrong, f"name these as {settings['directory']}/README.md says: {wrong}"
+
+
 def test_the_version_is_not_repeated(project: dict[str, Any]) -> None:
     wrong = [
         f"{m.path}:{node.lineno}"
