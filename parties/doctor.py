@@ -23,7 +23,7 @@ from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
 from parties.contracts.spec import MAX_MBIT, MAX_RTT_MS
 from parties.errors import ClockError, ConfigError, PeerRefused, PeerUntrusted, VersionMismatch
-from parties.jobs.results import SPACE, ResultFolder
+from parties.jobs.storage.results import SPACE, ResultFolder
 from parties.kept_pools import KeptPools
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose

@@ -14,8 +14,8 @@ from parties.catalog.declaration import DatasetDeclaration, load_catalog
 from parties.config import Config
 from parties.disclosure.history import History
 from parties.errors import ConfigError, DataError, StorageError
-from parties.jobs.reading import FILE, JobReader
-from parties.jobs.results import ResultFolder
+from parties.jobs.storage.reading import FILE, JobReader
+from parties.jobs.storage.results import ResultFolder
 from parties.ledger.book import Ledger
 from parties.ledger.entries import LedgerError
 from parties.policy.rules import load_policy

@@ -16,7 +16,7 @@ from parties.cli.output import Screen, emit, json_option, table
 from parties.clock import CLOCK
 from parties.config import load
 from parties.errors import REFUSED
-from parties.jobs.decisions import own_person
+from parties.jobs.agreement.decisions import own_person
 from parties.ledger.book import open_ledger
 from parties.pki.lock import only_one
 from smc.errors import UsageError

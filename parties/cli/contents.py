@@ -12,7 +12,7 @@ import click
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.config import load
-from parties.jobs.spending import ledger_document, log_document, names_of_jobs, totals
+from parties.jobs.checks.spending import ledger_document, log_document, names_of_jobs, totals
 from parties.ledger.accounting import DELTA_TOTAL, described, shown
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import COUNTERSIGNED, DECISIONS, EXACT, RUN, SPENT, Entry

@@ -21,7 +21,7 @@ from parties.client.pace import Pace, duration
 from parties.config import load
 from parties.contracts.state import State
 from parties.errors import REFUSED
-from parties.jobs.decisions import check_named
+from parties.jobs.agreement.decisions import check_named
 from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
 from smc.analyses.studies.loss import Loss
@@ -44,7 +44,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
 
     It ends with the status with which submitting the job would end, as far as that is known here.
     """
-    from parties.jobs.opening import local_admission  # with all analyses: few commands need them
+    from parties.jobs.checks.opening import local_admission  # with all analyses: few commands need them
     from parties.jobs.reports import check_report
 
     config = load(config_path)
@@ -104,7 +104,7 @@ def estimate(
     as_json: bool,
 ) -> None:
     """Tell what the job in FILE would cost; needs no daemon."""
-    from parties.jobs.opening import local_admission
+    from parties.jobs.checks.opening import local_admission
     from parties.jobs.reports import estimate_report
 
     config = load(config_path)

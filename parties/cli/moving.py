@@ -10,7 +10,7 @@ import click
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option
 from parties.config import Config, load
-from parties.jobs.backup import back_up
+from parties.jobs.storage.backup import back_up
 from parties.ledger.book import open_ledger
 from parties.ledger.heads import ledger_doubts
 from parties.pki import moving

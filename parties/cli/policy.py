@@ -83,7 +83,7 @@ def show(name: str | None, config_path: Path | None, as_json: bool) -> None:
 @json_option
 def test(file: Path, config_path: Path | None, as_json: bool) -> None:
     """Hold the job in FILE against every condition of every rule; needs no daemon."""
-    from parties.jobs.opening import local_admission
+    from parties.jobs.checks.opening import local_admission
     from parties.jobs.reports import policy_document
 
     report = policy_document(local_admission(load(config_path)), job_text(file))

@@ -12,9 +12,9 @@ from parties.cli.output import emit, json_option, table
 from parties.client import Party
 from parties.clock import text
 from parties.config import load
-from parties.jobs.decisions import check_named
-from parties.jobs.results import ResultFolder
-from parties.jobs.store import TRASH
+from parties.jobs.agreement.decisions import check_named
+from parties.jobs.storage.results import ResultFolder
+from parties.jobs.storage.store import TRASH
 from parties.pki.files import PRIVATE, write_atomically
 from smc.errors import UsageError
 

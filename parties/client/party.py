@@ -14,7 +14,7 @@ from parties.client.result import Result
 from parties.config import load
 from parties.contracts.state import State
 from parties.errors import DaemonUnavailable, JobError, PeerBusy
-from parties.jobs.decisions import own_person
+from parties.jobs.agreement.decisions import own_person
 from parties.jobs.faults import from_code
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 

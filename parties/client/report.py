@@ -10,11 +10,11 @@ from typing import Any, Final
 from parties.client.result import Result
 from parties.config import Config
 from parties.contracts.contract import limits_document
-from parties.jobs.budgets import gauges
-from parties.jobs.spending import totals
+from parties.jobs.checks.spending import totals
 from parties.ledger.accounting import described
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import EXACT, SPENT, Entry
+from parties.policy.budgets import gauges
 from parties.results.page import Facts, Report, report_page
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.loss import Loss

@@ -23,7 +23,7 @@ class State(Enum):
 
     @property
     def is_final(self) -> bool:
-        """Whether the job has ended; what follows is at most another reason, see `parties.jobs.standing`."""
+        """Whether the job has ended; only another reason may follow, see `jobs.agreement.standing`."""
         return self in (State.FINISHED, State.FAILED, State.DENIED, State.CANCELLED)
 
 

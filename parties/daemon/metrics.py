@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, Final
 from parties.config import Config
 from parties.contracts.state import State
 from parties.errors import ConfigError
-from parties.jobs.budgets import gauges
 from parties.jobs.manager import JobManager
 from parties.ledger.entries import LedgerError
 from parties.pki import certificate
 from parties.pki.home import load_peer, own_pairing
+from parties.policy.budgets import gauges
 from parties.release import release
 from smc.errors import DuettoError
 

@@ -19,7 +19,7 @@ import grpc
 from parties.contracts.records import Summary
 from parties.contracts.state import State
 from parties.errors import PeerBusy
-from parties.jobs.decisions import Person, check_named
+from parties.jobs.agreement.decisions import Person, check_named
 from parties.jobs.faults import METADATA, pack, status
 from parties.jobs.manager import JobManager
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb

@@ -16,7 +16,7 @@ from parties.ledger.entries import LedgerError
 from parties.plugins import load_plugins, with_plugins
 
 if TYPE_CHECKING:
-    from parties.jobs.admission import Admission
+    from parties.jobs.checks.admission import Admission
     from smc.analyses.studies.study import Analysis
 
 
@@ -67,7 +67,7 @@ class Loading:
         import parties.jobs.reports
         import parties.jobs.run  # noqa: F401 - these are used later
         import smc.protocols.session  # noqa: F401
-        from parties.jobs.opening import open_admission
+        from parties.jobs.checks.opening import open_admission
 
         analyses = with_plugins(self.plugins) if self._analyses is None else self._analyses
         if sys.modules.keys() - self._loaded and code_digest(self.plugins) != self._code:

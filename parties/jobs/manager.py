@@ -17,15 +17,15 @@ from parties.contracts.records import Record, Summary
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
 from parties.errors import JobError, PeerBusy
-from parties.jobs.courier import AWAY, Courier, Errands, Patience
-from parties.jobs.decisions import Decisions, Person
-from parties.jobs.housekeeping import Housekeeper
+from parties.jobs.agreement.courier import AWAY, Courier, Errands, Patience
+from parties.jobs.agreement.decisions import Decisions, Person
+from parties.jobs.agreement.messages import Word, parse_standing
+from parties.jobs.agreement.negotiation import Negotiation
+from parties.jobs.agreement.outbox import Outbox
+from parties.jobs.agreement.standing import waits_for
 from parties.jobs.loading import Loading
-from parties.jobs.messages import Word, parse_standing
-from parties.jobs.negotiation import Negotiation
-from parties.jobs.outbox import Outbox
-from parties.jobs.standing import waits_for
-from parties.jobs.store import JobStore
+from parties.jobs.storage.housekeeping import Housekeeper
+from parties.jobs.storage.store import JobStore
 from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import CANCELLED, COUNTERSIGNED, RELEASES, LedgerError
@@ -34,7 +34,7 @@ from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
 from smc.errors import Cancelled, DuettoError
 
 if TYPE_CHECKING:
-    from parties.jobs.admission import Admission
+    from parties.jobs.checks.admission import Admission
     from parties.jobs.run import Run
     from smc.analyses.studies.study import Analysis
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 from parties.contracts.contract import Schemas, limits_document
 from parties.contracts.spec import MAX_RTT_MS, parse_spec
 from parties.errors import PolicyError, exit_code
-from parties.jobs.admission import Admission
-from parties.jobs.local_data import LocalData, count_held, count_rows
+from parties.jobs.checks.admission import Admission
+from parties.jobs.checks.local_data import LocalData, count_held, count_rows
+from parties.jobs.checks.task import Task
 from parties.jobs.run import estimate_document, leakage_document
-from parties.jobs.task import Task
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.verdict import Verdict
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values

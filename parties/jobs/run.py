@@ -16,10 +16,10 @@ from parties.contracts.contract import Schemas
 from parties.contracts.records import Progress, Record
 from parties.contracts.state import State
 from parties.disclosure.auditor import JobAuditor
-from parties.jobs.admission import Admission
-from parties.jobs.local_data import LocalData, count_held, count_rows
-from parties.jobs.store import JobStore
-from parties.jobs.task import Task
+from parties.jobs.checks.admission import Admission
+from parties.jobs.checks.local_data import LocalData, count_held, count_rows
+from parties.jobs.checks.task import Task
+from parties.jobs.storage.store import JobStore
 from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger
 from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate

@@ -18,9 +18,9 @@ from parties.certificates.verification import read_certificate
 from parties.client import Party, Result, job_text
 from parties.config import Config, load
 from parties.doctor import Status, examine_cluster, examine_peer, examine_self
-from parties.jobs.opening import local_admission
+from parties.jobs.checks.opening import local_admission
+from parties.jobs.checks.spending import ledger_document, log_document
 from parties.jobs.reports import policy_document
-from parties.jobs.spending import ledger_document, log_document
 from parties.pki.home import load_identity, load_peer
 from parties.session.pools import PoolStore, kept_documents, pool_documents
 from smc.analyses.matching.suggestion.errors import ErrorModel

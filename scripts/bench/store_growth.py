@@ -28,7 +28,7 @@ from parties.config import Address
 from parties.contracts.contract import Contract
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
-from parties.jobs.store import JobStore
+from parties.jobs.storage.store import JobStore
 from parties.pki.home import make
 from scripts.processes import duetto, started
 from smc.analyses.disclosure.limits import NO_LIMITS

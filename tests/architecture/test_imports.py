@@ -387,7 +387,7 @@ def test_nothing_is_evaluated() -> None:
         ("smc.analyses.studies.study", "import parties.config"),
         ("parties.pki.home", "def f():\n    from parties.policy import EXAMPLE"),
         ("parties.rpc.stream", "if TYPE_CHECKING:\n    from parties.session.runner import Sessions"),
-        ("parties.certificates.document", "from parties.jobs.store import Store"),
+        ("parties.certificates.document", "from parties.jobs.storage.store import Store"),
         ("parties.rpc.packets", "importlib.import_module('parties.jobs.manager')"),
         ("anonymizer.releases.release", "pkgutil.resolve_name('anonymizer.gate.gate:checked')"),
         ("anonymizer.hierarchies.hierarchy", "from anonymizer.tables.table import Table"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parties.bench.workloads import WORKLOADS
-from parties.jobs.local_data import with_reading
+from parties.jobs.checks.local_data import with_reading
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.columns import Schema

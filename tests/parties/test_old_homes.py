@@ -19,8 +19,8 @@ from parties.cli.main import duetto
 from parties.config import load
 from parties.contracts.contract import FORMAT
 from parties.daemon.daemon import Daemon
-from parties.jobs.database import VERSION
-from parties.jobs.reading import JobReader
+from parties.jobs.storage.database import VERSION
+from parties.jobs.storage.reading import JobReader
 from parties.pki import certificate
 from parties.pki.lock import only_one
 

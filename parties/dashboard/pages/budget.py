@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.dashboard.drawing.desk import Desk, render
-from parties.jobs.budgets import Gauge, Step, gauges, steps
 from parties.ledger.accounting import described
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import SPENT
+from parties.policy.budgets import Gauge, Step, gauges, steps
 from parties.results.timeline import timeline
 
 _TITLED: Final = 500

@@ -14,7 +14,7 @@ from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Desk, form, moved, render
 from parties.dashboard.pages.job import learners, papers
 from parties.errors import BudgetError, JobError
-from parties.jobs.opening import open_admission
+from parties.jobs.checks.opening import open_admission
 from parties.jobs.reports import verdict_document
 from parties.ledger.accounting import described, shown
 from parties.ledger.book import open_ledger

@@ -14,7 +14,7 @@ from parties.cli import following
 from parties.cli.party import party as party_group
 from parties.client import Job
 from parties.contracts.state import State
-from parties.jobs.decisions import own_person
+from parties.jobs.agreement.decisions import own_person
 from smc.forms import Role
 from tests.parties.jobs.joined import job_file, wait_final
 from tests.parties.served import parsed, waiting

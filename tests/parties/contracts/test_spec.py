@@ -14,7 +14,7 @@ from parties.contracts import canonical
 from parties.contracts.contract import Contract, check_signature, parse_contract, sign
 from parties.contracts.spec import parse_spec, read_spec, spec_from_document
 from parties.errors import JobError
-from parties.jobs.messages import (
+from parties.jobs.agreement.messages import (
     Answer,
     Standing,
     Word,

@@ -140,7 +140,7 @@ from pathlib import Path
 from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import load_pieces
 from parties.contracts.spec import Side
-from parties.jobs.local_data import added_up, can_add_up
+from parties.jobs.checks.local_data import added_up, can_add_up
 from smc.analyses.registry import ANALYSES
 
 dataset = load_catalog(Path(sys.argv[1])).dataset("d")

@@ -26,7 +26,7 @@ from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import load, load_pieces
 from parties.contracts.spec import Side
 from parties.errors import DataError
-from parties.jobs.local_data import added_up, can_add_up, columns_of
+from parties.jobs.checks.local_data import added_up, can_add_up, columns_of
 from smc.analyses.registry import ANALYSES
 
 pa = pytest.importorskip("pyarrow")

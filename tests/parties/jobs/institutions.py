@@ -16,9 +16,9 @@ from parties.certificates.verification import read_certificate
 from parties.client import job_text
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
+from parties.jobs.checks.task import Task
 from parties.jobs.manager import JobManager, Patience
 from parties.jobs.run import outcome_document
-from parties.jobs.task import Task
 from parties.ledger.entries import SPENT
 from smc.analyses.studies.columns import Data
 from smc.analyses.studies.loss import Loss

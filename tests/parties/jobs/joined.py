@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from parties.config import Address, Compute, Config, Limits
 from parties.contracts.state import State
 from parties.errors import ConfigError, PeerUnreachable
-from parties.jobs.decisions import Person
+from parties.jobs.agreement.decisions import Person
 from parties.jobs.manager import JobManager, Patience
 from parties.ledger.accounting import Account
 from parties.pki.identity import Identity, PeerIdentity

@@ -20,7 +20,14 @@ from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import load, load_pieces
 from parties.contracts.spec import Side
 from parties.errors import DataError
-from parties.jobs.local_data import added_up, can_add_up, columns_of, count_held, count_persons, count_rows
+from parties.jobs.checks.local_data import (
+    added_up,
+    can_add_up,
+    columns_of,
+    count_held,
+    count_persons,
+    count_rows,
+)
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.totals import SummedRows

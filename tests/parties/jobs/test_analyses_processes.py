@@ -16,7 +16,7 @@ from parties.config import load
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
 from parties.errors import PeerRefused
-from parties.jobs.opening import local_admission
+from parties.jobs.checks.opening import local_admission
 from parties.jobs.run import outcome_document
 from scripts.processes import ended, paired, started
 from smc.errors import UsageError

@@ -13,7 +13,7 @@ import pytest
 
 from parties.config import Address, Limits
 from parties.contracts.state import State
-from parties.jobs.courier import Patience
+from parties.jobs.agreement.courier import Patience
 from parties.jobs.manager import JobManager
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import SPENT

@@ -15,14 +15,14 @@ from parties.audit.lines import FORGOTTEN
 from parties.contracts.records import Progress
 from parties.contracts.state import State
 from parties.errors import JobError, StorageError
-from parties.jobs.results import SPACE
-from parties.jobs.store import JobStore
+from parties.jobs.storage.results import SPACE
+from parties.jobs.storage.store import JobStore
 from parties.ledger.entries import SPENT
 from smc.errors import DuettoError
 from smc.forms import Role
 from tests.parties.contracts.test_spec import contract
 from tests.parties.jobs.joined import job_file, wait_final
-from tests.parties.jobs.test_store import insert
+from tests.parties.jobs.storage.test_store import insert
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -243,9 +243,9 @@ import os, sys
 from pathlib import Path
 from parties.contracts.state import State
 from parties.errors import StorageError
-from parties.jobs import backup
-from parties.jobs.store import JobStore
-from tests.parties.jobs.test_store import insert
+from parties.jobs.storage import backup
+from parties.jobs.storage.store import JobStore
+from tests.parties.jobs.storage.test_store import insert
 
 home = Path(sys.argv[1])
 store = JobStore(home)

@@ -12,7 +12,7 @@ from parties.certificates.program import code_digest
 from parties.errors import ConfigError
 from tests.parties.jobs.joined import job_file, wait_final
 
-LATE = ("smc.analyses.registry", "smc.protocols.session", "parties.jobs.admission", "parties.jobs.run")
+LATE = ("smc.analyses.registry", "smc.protocols.session", "parties.jobs.checks.admission", "parties.jobs.run")
 NEVER = ("pandas", "scipy", "sklearn", "pyarrow", "polars", "matplotlib", "jinja2", "prometheus_client")
 
 
@@ -25,7 +25,9 @@ def loaded_by(statements):
 
 def test_what_a_daemon_is_made_of_loads_no_analyses():
     assert loaded_by("import parties.cli.party, parties.daemon.daemon") == set()
-    assert loaded_by("import parties.jobs.opening, parties.jobs.run, smc.analyses.registry") == set(LATE)
+    assert loaded_by("import parties.jobs.checks.opening, parties.jobs.run, smc.analyses.registry") == set(
+        LATE
+    )
 
 
 def test_many_at_once_load_once(pair, monkeypatch):

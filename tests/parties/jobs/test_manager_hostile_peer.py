@@ -11,7 +11,7 @@ from parties.contracts import canonical
 from parties.contracts.contract import parse_contract, sign
 from parties.contracts.state import State
 from parties.errors import JobError, PeerRefused, PolicyError
-from parties.jobs.messages import Standing, Word, parse_standing
+from parties.jobs.agreement.messages import Standing, Word, parse_standing
 from parties.ports.interfaces import SessionHeader
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import DuettoError, ProtocolViolation
@@ -217,7 +217,7 @@ def test_a_peer_cannot_probe_for_names_or_bad_data(pair, before, after):
 
 
 def test_a_peer_cannot_pile_up_jobs(pair, monkeypatch):
-    monkeypatch.setattr("parties.jobs.negotiation.OPEN_JOBS", 2)
+    monkeypatch.setattr("parties.jobs.agreement.negotiation.OPEN_JOBS", 2)
     pair.allow("south", approval="person")
     for _ in range(2):
         pair.north.submit(job_file())
@@ -230,7 +230,7 @@ def test_a_peer_cannot_pile_up_jobs(pair, monkeypatch):
 
 def test_a_peer_cannot_fill_the_disk_with_jobs_that_it_withdraws(pair, monkeypatch):
     """Withdrawn jobs are not open, so no limit on open ones held."""
-    monkeypatch.setattr("parties.jobs.negotiation.PROPOSED_BYTES", 30_000)
+    monkeypatch.setattr("parties.jobs.agreement.negotiation.PROPOSED_BYTES", 30_000)
     pair.allow("south", approval="person")
     for _ in range(3):
         pair.north.cancel(pair.north.submit(job_file()).job_id, ANN)

@@ -8,7 +8,7 @@ import pytest
 
 from parties.contracts.state import State
 from parties.errors import ConfigError
-from parties.jobs.decisions import own_person
+from parties.jobs.agreement.decisions import own_person
 from parties.policy.rules import APPROVAL_DAYS, parse_policy
 from tests.parties.jobs.joined import ROLES, job_file, wait_final
 from tests.support.clocks import Moved

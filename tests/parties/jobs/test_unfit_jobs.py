@@ -9,8 +9,8 @@ import pytest
 
 from parties.contracts.state import State
 from parties.errors import JobError
-from parties.jobs.messages import Answer, Word, parse_answer
-from parties.jobs.opening import open_admission
+from parties.jobs.agreement.messages import Answer, Word, parse_answer
+from parties.jobs.checks.opening import open_admission
 from parties.jobs.reports import check_report
 from parties.ledger.book import Ledger
 from smc.errors import OutOfMemory, UsageError

@@ -12,7 +12,7 @@ import pytest
 from parties import doctor
 from parties.config import load
 from parties.errors import ConfigError
-from parties.jobs.results import SPACE, ResultFolder
+from parties.jobs.storage.results import SPACE, ResultFolder
 from parties.pki import Identity, home
 from smc.errors import KeyMaterialError
 from smc.forms import Role

@@ -9,7 +9,7 @@ import pytest
 
 from parties.config import Keepalive
 from parties.errors import PeerBusy
-from parties.jobs.courier import AWAY
+from parties.jobs.agreement.courier import AWAY
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.stream import PacketStream
 from parties.session import handshake

@@ -232,7 +232,7 @@ def refusal(study, sides, limits, recipients=BOTH):
 
 
 def found_before(study, data, limits, recipients):
-    """What Alice's daemon refuses before it signs, as `parties.jobs.admission` does: figures, then rows."""
+    """What Alice refuses before she signs, as `parties.jobs.checks.admission` does: figures, then rows."""
     figures = study.facts(recipients).scope.figures
     alone = Preview.of(lambda: limits.check_single_figure(figures))
     return alone.refusal or study.preview(data, Role.ALICE, limits).refusal

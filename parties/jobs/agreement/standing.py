@@ -1,0 +1,128 @@
+"""Where a job stands on both sides, and how what one side says changes the other: one small table.
+
+Each side tells the other where a job stands for it until the other has answered with its own standing (see
+`parties.jobs.agreement.outbox`). Words repeat and overtake each other; the rules are such that both sides
+come to the same end whatever the order:
+
+local state      the peer says                  becomes
+kept             kept, finished                 finished
+kept             failed, cancelled, denied,     failed, then as below
+                 or does not know the job
+not ended        failed, cancelled, denied      the same
+not begun        kept, finished                 failed: the database here is older than the run
+not ended        does not know the job          failed
+failed           cancelled, denied              the same
+cancelled        denied                         the same
+finished         anything                       finished
+
+A job is finished if and only if both sides have kept their results. A side keeps its own before it says END,
+and from then on it does not decide alone: END from the peer, or the word `kept`, finishes the job, and only
+a word of the peer that it has failed ends it otherwise. A side that has not kept its result can fail at any
+time, and then says so. Of two other ends the later one in the order failed, cancelled, denied holds on both
+sides.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from parties.contracts.records import Summary
+from parties.contracts.state import WAITING, State
+from parties.errors import JobError, PolicyError
+from parties.jobs.agreement.messages import Word
+from parties.ports.interfaces import Outage
+from smc.errors import DuettoError
+
+OLDER: Final = "older-database"
+"""Stable code of a job that has run, of which a database that was restored does not know."""
+
+_WORDS: Final = {
+    State.PROPOSED: Word.PENDING,
+    State.WAITING_PEER: Word.PENDING,
+    State.RUNNING: Word.RUNNING,
+    State.KEPT: Word.KEPT,
+    State.FINISHED: Word.FINISHED,
+    State.FAILED: Word.FAILED,
+    State.CANCELLED: Word.CANCELLED,
+    State.DENIED: Word.DENIED,
+}
+_ENDS: Final = {
+    Word.FAILED: State.FAILED,
+    Word.UNKNOWN: State.FAILED,
+    Word.CANCELLED: State.CANCELLED,
+    Word.DENIED: State.DENIED,
+}
+_DONE: Final = (Word.KEPT, Word.FINISHED)
+_ORDER: Final = (State.FAILED, State.CANCELLED, State.DENIED)
+
+
+def word_of(state: State, *, outgoing: bool) -> Word:
+    """What a side says of a job in some state; of a job that it has not proposed yet, that it knows none."""
+    if state is State.WAITING_OWN:
+        return Word.UNKNOWN if outgoing else Word.PENDING
+    if state is State.APPROVED:
+        return Word.CONFIRMED if outgoing else Word.APPROVED
+    return _WORDS[state]
+
+
+def settled(own: State, word: Word) -> tuple[State, ...]:
+    """The states that follow, one after the other, when the peer says a word about a job.
+
+    Signatures are not settled here: `approved` and `confirmed` change nothing.
+    """
+    end = State.FAILED if own in WAITING and word in _DONE else _ENDS.get(word)
+    if own is State.KEPT:
+        if word in _DONE:
+            return (State.FINISHED,)
+        return () if end is None else (State.FAILED, *settled(State.FAILED, word))
+    if end is None or own is State.FINISHED:
+        return ()
+    if own not in _ORDER:
+        return (end,)
+    if word is Word.UNKNOWN or _ORDER.index(end) <= _ORDER.index(own):
+        return ()
+    return (end,)
+
+
+def reason(state: State, word: Word, code: str, peer: str) -> DuettoError:
+    """The error with which a job ends here because of what the peer says of it."""
+    if state is State.DENIED:
+        return PolicyError(f"{peer} denied the job.", "Ask the other institution.", code="denied")
+    if state is State.CANCELLED:
+        return JobError(f"{peer} cancelled the job.", "Ask the other institution.", code="cancelled")
+    if word is Word.UNKNOWN:
+        return JobError(f"{peer} does not know the job any more.", "Submit it again.", code="peer-unknown")
+    if word in _DONE:
+        return JobError(
+            f"The database of the jobs here is older than what {peer} knows: there the job is {word.value}.",
+            "What it has spent stays spent. See `duetto job aside`: a result of it may have been put aside.",
+            code=OLDER,
+        )
+    why = f" with code {code!r}" if code else ""
+    hint = "The peer has the reason, and shows it with its job; submit the job again."
+    return JobError(f"The job failed at {peer}{why}.", hint, code="peer-failed")
+
+
+def waits_for(job: Summary, trouble: str, outage: Outage | None) -> str:
+    """What an unfinished job waits for, for people; empty if for nothing.
+
+    Args:
+        job: the job.
+        trouble: why the peer could not be reached lately; empty if it could.
+        outage: for how long its session has had no connection; None if it has one.
+    """
+    if outage is not None and not job.state.is_final:
+        return (
+            f"a new connection to {job.peer}: lost for {outage.seconds:.0f} s, trying again "
+            f"(limit {outage.limit:.0f} s)"
+        )
+    away = f" ({trouble})" if trouble else ""
+    other = {
+        State.PROPOSED: f"an answer of {job.peer} to the proposal",
+        State.WAITING_PEER: f"a person at {job.peer}, to approve or deny it",
+        State.APPROVED: f"a session with {job.peer}" if job.outgoing else f"{job.peer}, to begin the session",
+        State.KEPT: f"the word of {job.peer} that it has kept its result, too",
+    }
+    if job.state is State.WAITING_OWN:
+        return "a person of this party, to approve or deny it"
+    return other[job.state] + away if job.state in other else ""

@@ -1,0 +1,92 @@
+"""A job as its analysis understands it: its facts, its columns, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from parties.contracts.contract import Schemas
+from parties.contracts.spec import USUAL_LANES, JobSpec, Side
+from parties.errors import JobError
+from parties.jobs.checks.local_data import with_reading
+from parties.lanes import LANE_MEMORY
+from parties.toml import near
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.studies.facts import Facts
+from smc.analyses.studies.study import Estimate, Leakage, Study
+from smc.forms import Role
+from smc.network import priced_over
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A job as its analysis understands it.
+
+    Attributes:
+        spec: the job.
+        role: this side's role.
+        study: what the analysis made of its parameters.
+    """
+
+    spec: JobSpec
+    role: Role
+    study: Study
+
+    @property
+    def side(self) -> Side:
+        """The local part."""
+        return self.spec.side(self.role)
+
+    @property
+    def peer(self) -> str:
+        """The other party."""
+        return self.spec.side(self.role.other).party
+
+    @property
+    def facts(self) -> Facts:
+        """What data and policies have to know of it."""
+        return self.study.facts(self.spec.recipients)
+
+    @property
+    def leakage(self) -> Leakage:
+        """Who learns what."""
+        return self.study.leakage(self.spec.recipients)
+
+    @property
+    def lane_memory(self) -> int:
+        """Bytes that the processes of its lanes take at most, beside the daemon's own."""
+        return 0 if self.spec.lanes == USUAL_LANES else self.spec.lanes * LANE_MEMORY
+
+    def estimate(
+        self, schemas: Schemas, rows: int, key_bits: int, limits: Limits, *, held: int | None = None
+    ) -> Estimate:
+        """What a run over `rows` rows a side costs, by the local schemas and under known limits.
+
+        `held` is how many of them are in memory, by default all: it is 0 where they are added up as they are
+        read; then only memory depends on how many they are.
+        """
+        in_memory = max(1, rows if held is None else held)
+        with priced_over(self.spec.network, self.spec.lanes):
+            found = self.study.cost(schemas, self.spec.recipients, in_memory, key_bits, limits)
+        found = with_reading(found, rows, held)
+        return found if found.memory is None else replace(found, memory=found.memory + self.lane_memory)
+
+    def columns(self, role: Role) -> frozenset[str]:
+        """The names in the job of the columns that a party brings.
+
+        Raises:
+            JobError: the job file names too few or too many.
+        """
+        given = set(self.spec.side(role).columns)
+        wanted = set(self.study.columns[role])
+        if missing := sorted(wanted - given):
+            raise JobError(
+                f"The job names no column {missing[0]!r} for {role.value}.",
+                f"Add it to columns below [{role.value}]. {near(missing[0], sorted(given))}",
+            )
+        if wanted and given - wanted:
+            extra = sorted(given - wanted)[0]
+            raise JobError(
+                f"The job names a column {extra!r} for {role.value} that nothing uses.",
+                f"Remove it. {near(extra, sorted(wanted))}",
+            )
+        return frozenset(given)
