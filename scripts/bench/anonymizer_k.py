@@ -24,6 +24,7 @@ from typing import Any, Final
 import numpy as np
 from anonymizer_tables import ADULT, TABLES, adult, diabetes
 from measuring import OUT, guarded, machine, names, print_table, tell, write_json
+from ncp import ncp
 
 from anonymizer.hierarchies.hierarchy import ValueHierarchy
 from anonymizer.methods.conditions.constraints import Closeness, DistinctDiversity
@@ -34,7 +35,6 @@ from anonymizer.methods.recoding.mondrian import Mondrian
 from anonymizer.methods.recoding.recoding import Recoding
 from anonymizer.risk.class_risk import class_risk
 from anonymizer.tables.table import Table
-from anonymizer.utility.ncp import ncp
 
 METHODS: Final[Mapping[str, tuple[str, Callable[[], Recoding], str]]] = {
     "adult-local": ("adult", LocalRecoding, "ARX local: 1.8 s, NCP 0.057"),

@@ -13,13 +13,13 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Final
 
+from calibration import Observation, SuccessRate, rates, threshold
 from chapter6_cases import DOCUMENTS, MASKS, MENTIONS, Case, cases
 from chapter6_experiments import After, Outcome, Study, labelled, originals, remaining
 from chapter6_statements import Figures, Masked, part_changed, statements
 from matplotlib.figure import Figure
 from page import DATA, drawn, judged, markdown, missing, write
 
-from anonymizer.documents.attacks.calibration import Observation, SuccessRate, rates, threshold
 from anonymizer.documents.attacks.risk import METADATA
 from anonymizer.documents.specification import AttackOptions
 from anonymizer.documents.words.keywords import KEYWORDS

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from calibration import Observation
 from chapter6_cases import MASKS, Case, tagged, web
 
 from anonymizer.documents.attacks.attack import Attacked, Attacker
-from anonymizer.documents.attacks.calibration import Observation
 from anonymizer.documents.attacks.risk import METADATA, KnownNames, SharedWords, most_shared, successes
 from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.generalization.standard import standard

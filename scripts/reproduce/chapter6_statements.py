@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from calibration import Observation
 from chapter6_experiments import After
 from page import Statement
 
-from anonymizer.documents.attacks.calibration import Observation
 from anonymizer.documents.words.labels import Confusion
 
 

@@ -22,8 +22,8 @@ from typing import Final
 import numpy as np
 from matplotlib.figure import Figure
 from page import PLOTS, Statement, judged, markdown, write
+from private_ttest import SmoothTTest
 
-from anonymizer.dp.ttest import SmoothTTest
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.kinds.draws import Floats, noise_like, normals, uniforms
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical
@@ -47,7 +47,7 @@ with variance s^2, cut to [0, 200]; both groups have n / 2 of them and equal mea
 delta (erratum 20) nor where the two dummy records come from: it is shown for several deltas and for dummies
 drawn like the data or anywhere in [0, 200], medians of {tables} data sets, the same for all deltas.
 "Variance" is taken for the scale of the noise (erratum 19). Algorithm 8's value is not beta-smooth
-(erratum 40), and with it the release is not private as claimed; `smooth bound` is of `anonymizer.dp.ttest`.
+(erratum 40), and with it the release is not private as claimed; `smooth bound` is of `private_ttest.py`.
 Errors of type I of the noisy t are exact for each data set, by Student's t distribution; those of
 `no noise` (Welch's test of the data) and `joint` (the test of joint jobs, from noisy sums) are of {tests}
 tests. Where jobs refuse an epsilon, or a test could not be computed, there is a dash or its part. The thesis

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.documents.attacks.calibration import Observation
 from anonymizer.documents.texts.edits import applied
 from anonymizer.documents.texts.text import folded
+from scripts.reproduce.calibration import Observation
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "scripts" / "reproduce" / "chapter6.py"

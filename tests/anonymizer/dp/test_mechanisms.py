@@ -14,7 +14,6 @@ import pytest
 from scipy.stats import chisquare, kstest, laplace, norm
 
 from anonymizer.dp.audit import loss_at_least
-from anonymizer.dp.dummies import WithDummies, distance
 from anonymizer.dp.mechanisms import (
     chosen_exponentially,
     randomized_response,
@@ -23,9 +22,10 @@ from anonymizer.dp.mechanisms import (
     with_laplace,
 )
 from anonymizer.dp.smooth import Smooth, median_local, median_smooth, variance_local
-from anonymizer.dp.ttest import SmoothTTest
 from anonymizer.errors import SpecError
 from anonymizer.releases.composition import parallel, sampled, sequential
+from scripts.reproduce.dummies import WithDummies, distance
+from scripts.reproduce.private_ttest import SmoothTTest
 
 ALARM = 1e-6
 

@@ -11,9 +11,8 @@ from statistics import fmean, median
 import numpy as np
 import pytest
 
-from anonymizer.dp import dummies, mechanisms, smooth, ttest
+from anonymizer.dp import mechanisms, smooth
 from anonymizer.dp.audit import loss_at_least
-from anonymizer.dp.dummies import WithDummies
 from anonymizer.dp.mechanisms import (
     chosen_exponentially,
     randomized_response,
@@ -22,7 +21,10 @@ from anonymizer.dp.mechanisms import (
     with_laplace,
 )
 from anonymizer.dp.smooth import Smooth, median_smooth
-from anonymizer.dp.ttest import SmoothTTest
+from scripts.reproduce import dummies
+from scripts.reproduce import private_ttest as ttest
+from scripts.reproduce.dummies import WithDummies
+from scripts.reproduce.private_ttest import SmoothTTest
 
 ALARM = 1e-6
 """How likely a sound mechanism is refuted, or one that is tight seems to spend less."""

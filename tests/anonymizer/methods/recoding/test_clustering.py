@@ -19,7 +19,7 @@ from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
-from anonymizer.utility.ncp import ncp
+from scripts.bench.ncp import ncp
 from tests.anonymizer.tables import HIERARCHIES, ROLES, tables
 
 

@@ -27,7 +27,7 @@ from anonymizer.methods.recoding.mondrian import Mondrian
 from anonymizer.tables import files
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
-from anonymizer.utility.ncp import ncp
+from scripts.bench.ncp import ncp
 from tests.anonymizer.data import shared
 from tests.anonymizer.tables import HIERARCHIES, ROLES, classes_of, measures, tables
 

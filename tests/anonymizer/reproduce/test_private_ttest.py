@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from anonymizer.dp.ttest import SmoothTTest, _Shrinking
 from anonymizer.errors import SpecError
 from anonymizer.tables.randomness import Randomness
+from scripts.reproduce.private_ttest import SmoothTTest, _Shrinking
 
 VALUES = (0.0, 1.0, 2.0, 4.0)
 MAX_VALUE = 4.0

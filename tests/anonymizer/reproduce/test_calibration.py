@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from anonymizer.documents.attacks.calibration import Observation, rates, threshold
 from anonymizer.errors import TableError
+from scripts.reproduce.calibration import Observation, rates, threshold
 
 
 def observed(**counts):
