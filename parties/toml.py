@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from commons.errors import near
 from smc.errors import DuettoError
 
 _TEXT_BYTES = 1 << 20
@@ -22,14 +23,6 @@ _SHORT: Final = re.compile(
     r"[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?|[+-]?[0-9]{1,30}/[0-9]{1,30}"
 )
 """What is made a fraction of: not an exponent that would fill the memory with digits."""
-
-
-def near(name: str, known: Sequence[str]) -> str:
-    """A sentence with the names that `name` may have meant, or with all that exist."""
-    matches = get_close_matches(name, known, 3)
-    if matches:
-        return f"Did you mean {' or '.join(repr(match) for match in matches)}?"
-    return f"There are: {', '.join(sorted(known)) or 'none'}."
 
 
 def parse(text: str, place: str, error: type[DuettoError]) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
     if isinstance(error, AnonymizerError):
         wrong_text = isinstance(error, SpecError | RoleError | HierarchyError | PluginError)
         status = CONFIG if wrong_text else UNAVAILABLE if isinstance(error, WorkersError) else BAD_DATA
-        code, what, hint = error.code, error.what, error.hint
+        code, what, hint = error.stable_code, error.what, error.hint
     elif isinstance(error, KeyboardInterrupt):
         status, code, what = INTERRUPTED, "interrupted", "Interrupted."
         hint = "Run it again: a file is written whole or not at all."

@@ -63,10 +63,11 @@ from anonymizer.documents.generalization.standard import METHODS
 from anonymizer.documents.texts.decisions import Decision
 from anonymizer.documents.texts.text import LANGUAGES, Language
 from anonymizer.documents.words.labels import Interest
-from anonymizer.errors import SpecError, TableError, near
+from anonymizer.errors import SpecError, TableError
 from anonymizer.pipelines.spec import digest_of
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.schema.documents import document_of, listed, only, section
+from commons.errors import near
 
 Choice = Language | Literal["auto"]
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from anonymizer.errors import HierarchyError, SpecError, near
+from anonymizer.errors import HierarchyError, SpecError
 from anonymizer.hierarchies import adult, arx
 from anonymizer.hierarchies.correlation import CorrelationHierarchy
 from anonymizer.hierarchies.dates import DateHierarchy
 from anonymizer.hierarchies.hierarchy import Hierarchy, ValueHierarchy
 from anonymizer.hierarchies.intervals import EqualFrequencyHierarchy, IntervalHierarchy
 from anonymizer.hierarchies.prefix import PrefixHierarchy
+from commons.errors import near
 
 _BUILTIN: Final = "thesis-adult"
 

@@ -33,7 +33,7 @@ from typing import Any, Final
 
 import tomli_w
 
-from anonymizer.errors import AnonymizerError, SpecError, near
+from anonymizer.errors import AnonymizerError, SpecError
 from anonymizer.hierarchies.declared import built, resolved
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.method import Method
@@ -47,6 +47,7 @@ from anonymizer.schema.columns import Schema
 from anonymizer.schema.documents import document_of, only, section
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
+from commons.errors import near
 
 THE_DATA: Final = "the data"
 """What `chosen_on` says where epsilon was chosen by trials on the data themselves."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError
+from commons.errors import near
 
 ACCEPTABLE: Final = (
     "roles",

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self, get_args
 
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError
+from commons.errors import near
 
 Kind = Literal["integer", "float", "category", "text", "date", "boolean"]
 Missing = Literal["refuse", "value", "drop", "impute"]

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from anonymizer.errors import FileError, SpecError, near
+from anonymizer.errors import FileError, SpecError
+from commons.errors import near
 
 
 def document_of(path: Path) -> dict[str, Any]:

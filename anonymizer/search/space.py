@@ -20,10 +20,11 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError
 from anonymizer.pipelines.spec import Spec, dialect_of, parse
 from anonymizer.schema.documents import document_of
 from anonymizer.tables.dialect import Dialect
+from commons.errors import near
 
 _RANGE: Final = ("from", "to", "points", "scale")
 _SCALES: Final = ("linear", "log")

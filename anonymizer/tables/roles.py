@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from anonymizer.errors import FileError, RoleError, near
+from anonymizer.errors import FileError, RoleError
+from commons.errors import near
 
 LISTS: Final = ("identifiers", "quasi_identifiers", "sensitive")
 """The roles that several columns may have."""

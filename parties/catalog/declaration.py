@@ -11,6 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Final
 
+from commons.errors import near
 from parties.catalog.cells import parser
 from parties.catalog.columns import ColumnDeclaration, parse_column
 from parties.catalog.databases import DRIVERS, FILE_SCHEMES, SCHEMES, Query, is_single
@@ -19,7 +20,7 @@ from parties.catalog.persons import Kind, kind_of
 from parties.catalog.strangers import unlike
 from parties.errors import ConfigError, DataError
 from parties.texts import NAME
-from parties.toml import StrictTable, near, read
+from parties.toml import StrictTable, read
 from smc.analyses.studies.columns import Schema
 
 FILES: Final = {

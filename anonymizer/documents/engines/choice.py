@@ -13,8 +13,9 @@ from anonymizer.documents.engines.engine import Engine
 from anonymizer.documents.engines.http import Authorization, Manners, Server
 from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.engines.searxng import SearXNG
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError
 from anonymizer.schema.documents import only
+from commons.errors import near
 
 _FOLDER: Final[dict[str, type]] = {"path": str}
 _SERVER: Final[dict[str, type]] = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
+from commons.errors import near
 from smc.errors import UsageError
 
 T = TypeVar("T")
@@ -20,9 +20,7 @@ def reject_unknown(given: Mapping[str, Any], known: Iterable[str], place: str) -
     names = sorted(known)
     for key in given:
         if key not in names:
-            near = get_close_matches(key, names, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"Known are {', '.join(names)}."
-            raise UsageError(f"{place} has an unknown key {key!r}.", hint)
+            raise UsageError(f"{place} has an unknown key {key!r}.", near(key, names))
 
 
 def take(given: Mapping[str, Any], key: str, kind: type[T], place: str, default: T | None = None) -> T:
