@@ -59,6 +59,9 @@ ENTRIES: Final = {
         "parties.cli.types",
         "Print the table of comparison types: route, rounds, bytes and operations per comparison.",
     ),
+    "schema": Subcommand(
+        "parties.cli.schema", "Print what may stand in a file of KIND, as JSON Schema for editors."
+    ),
     "bench": Subcommand(
         "parties.cli.bench", "Measure protocols on this machine, on made-up inputs; no daemon takes part."
     ),
