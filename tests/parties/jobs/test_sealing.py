@@ -6,7 +6,8 @@ import sqlite3
 
 import pytest
 
-from parties.errors import DISK, StorageError, exit_code
+from commons.exits import DISK
+from parties.errors import StorageError, exit_code
 from parties.jobs.database import VERSION
 from parties.jobs.results import ResultFolder
 from parties.jobs.sealing import CODE
