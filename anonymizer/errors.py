@@ -20,31 +20,19 @@ values named are those of the steward's own table, on the steward's own machine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from typing import ClassVar, Final
+from typing import Final
+
+from commons.errors import HintedError
 
 _NAMED: Final = 12
 _FIRST: Final = 5
 """So many columns a sentence names, and so many of more than these."""
 
 
-class AnonymizerError(Exception):
-    """Root of all errors that users can cause.
+class AnonymizerError(HintedError):
+    """Root of all errors that users can cause."""
 
-    Args:
-        what: what happened and where, one sentence.
-        hint: what the reader can do about it, one sentence; may be empty.
-    """
-
-    code: ClassVar[str] = "anonymizer"
-
-    def __init__(self, what: str, hint: str = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return f"{self.what} {self.hint}".strip()
+    code = "anonymizer"
 
 
 class RoleError(AnonymizerError):
@@ -130,12 +118,6 @@ class WorkersError(AnonymizerError):
     """Other machines that were to do the work do not; start them, or work without."""
 
     code = "workers"
-
-
-def near(name: str, known: Sequence[str]) -> str:
-    """The hint for a name that does not exist."""
-    close = get_close_matches(name, known, n=1)
-    return f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(map(repr, known)) or 'none'}."
 
 
 def gathered(names: Sequence[str], what: str = "columns") -> str:

@@ -10,13 +10,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from commons.settings.marks import Between, Inline, Item, Key, OneOf, Parse, UnfitError
+from commons.settings.reader import declared
+from commons.settings.table import StrictTable
+from commons.settings.toml import read
 from parties.errors import ConfigError
-from parties.kept_pools import KeptPools, parse_pools
+from parties.kept_pools import KeptPools, check_pools
 from parties.memory import present_memory
 from parties.places import find
-from parties.toml import StrictTable, read
 from smc.channel.message import MAX_LANES
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
@@ -29,7 +32,6 @@ LEAST_SOURCE_MIB: Final = 256
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
-_KEEPALIVE_SECONDS = (2, 300)
 _TLS: Final = "tls://"
 
 
@@ -59,6 +61,31 @@ class Address:
         return f"{self.host}:{self.port}"
 
 
+def check_name(name: str) -> str:
+    """A party's name: up to 32 of a-z, 0-9 and hyphen, beginning with a letter.
+
+    Raises:
+        ConfigError: it is another text.
+    """
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{name[:64]!r} is not a valid party name.",
+            "Use up to 32 of a-z, 0-9 and hyphen, beginning with a letter.",
+        )
+    return name
+
+
+def _parse_tls_address(text: str) -> Address:
+    scheme, separator, rest = text.partition("://")
+    if scheme + separator != _TLS:
+        raise ConfigError(
+            f"{text[:300]!r} does not begin with {_TLS}, and over anything else than TLS no work is sent.",
+            "Start scheduler and workers with --tls-ca-file, --tls-cert, --tls-key and --protocol tls, and "
+            f"write the scheduler's address as {_TLS}host:port.",
+        )
+    return Address.parse(rest)
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds on what this party spends for its peers.
@@ -75,15 +102,21 @@ class Limits:
         source_seconds: how long reading one source may take.
     """
 
-    sessions: int = 4
-    message_seconds: int = 600
-    job_seconds: int = 86400
-    inbox_bytes: int = 256 << 20
-    wait_days: int = 14
-    memory_mib: int = 0
-    reconnect_seconds: int = 120
-    source_mib: int = 0
-    source_seconds: int = 1800
+    sessions: Annotated[int, Between(1, 64)] = 4
+    message_seconds: Annotated[int, Between(1, 86400)] = 600
+    job_seconds: Annotated[int, Between(1, 30 * 86400)] = 86400
+    inbox_bytes: Annotated[int, Between(2 << 20, 4 << 30)] = 256 << 20
+    wait_days: Annotated[int, Between(1, 3650)] = 14
+    memory_mib: Annotated[int, Between(0, 1 << 24)] = 0
+    reconnect_seconds: Annotated[int, Between(0, 3600)] = 120
+    source_mib: Annotated[int, Between(0, 1 << 24)] = 0
+    source_seconds: Annotated[int, Between(1, 86400)] = 1800
+
+    def __post_init__(self) -> None:
+        if 0 < self.source_mib < LEAST_SOURCE_MIB:
+            raise UnfitError(
+                "source_mib", f"is below {LEAST_SOURCE_MIB}", f"Write {LEAST_SOURCE_MIB} or more, or 0."
+            )
 
     @property
     def job_memory(self) -> int:
@@ -105,8 +138,8 @@ class Keepalive:
         timeout_seconds: how long an answer may take.
     """
 
-    seconds: int = 20
-    timeout_seconds: int = 10
+    seconds: Annotated[int, Between(2, 300)] = 20
+    timeout_seconds: Annotated[int, Between(1, 120)] = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +154,15 @@ class Dask:
         seconds: how long the cluster may finish nothing before it is asked whether it still answers.
     """
 
-    address: Address
-    ca: Path
-    certificate: Path
-    key: Path
-    seconds: int = 60
+    address: Annotated[Address, Key("dask"), Parse(_parse_tls_address)]
+    ca: Annotated[Path, Key("dask_ca")]
+    certificate: Annotated[Path, Key("dask_certificate")]
+    key: Annotated[Path, Key("dask_key")]
+    seconds: Annotated[int, Key("dask_seconds"), Between(1, 3600)] = 60
+
+    def __post_init__(self) -> None:
+        if not self.address.port:
+            raise UnfitError("dask", "has port 0", "Write the port on which the scheduler listens.")
 
     @property
     def url(self) -> str:
@@ -142,8 +179,8 @@ class Compute:
         lanes: most lanes that a job may have here, each a process of its own while the job runs.
     """
 
-    dask: Dask | None = None
-    lanes: int = 1
+    dask: Annotated[Dask | None, Inline(when="dask")] = None
+    lanes: Annotated[int, Between(1, MAX_LANES)] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +194,132 @@ class Peer:
         pin: the fingerprint of that file, as it was compared when pairing.
     """
 
-    name: str
-    address: Address
+    name: Annotated[str, Parse(check_name)]
+    address: Annotated[Address, Parse(Address.parse)]
     pairing: Path
     pin: str
+
+    def __post_init__(self) -> None:
+        if not self.address.port:
+            raise UnfitError("address", "has port 0", "Write the port on which the peer listens.")
+
+
+@dataclass(frozen=True, slots=True)
+class PartySection:
+    """Who this party is.
+
+    Attributes:
+        name: the party's name.
+        home: the folder of its keys, jobs and ledger.
+        accept_renewals: whether renewed certificates of peers are pinned without asking a person.
+    """
+
+    name: Annotated[str, Parse(check_name)]
+    home: str = "."
+    accept_renewals: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListenSection:
+    """Where the daemon listens for peers.
+
+    Attributes:
+        address: host:port.
+    """
+
+    address: Annotated[Address, Parse(Address.parse)]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSection:
+    """A file of the party.
+
+    Attributes:
+        file: its path; beside this file unless given.
+    """
+
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobsSection:
+    """What becomes of jobs.
+
+    Attributes:
+        keep_results_days: how long results are kept after they finished; 0 is for ever.
+    """
+
+    keep_results_days: Annotated[int, Between(0, 36500)] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PluginsSection:
+    """What comes from other programs.
+
+    Attributes:
+        analyses: distributions whose analyses the daemon loads.
+    """
+
+    analyses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsSection:
+    """How the daemon is watched.
+
+    Attributes:
+        port: where it answers with its metrics on the loopback address; 0 for nowhere.
+    """
+
+    port: Annotated[int, Between(0, 65535)] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LogSection:
+    """What the daemon logs.
+
+    Attributes:
+        level: the least that it logs.
+    """
+
+    level: Annotated[str, OneOf(LOG_LEVELS, f"Write one of {', '.join(LOG_LEVELS)}.")] = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """The sections of `duetto.toml`."""
+
+    party: PartySection
+    listen: ListenSection
+    policy: FileSection = field(default_factory=FileSection)
+    catalog: FileSection = field(default_factory=FileSection)
+    limits: Limits = field(default_factory=Limits)
+    keepalive: Keepalive = field(default_factory=Keepalive)
+    jobs: JobsSection = field(default_factory=JobsSection)
+    plugins: PluginsSection = field(default_factory=PluginsSection)
+    metrics: MetricsSection = field(default_factory=MetricsSection)
+    log: LogSection = field(default_factory=LogSection)
+    compute: Compute = field(default_factory=Compute)
+    peers: Annotated[tuple[Peer, ...], Item("peer")] = ()
+    pools: tuple[KeptPools, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [peer.name for peer in self.peers]
+        for name in names:
+            if names.count(name) > 1:
+                raise UnfitError("peers", f"names {name!r} twice", "Remove one of the two.")
+        check_pools(self.pools, self.party.name, names)
+        lanes, inbox = self.compute.lanes, self.limits.inbox_bytes
+        if lanes > 1 and inbox < lanes * LANE_INBOX_BYTES:
+            least = lanes * LANE_INBOX_BYTES
+            raise ConfigError(
+                f"{lanes} lanes need an inbox of {least} bytes; there is one of {inbox}.",
+                f"Write inbox_bytes = {least} below [limits], or grant fewer lanes below [compute].",
+            )
+        if self.party.name in names:
+            raise ConfigError(
+                f"a peer has this party's name {self.party.name!r}.", "Correct its name, or remove it."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,20 +373,6 @@ class Config:
         raise ConfigError(f"No peer {name!r} is paired; there are: {known}.", "Pair it with `duetto pair`.")
 
 
-def check_name(name: str) -> str:
-    """A party's name: up to 32 of a-z, 0-9 and hyphen, beginning with a letter.
-
-    Raises:
-        ConfigError: it is another text.
-    """
-    if not _NAME.fullmatch(name):
-        raise ConfigError(
-            f"{name[:64]!r} is not a valid party name.",
-            "Use up to 32 of a-z, 0-9 and hyphen, beginning with a letter.",
-        )
-    return name
-
-
 def load(path: Path | None = None) -> Config:
     """Read and check the configuration.
 
@@ -243,170 +388,23 @@ def load(path: Path | None = None) -> Config:
 
 def parse(document: Mapping[str, Any], path: Path) -> Config:
     """Check a parsed configuration that stands, or is to stand, at `path`. Raises as `load` does."""
-    top = StrictTable(document, path.name, ConfigError)
-    party = top.table("party")
-    listen = top.table("listen")
-    jobs = top.table("jobs", required=False)
-    plugins = top.table("plugins", required=False)
-    metrics = top.table("metrics", required=False)
-    log = top.table("log", required=False)
-    name, peers = _checked(party, "name", check_name), _peers(top, path.parent)
-    config = Config(
+    folder = path.parent
+    found = declared(ConfigFile, StrictTable(document, path.name, ConfigError, folder=folder))
+    return Config(
         path=path,
-        name=name,
-        home=path.parent / party.text("home", "."),
-        listen=_checked(listen, "address", Address.parse),
-        policy=_file(top, "policy", path.parent),
-        catalog=_file(top, "catalog", path.parent),
-        limits=_limits(top.table("limits", required=False)),
-        keepalive=_keepalive(top.table("keepalive", required=False)),
-        peers=peers,
-        keep_results_days=_between(jobs, "keep_results_days", 0, 0, 36500),
-        accept_renewals=party.boolean("accept_renewals", default=False),
-        plugins=plugins.texts("analyses", ()),
-        metrics_port=_between(metrics, "port", 0, 0, 65535),
-        log_level=_log_level(log),
-        compute=_compute(top.table("compute", required=False), path.parent),
-        pools=parse_pools(top, name, [peer.name for peer in peers]),
+        name=found.party.name,
+        home=folder / found.party.home,
+        listen=found.listen.address,
+        policy=folder / (found.policy.file or "policy.toml"),
+        catalog=folder / (found.catalog.file or "catalog.toml"),
+        limits=found.limits,
+        keepalive=found.keepalive,
+        peers=found.peers,
+        keep_results_days=found.jobs.keep_results_days,
+        accept_renewals=found.party.accept_renewals,
+        plugins=found.plugins.analyses,
+        metrics_port=found.metrics.port,
+        log_level=found.log.level,
+        compute=found.compute,
+        pools=found.pools,
     )
-    for table in (party, listen, jobs, plugins, metrics, log, top):
-        table.close()
-    if config.compute.lanes > 1 and config.limits.inbox_bytes < config.compute.lanes * LANE_INBOX_BYTES:
-        least = config.compute.lanes * LANE_INBOX_BYTES
-        raise ConfigError(
-            f"{path.name}: {config.compute.lanes} lanes need an inbox of {least} bytes; there is one of "
-            f"{config.limits.inbox_bytes}.",
-            f"Write inbox_bytes = {least} below [limits], or grant fewer lanes below [compute].",
-        )
-    if any(peer.name == config.name for peer in config.peers):
-        raise ConfigError(
-            f"{path.name}: a peer has this party's name {config.name!r}.", "Correct its name, or remove it."
-        )
-    return config
-
-
-def _checked(table: StrictTable, key: str, check: Any) -> Any:
-    try:
-        return check(table.text(key))
-    except ConfigError as error:
-        if error.what.startswith(table.place):
-            raise
-        raise ConfigError(f"{table.place}: {key}: {error.what}", error.hint) from None
-
-
-def _file(top: StrictTable, section: str, folder: Path) -> Path:
-    table = top.table(section, required=False)
-    path = folder / table.text("file", f"{section}.toml")
-    table.close()
-    return path
-
-
-def _between(table: StrictTable, key: str, default: int, minimum: int, maximum: int) -> int:
-    value = table.integer(key, default, minimum=minimum)
-    if value > maximum:
-        raise table.fail(key, f"is above {maximum}", f"Write {maximum} or less.")
-    return value
-
-
-def _log_level(table: StrictTable) -> str:
-    level = table.text("level", "info")
-    if level not in LOG_LEVELS:
-        raise table.fail("level", "is not a level", f"Write one of {', '.join(LOG_LEVELS)}.")
-    return level
-
-
-def _limits(table: StrictTable) -> Limits:
-    usual = Limits()
-    limits = Limits(
-        sessions=_between(table, "sessions", usual.sessions, 1, 64),
-        message_seconds=_between(table, "message_seconds", usual.message_seconds, 1, 86400),
-        job_seconds=_between(table, "job_seconds", usual.job_seconds, 1, 30 * 86400),
-        inbox_bytes=_between(table, "inbox_bytes", usual.inbox_bytes, 2 << 20, 4 << 30),
-        wait_days=_between(table, "wait_days", usual.wait_days, 1, 3650),
-        memory_mib=_between(table, "memory_mib", usual.memory_mib, 0, 1 << 24),
-        reconnect_seconds=_between(table, "reconnect_seconds", usual.reconnect_seconds, 0, 3600),
-        source_mib=_source_mib(table, usual.source_mib),
-        source_seconds=_between(table, "source_seconds", usual.source_seconds, 1, 86400),
-    )
-    table.close()
-    return limits
-
-
-def _source_mib(table: StrictTable, usual: int) -> int:
-    value = _between(table, "source_mib", usual, 0, 1 << 24)
-    if 0 < value < LEAST_SOURCE_MIB:
-        raise table.fail(
-            "source_mib", f"is below {LEAST_SOURCE_MIB}", f"Write {LEAST_SOURCE_MIB} or more, or 0."
-        )
-    return value
-
-
-def _compute(table: StrictTable, folder: Path) -> Compute:
-    compute = Compute(
-        dask=_dask(table, folder) if table.has("dask") else None,
-        lanes=_between(table, "lanes", 1, 1, MAX_LANES),
-    )
-    for name in ("ca", "certificate", "key", "seconds"):  # whoever removes `dask` may leave the others there
-        table.has(f"dask_{name}")
-    table.close()
-    return compute
-
-
-def _dask(table: StrictTable, folder: Path) -> Dask:
-    dask = Dask(
-        address=_checked(table, "dask", _tls_address),
-        ca=folder / table.text("dask_ca"),
-        certificate=folder / table.text("dask_certificate"),
-        key=folder / table.text("dask_key"),
-        seconds=_between(table, "dask_seconds", 60, 1, 3600),
-    )
-    if not dask.address.port:
-        raise table.fail("dask", "has port 0", "Write the port on which the scheduler listens.")
-    return dask
-
-
-def _tls_address(text: str) -> Address:
-    scheme, separator, rest = text.partition("://")
-    if scheme + separator != _TLS:
-        raise ConfigError(
-            f"{text[:300]!r} does not begin with {_TLS}, and over anything else than TLS no work is sent.",
-            "Start scheduler and workers with --tls-ca-file, --tls-cert, --tls-key and --protocol tls, and "
-            f"write the scheduler's address as {_TLS}host:port.",
-        )
-    return Address.parse(rest)
-
-
-def _keepalive(table: StrictTable) -> Keepalive:
-    usual = Keepalive()
-    keepalive = Keepalive(
-        seconds=_between(table, "seconds", usual.seconds, *_KEEPALIVE_SECONDS),
-        timeout_seconds=_between(table, "timeout_seconds", usual.timeout_seconds, 1, 120),
-    )
-    table.close()
-    return keepalive
-
-
-def _peers(top: StrictTable, folder: Path) -> tuple[Peer, ...]:
-    entries = top.raw("peers") if top.has("peers") else []
-    if not isinstance(entries, list):
-        raise top.fail("peers", "has to be a list of tables", "Write each peer below its own [[peers]].")
-    peers = tuple(_peer(entry, number, folder, top.place) for number, entry in enumerate(entries, 1))
-    names = [peer.name for peer in peers]
-    for name in names:
-        if names.count(name) > 1:
-            raise top.fail("peers", f"names {name!r} twice", "Remove one of the two.")
-    return peers
-
-
-def _peer(entry: Any, number: int, folder: Path, place: str) -> Peer:
-    table = StrictTable(entry, f"{place}, peer {number}", ConfigError)
-    peer = Peer(
-        name=_checked(table, "name", check_name),
-        address=_checked(table, "address", Address.parse),
-        pairing=folder / table.text("pairing"),
-        pin=table.text("pin"),
-    )
-    if not peer.address.port:
-        raise table.fail("address", "has port 0", "Write the port on which the peer listens.")
-    table.close()
-    return peer

@@ -29,6 +29,17 @@ from __future__ import annotations
 import errno
 from typing import Final
 
+from commons.exits import (
+    BAD_DATA,
+    CONFIG,
+    DISK,
+    INTERNAL,
+    INTERRUPTED,
+    REFUSED,
+    RETRY,
+    UNAVAILABLE,
+    USAGE,
+)
 from smc.errors import (
     Cancelled,
     DisclosureRefused,
@@ -156,19 +167,6 @@ class PeerBusy(PeerRefused):
 
     code = "busy"
 
-
-OK: Final = 0
-USAGE: Final = 2
-BAD_DATA: Final = 65
-UNAVAILABLE: Final = 69
-INTERNAL: Final = 70
-DISK: Final = 74
-RETRY: Final = 75
-REFUSED: Final = 77
-CONFIG: Final = 78
-INTERRUPTED: Final = 130
-UNREAD: Final = 141
-"""As a shell reports of programs that write to a pipe which nobody reads."""
 
 _BY_CLASS: Final[dict[type[BaseException], int]] = {
     DuettoError: INTERNAL,

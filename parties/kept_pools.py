@@ -6,12 +6,12 @@ idle time, see `parties.session.filling`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from parties.errors import ConfigError
-from parties.toml import StrictTable
+from commons.errors import near
+from commons.settings.marks import Between, UnfitError
 
 if TYPE_CHECKING:
     from smc.oblivious.pool import PoolInfo
@@ -35,15 +35,18 @@ class KeptPools:
         peer: the peer.
         x_at: the party that will hold x, by name: this one or the peer.
         bits: of the numbers to compare.
-        comparisons: of each pool, a multiple of 64.
+        comparisons: of each pool, rounded up to a multiple of 64.
         ready: how many pools are kept.
     """
 
     peer: str
     x_at: str
-    bits: int
-    comparisons: int
-    ready: int
+    bits: Annotated[int, Between(1, _MAX_BITS)]
+    comparisons: Annotated[int, Between(1, _MAX_COMPARISONS)]
+    ready: Annotated[int, Between(1, MAX_POOLS)]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "comparisons", -(-self.comparisons // _LANES) * _LANES)
 
     @property
     def holds_x(self) -> bool:
@@ -55,60 +58,37 @@ class KeptPools:
         return (pool.bits, pool.comparisons, pool.holds_x) == (self.bits, self.comparisons, self.holds_x)
 
 
-def parse_pools(top: StrictTable, party: str, peers: Collection[str]) -> tuple[KeptPools, ...]:
-    """Read the sections `[[pools]]` of a configuration.
+def check_pools(pools: Sequence[KeptPools], party: str, peers: Collection[str]) -> None:
+    """Check the sections `[[pools]]` of a configuration.
 
     Args:
-        top: the configuration.
+        pools: the sections.
         party: the name of this party.
         peers: those of the paired parties.
 
     Raises:
-        ConfigError: a key is unknown, missing or has an impossible value, or too much is asked for.
+        UnfitError: a pool names somebody else, too much is asked for, or one kind twice.
     """
-    entries = top.raw("pools") if top.has("pools") else []
-    if not isinstance(entries, list):
-        raise top.fail(
-            "pools", "has to be a list of tables", "Write each kind of pools below its own [[pools]]."
-        )
-    found = tuple(_kept(entry, f"{top.place}, pools {n}", party, peers) for n, entry in enumerate(entries, 1))
-    kinds = [(kept.peer, kept.x_at, kept.bits, kept.comparisons) for kept in found]
+    for number, kept in enumerate(pools, 1):
+        if kept.peer not in peers:
+            known = ", ".join(sorted(peers)) or "none"
+            raise UnfitError(
+                "peer",
+                f"{kept.peer!r} is not paired; there are: {known}",
+                "Correct the name, pair it with `duetto pair FILE`, or remove the section.",
+                f"pools {number}",
+            )
+        if kept.x_at not in (party, kept.peer):
+            hint = near(kept.x_at, (party, kept.peer))
+            raise UnfitError("x_at", f"is {kept.x_at!r}", hint, f"pools {number}")
+    kinds = [(kept.peer, kept.x_at, kept.bits, kept.comparisons) for kept in pools]
     for kind in kinds:
         if kinds.count(kind) > 1:
-            raise top.fail("pools", f"names one kind twice, with {kind[0]!r}", "Remove one of the two.")
+            raise UnfitError("pools", f"names one kind twice, with {kind[0]!r}", "Remove one of the two.")
     for peer in peers:
-        if (total := sum(kept.ready for kept in found if kept.peer == peer)) > MAX_POOLS:
-            raise top.fail(
+        if (total := sum(kept.ready for kept in pools if kept.peer == peer)) > MAX_POOLS:
+            raise UnfitError(
                 "pools",
                 f"asks for {total} pools with {peer!r}",
                 f"Ask for {MAX_POOLS} with one peer at most.",
             )
-    return found
-
-
-def _kept(entry: Any, place: str, party: str, peers: Collection[str]) -> KeptPools:
-    table = StrictTable(entry, place, ConfigError)
-    peer = table.text("peer")
-    if peer not in peers:
-        known = ", ".join(sorted(peers)) or "none"
-        raise table.fail(
-            "peer",
-            f"{peer!r} is not paired; there are: {known}",
-            "Correct the name, pair it with `duetto pair FILE`, or remove the section.",
-        )
-    kept = KeptPools(
-        peer=peer,
-        x_at=table.choice("x_at", (party, peer)),
-        bits=_between(table, "bits", _MAX_BITS),
-        comparisons=-(-_between(table, "comparisons", _MAX_COMPARISONS) // _LANES) * _LANES,
-        ready=_between(table, "ready", MAX_POOLS),
-    )
-    table.close()
-    return kept
-
-
-def _between(table: StrictTable, key: str, maximum: int) -> int:
-    value = table.integer(key, minimum=1)
-    if value > maximum:
-        raise table.fail(key, f"is above {maximum}", f"Write {maximum} or less.")
-    return value

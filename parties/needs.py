@@ -36,9 +36,9 @@ def check_sources(config: Config) -> int:
     for dataset in declared.values():
         file = _file(dataset)
         if file is not None and not (file.is_file() and os.access(file, os.R_OK)):
+            problem = "may not be read by this user" if file.exists() else "does not exist"
             raise DataError(
-                f"The file of data set {dataset.name!r}, {file}, "
-                + ("may not be read by this user." if file.exists() else "does not exist."),
+                f"The file of data set {dataset.name!r}, {file}, {problem}.",
                 f"Put it there with the right to read it, or correct {config.catalog.name}.",
             )
     return len(declared)

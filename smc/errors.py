@@ -18,30 +18,11 @@ Every exception carries a stable `code`, the text of what happened, and a `hint`
 Messages name steps, fields, sizes and counts; never a value, a share, a key or a plaintext.
 """
 
-from typing import ClassVar
+from commons.errors import HintedError
 
 
-class DuettoError(Exception):
-    """Root of all errors that users and peers can cause.
-
-    Args:
-        what: what happened and where, one sentence.
-        hint: what the reader can do about it, one sentence; if empty, the `advice` of the class.
-        code: a more particular stable code than the class's own.
-    """
-
-    code: ClassVar[str] = "error"
-    advice: ClassVar[str] = ""
-    """The hint where nothing more particular is known."""
-
-    def __init__(self, what: str, hint: str = "", *, code: str | None = None) -> None:
-        super().__init__(what)
-        self.what = what
-        self.hint = hint or self.advice
-        self.stable_code = code or self.code
-
-    def __str__(self) -> str:
-        return f"{self.what} {self.hint}".strip()
+class DuettoError(HintedError):
+    """Root of all errors that users and peers can cause."""
 
 
 class UsageError(DuettoError):

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from anonymizer.choosing.curves import MIN_POINTS
 from anonymizer.choosing.figures import Figure
-from anonymizer.errors import AnonymizerError, SpecError, TableError, UnreachableError, near
+from anonymizer.errors import AnonymizerError, SpecError, TableError, UnreachableError
 from anonymizer.measures.contract.measure import Case, Scale
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.tables.table import Table
 from anonymizer.workers import Workers, each
+from commons.errors import near
 
 Float = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import click
 from anonymizer.cli.frequencies import frequencies
 from anonymizer.cli.init import init
 from anonymizer.cli.measures import measure_options, measuring
-from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
 from anonymizer.cli.pages import Telling, page_options
 from anonymizer.cli.records import RecordsShown, record_options
 from anonymizer.cli.releases import ledger_of, ledger_option, of_table, releases
@@ -98,8 +98,8 @@ def anonymize(
     For a first specification run `duetto anonymize init DATA`. Every release is recorded beside its table;
     `duetto anonymize releases DATA` lists what was released of it.
     """
-    apart(data, spec_path, output_path, report_path, summary_path, records_path, control_path)
-    places(output_path, report_path, summary_path)
+    check_distinct_paths(data, spec_path, output_path, report_path, summary_path, records_path, control_path)
+    check_writable(output_path, report_path, summary_path)
     records = RecordsShown(records_path, top)
     records.check(data, output_path)
     asked = (target, attacks, control_path, measures, without, weights, households, scale != "declared")
@@ -133,7 +133,7 @@ def anonymize(
         looked = records.measured(original, release, pipeline)
         second = [beside(output_path, word) for word in made.extra]
         written = (*told, records_path, manifest_path(output_path), ledger.path, *second)
-        apart(data, spec_path, output_path, *written)
+        check_distinct_paths(data, spec_path, output_path, *written)
         question = Question(
             attacks=attacks,
             control=_control(control_path, spec),
@@ -268,7 +268,7 @@ def _by_chunks(
     spec = read_spec(spec_path)
     files.regular(data)
     ledger = ledger_of(data, ledger_path)
-    apart(data, spec_path, output_path, manifest_path(output_path), ledger.path)
+    check_distinct_paths(data, spec_path, output_path, manifest_path(output_path), ledger.path)
     gate = Gate(keep_order=keep_order, accept=spec.accept)
     with ledger.opened() as held:
         done = stream(spec, data, output_path, rows, gate, held)

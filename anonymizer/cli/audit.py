@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonymizer.cli.measures import measuring
-from anonymizer.cli.output import BAD_DATA, apart, emit, json_option, warn
+from anonymizer.cli.output import check_distinct_paths, emit, json_option, warn
+from commons.exits import BAD_DATA
 
 if TYPE_CHECKING:
     from anonymizer.audit.audit import Audit, AuditedClaim, Auditor, OnProgress, Plan
@@ -61,7 +62,7 @@ def audit(
 
     Exit status 65 if a claim of the specification is refuted, and if no run was released.
     """
-    apart(data, spec_path)
+    check_distinct_paths(data, spec_path)
     if seed is not None:
         raise click.UsageError(
             "An audit has to draw anew in every run, and with a seed all are the same: leave --seed out."

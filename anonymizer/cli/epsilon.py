@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonymizer.cli.measures import measuring
-from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
 from anonymizer.cli.workers import cluster_option, opened
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def epsilon(
 ) -> None:
     """Choose epsilon for a release of DATA by trials at several values."""
     spec_path = spec_path or data.with_suffix(".toml")
-    apart(data, spec_path, output_path, report_path, on_path, holdout_path)
-    places(output_path, report_path)
+    check_distinct_paths(data, spec_path, output_path, report_path, on_path, holdout_path)
+    check_writable(output_path, report_path)
     if (on_path is None) != on_data:
         raise click.UsageError(
             "Choosing epsilon by trials on the data is itself a release of them, which no epsilon covers. "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from anonymizer.cli.output import apart, emit, json_option, places
+from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option
 from anonymizer.cli.records import printable
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def frequencies(
 
     Output names cells of DATA: treat it like the table. The file can be read by nobody else.
     """
-    apart(data, spec_path, output_path)
-    places(output_path)
+    check_distinct_paths(data, spec_path, output_path)
+    check_writable(output_path)
 
     from anonymizer.pipelines.spec import read as read_spec
     from anonymizer.proposals.dialects import guessed

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
 
 FILE = click.Path(path_type=Path)
 
@@ -25,8 +25,8 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
     It is tried on the table: the release that it makes passes the gate. Whether the roles are right only you
     can know.
     """
-    apart(data, output_path)
-    places(output_path)
+    check_distinct_paths(data, output_path)
+    check_writable(output_path)
 
     from anonymizer.errors import FileError
     from anonymizer.proposals.dialects import guessed

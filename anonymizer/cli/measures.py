@@ -19,8 +19,8 @@ def _words(context: click.Context, option: click.Parameter, given: str | None) -
     """Words of measures; None if the option is not given."""
     if given is None:
         return None
-    from anonymizer.errors import near
     from anonymizer.measures.registry import MEASURES
+    from commons.errors import near
 
     words = tuple(word.strip() for word in given.split(",") if word.strip())
     for word in words:

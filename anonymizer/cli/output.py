@@ -1,7 +1,6 @@
 """How the commands speak: data on stdout, talk on stderr, one form for errors and their exit status.
 
-With `--json` a command prints one JSON object: `{"success": true, ...}`, or, when it fails,
-`{"success": false, "error": {"code", "what", "hint"}}`. The exit status follows sysexits: 2 for wrong usage,
+What `--json` prints, `commons.output` says. The exit status follows sysexits: 2 for wrong usage,
 65 for data that do not fit, 78 for a specification, roles or hierarchies that are wrong, 69 where a library
 or a cluster is missing, 70 for a defect, 130 for an interrupt.
 """
@@ -9,12 +8,9 @@ or a cluster is missing, 70 for a defect, 130 for an interrupt.
 from __future__ import annotations
 
 import functools
-import json
-import os
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NoReturn, ParamSpec, TypeVar
@@ -31,6 +27,9 @@ from anonymizer.errors import (
     SpecError,
     WorkersError,
 )
+from commons import output
+from commons.exits import BAD_DATA, CONFIG, INTERRUPTED, UNAVAILABLE
+from commons.output import Failure, json_text, show_traceback
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,13 +47,6 @@ _EXTRAS: Final = {
 _OF_COMMANDS: Final = {"series": "series"}
 """Commands whose extra brings all that they need."""
 
-DEBUG_VARIABLE: Final = "DUETTO_DEBUG"
-BAD_DATA: Final = 65
-UNAVAILABLE: Final = 69
-INTERNAL: Final = 70
-CONFIG: Final = 78
-INTERRUPTED: Final = 130
-
 
 def options(*given: Callable[[F], F]) -> Callable[[F], F]:
     """Several options of a command as one, in the order of its help."""
@@ -63,25 +55,6 @@ def options(*given: Callable[[F], F]) -> Callable[[F], F]:
         return functools.reduce(lambda held, option: option(held), reversed(given), function)
 
     return add
-
-
-def json_option(function: Callable[P, None]) -> Callable[P, None]:
-    """Give a command the flag `--json`, passed on as `as_json`, and report its errors by exit status."""
-
-    @functools.wraps(function)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
-        before = _stopping()
-        try:
-            function(*args, **kwargs)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, SystemExit):
-            raise
-        except BaseException as error:
-            _fail(error, as_json=bool(kwargs.get("as_json")))
-        finally:
-            if before is not None:
-                signal.signal(signal.SIGTERM, before)
-
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(guarded)
 
 
 def _stopping() -> Any:
@@ -104,7 +77,7 @@ def emit(data: Mapping[str, Any], lines: list[str], *, as_json: bool) -> None:
         as_json: which of the two.
     """
     if as_json:
-        click.echo(json.dumps({"success": True, **data}, ensure_ascii=False, allow_nan=False, default=str))
+        click.echo(json_text({"success": True, **data}))
     else:
         click.echo("\n".join(lines))
 
@@ -116,7 +89,7 @@ def warn(sentences: tuple[str, ...], *, as_json: bool) -> None:
             click.echo(f"warning: {one}", err=True)
 
 
-def apart(*paths: Path | None) -> None:
+def check_distinct_paths(*paths: Path | None) -> None:
     """Check that no file would be written over another.
 
     Raises:
@@ -128,7 +101,7 @@ def apart(*paths: Path | None) -> None:
             raise click.UsageError(f"{path} is named twice; give each file a name of its own.")
 
 
-def places(*paths: Path | None) -> None:
+def check_writable(*paths: Path | None) -> None:
     """Check before long work that the folders of output files are there.
 
     Raises:
@@ -150,31 +123,39 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
     if isinstance(error, AnonymizerError):
         wrong_text = isinstance(error, SpecError | RoleError | HierarchyError | PluginError)
         status = CONFIG if wrong_text else UNAVAILABLE if isinstance(error, WorkersError) else BAD_DATA
-        code, what, hint = error.code, error.what, error.hint
+        details = {"findings": list(error.findings)} if isinstance(error, GateError) else {}
+        failure = Failure(status, error.stable_code, error.what, error.hint, details)
     elif isinstance(error, KeyboardInterrupt):
-        status, code, what = INTERRUPTED, "interrupted", "Interrupted."
         hint = "Run it again: a file is written whole or not at all."
+        failure = Failure(INTERRUPTED, "interrupted", "Interrupted.", hint)
     elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("anonymizer"):
-        status, code = UNAVAILABLE, "not-installed"
-        what = f"The library {error.name} is not installed."
         running = click.get_current_context(silent=True)
         of_command = _OF_COMMANDS.get(str(running and running.info_name), "anonymizer")
         extra = _EXTRAS.get(str(error.name).split(".")[0], of_command)
         hint = f"Install duetto with its extra: pip install 'duetto[{extra}]'."
+        failure = Failure(UNAVAILABLE, "not-installed", f"The library {error.name} is not installed.", hint)
     else:
-        status, code = INTERNAL, "internal"
-        what = f"The program has a defect ({type(error).__name__})."
-        hint = f"Run again with {DEBUG_VARIABLE}=1 and report the traceback."
-    if os.environ.get(DEBUG_VARIABLE) == "1":
-        traceback.print_exception(error, file=sys.stderr)
+        failure = Failure.defect(error)
+    show_traceback(error)
     if as_json:
-        document: dict[str, Any] = {"code": code, "what": what, "hint": hint}
-        if isinstance(error, GateError):
-            document["findings"] = list(error.findings)
-        report = {"success": False, "error": document}
-        click.echo(json.dumps(report, ensure_ascii=False))
+        click.echo(json_text(failure.document))
     else:
-        click.echo(f"error: {what}" + (f"\nhint:  {hint}" if hint else ""), err=True)
+        click.echo("\n".join(failure.lines), err=True)
         if isinstance(error, GateError) and error.decisions:
             click.echo("\nTo decide:\n\n" + "\n\n".join(error.decisions), err=True)
-    sys.exit(status)
+    sys.exit(failure.status)
+
+
+def json_option(function: Callable[P, None]) -> Callable[P, None]:
+    """Give a command the flag `--json`, passed on as `as_json`, and report its errors by exit status."""
+
+    @functools.wraps(function)
+    def stoppable(*args: P.args, **kwargs: P.kwargs) -> None:
+        before = _stopping()
+        try:
+            function(*args, **kwargs)
+        finally:
+            if before is not None:
+                signal.signal(signal.SIGTERM, before)
+
+    return output.json_option(_fail)(stoppable)

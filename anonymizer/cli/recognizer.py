@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonymizer.cli.output import apart, emit, json_option, places
+from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option
 from anonymizer.documents.direct.disguises import DISGUISES, disguised
 from anonymizer.documents.texts.text import LANGUAGES, Language
 
@@ -48,8 +48,8 @@ def train_command(
     from anonymizer.documents.languages.english import English
 
     sidecar = model.beside(output_path)
-    apart(documents, mentions, output_path, sidecar)
-    places(output_path, sidecar)
+    check_distinct_paths(documents, mentions, output_path, sidecar)
+    check_writable(output_path, sidecar)
     given = read_annotated(documents, mentions, split)
     tagger = English()
     content = train(given, [tagger.words(one.document.text) for one in given])

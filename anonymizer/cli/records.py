@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from anonymizer.cli.output import options, places
+from anonymizer.cli.output import check_writable, options
 
 if TYPE_CHECKING:
     from anonymizer.pipelines.pipeline import Pipeline
@@ -62,7 +62,7 @@ class RecordsShown:
 
         if self.path is None:
             return
-        places(self.path)
+        check_writable(self.path)
         folder = self.path.resolve().parent
         if folder == output.resolve().parent and folder != data.resolve().parent:
             raise FileError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonymizer.cli.measures import measure_options, measuring
-from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
 
 if TYPE_CHECKING:
     from anonymizer.measures.contract.measure import Scale
@@ -68,13 +68,13 @@ def risk(
     With several releases of ORIGINAL the first is measured, and what is left of each to somebody who has
     all of them.
     """
-    apart(report_path, roles_path)
-    apart(*released)
-    places(report_path)
+    check_distinct_paths(report_path, roles_path)
+    check_distinct_paths(*released)
+    check_writable(report_path)
     release, *before_it = released
     for path in (original, *released, population_path, control_path):
         if report_path is not None and path is not None:
-            apart(report_path, path)
+            check_distinct_paths(report_path, path)
 
     from anonymizer.gate.container import contained
     from anonymizer.gate.finding import sentences

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from anonymizer.cli.measures import measuring
-from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
 from anonymizer.errors import GateError
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def sanitize(
     The web is a folder. An engine over HTTP is asked only if the specification has one and --ask names its
     kind: it is sent words of the confidential texts.
     """
-    apart(documents, output_path, names_path, spec_path, report_path)
-    places(report_path)
+    check_distinct_paths(documents, output_path, names_path, spec_path, report_path)
+    check_writable(report_path)
 
     from anonymizer.documents.direct.persons import read_persons
     from anonymizer.documents.engines.choice import engine_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
 from anonymizer.cli.workers import cluster_option, opened
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def search(
     as_json: bool,
 ) -> None:
     """Search the parameters of a specification for DATA that keep most utility within a limit of risk."""
-    apart(data, spec_path, output_path, report_path)
-    places(output_path, report_path)
+    check_distinct_paths(data, spec_path, output_path, report_path)
+    check_writable(output_path, report_path)
 
     from anonymizer.report.plain import search_values
     from anonymizer.report.searching import SearchStory, search_page

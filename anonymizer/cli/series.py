@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonymizer.cli.measures import measuring
-from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
 
 if TYPE_CHECKING:
     from anonymizer.series.attacks import Linked
@@ -48,8 +48,8 @@ def series(
 
     Rows are users, in another random order in each window and without names.
     """
-    apart(log, spec_path, output_path, report_path)
-    places(output_path, report_path)
+    check_distinct_paths(log, spec_path, output_path, report_path)
+    check_writable(output_path, report_path)
 
     from anonymizer.gate.gate import Gate, manifest_path
     from anonymizer.report.series import series_cautions, series_page
@@ -62,8 +62,8 @@ def series(
     matrices = spec.matrices(table)
     outputs = _outputs(output_path, len(matrices))
     manifests = [manifest_path(place) for place in outputs]
-    apart(log, spec_path, report_path, *outputs, *manifests)
-    places(*outputs)
+    check_distinct_paths(log, spec_path, report_path, *outputs, *manifests)
+    check_writable(*outputs)
     found = None
     with measuring(as_json=as_json) as on_progress:
         made = []

@@ -50,10 +50,11 @@ why = "she is the only notary there"
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, cast
 
 from anonymizer.documents.direct.crf import THRESHOLD
 from anonymizer.documents.direct.figures import kinds_of_text
@@ -63,10 +64,13 @@ from anonymizer.documents.generalization.standard import METHODS
 from anonymizer.documents.texts.decisions import Decision
 from anonymizer.documents.texts.text import LANGUAGES, Language
 from anonymizer.documents.words.labels import Interest
-from anonymizer.errors import SpecError, TableError, near
+from anonymizer.errors import SpecError, TableError
 from anonymizer.pipelines.spec import digest_of
 from anonymizer.releases.acceptance import Acceptance
-from anonymizer.schema.documents import document_of, listed, only, section
+from anonymizer.schema.documents import document_of, table_of
+from commons.errors import near
+from commons.settings.marks import Between, Matching, OneOf, Read, Repeated, UnfitError, Wrong
+from commons.settings.reader import declared
 
 Choice = Language | Literal["auto"]
 
@@ -74,14 +78,50 @@ Choice = Language | Literal["auto"]
 _WEB_PATHS: Final = ("path", "cache", "key_file", "authorities")
 """Entries of the section that are paths."""
 
-_SECTIONS: Final = (
-    "title", "language", "kind", "names", "attack", "web", "corpus", "labels", "direct", "generalize", "keep",
-    "hide", "accept",
-)  # fmt: skip
 _REMOVED: Final = "[...]"
 _MAX_KEYWORDS: Final = 5
 _MAX_WORDS: Final = 1000
 _MAX_RESULTS: Final = 1000
+
+
+def checked_kind(kind: Any, place: str) -> str:
+    """A kind of text that was measured, or "".
+
+    Args:
+        kind: as it is given.
+        place: how errors call it.
+
+    Raises:
+        SpecError: it is another, of which nothing can be known.
+    """
+    if kind and kind not in kinds_of_text():
+        raise SpecError(
+            f"{place}: {kind!r} is not a kind of text that was measured.",
+            f"Leave it out, or choose one of {', '.join(map(repr, kinds_of_text()))}.",
+        )
+    return str(kind)
+
+
+def _language(given: Any, place: str) -> str:
+    known = (*LANGUAGES, "auto")
+    if given not in known:
+        raise SpecError(f"{place}: {given!r} is not a language that can be read.", near(str(given), known))
+    return str(given)
+
+
+def _web(given: Any, place: str) -> Mapping[str, Any]:
+    """The table `[web]` as it is, which `engine_of` reads where it is needed."""
+    return table_of(given, place).table
+
+
+def _path(given: str, folder: Path, place: str) -> Path:
+    if not given.isprintable():
+        raise SpecError(f"{place} is not a path.", "Write one in quotes, without control characters.")
+    return folder / given
+
+
+_FILLED: Final = re.compile(r".*\S.*", re.DOTALL)
+Filled = Annotated[str, Matching(_FILLED, "is empty", "Fill it in.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,33 +136,15 @@ class AttackOptions:
         informative: of how many of the most informative words besides the keywords.
     """
 
-    keywords: int = 3
-    words: int = 30
-    results: int = 10
-    threshold: int = 4
+    keywords: Annotated[int, Between(1, _MAX_KEYWORDS)] = 3
+    words: Annotated[int, Between(1, _MAX_WORDS)] = 30
+    results: Annotated[int, Between(1, _MAX_RESULTS)] = 10
+    threshold: Annotated[int, Between(minimum=1)] = 4
     informative: int = 20
 
-    @classmethod
-    def from_mapping(cls, given: Mapping[str, Any], place: str) -> Self:
-        """Read the section.
-
-        Raises:
-            SpecError: a key is unknown, or a number out of range.
-        """
-        only(given, tuple(cls.__slots__), place)
-        found = cls(**{key: _number(given, key, place) for key in given})
-        most = {
-            "keywords": _MAX_KEYWORDS,
-            "words": _MAX_WORDS,
-            "results": _MAX_RESULTS,
-            "threshold": found.informative,
-        }
-        for key, limit in most.items():
-            if not 1 <= getattr(found, key) <= limit:
-                raise SpecError(
-                    f"{place}: {key} = {getattr(found, key)} is out of range.", f"Choose 1 to {limit:,}."
-                )
-        return found
+    def __post_init__(self) -> None:
+        if self.threshold > self.informative:
+            raise UnfitError("threshold", "= {} is out of range", f"Choose 1 to {self.informative}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,31 +158,162 @@ class Direct:
         years: whether the years of dates are left.
     """
 
-    recognizers: tuple[str, ...] = STANDARD
-    threshold: float = THRESHOLD
-    kinds: tuple[str, ...] = KINDS
+    recognizers: Annotated[tuple[str, ...], Repeated(), OneOf(tuple(RECOGNIZERS))] = STANDARD
+    threshold: Annotated[float, Wrong("= {} is out of range", "Choose above 0 to 1.")] = THRESHOLD
+    kinds: Annotated[tuple[str, ...], Repeated(), OneOf(KINDS)] = KINDS
     years: bool = False
 
-    @classmethod
-    def from_mapping(cls, given: Mapping[str, Any], place: str) -> Self:
-        """Read the section.
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise UnfitError("threshold", "= {} is out of range", "Choose above 0 to 1.")
+        object.__setattr__(self, "threshold", float(self.threshold))
+        for key in ("recognizers", "kinds"):
+            object.__setattr__(self, key, tuple(dict.fromkeys(getattr(self, key))))
 
-        Raises:
-            SpecError: a key, a recognizer or a kind is unknown, or the threshold out of range.
-        """
-        only(given, tuple(cls.__slots__), place)
-        years = given.get("years", False)
-        if not isinstance(years, bool):
-            raise SpecError(f"{place}: years = {years!r} is neither true nor false.", "Write true or false.")
-        threshold = given.get("threshold", cls().threshold)
-        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
-            raise SpecError(f"{place}: threshold = {threshold!r} is out of range.", "Choose above 0 to 1.")
-        return cls(
-            _chosen(given, "recognizers", tuple(RECOGNIZERS), cls().recognizers, place),
-            float(threshold),
-            _chosen(given, "kinds", KINDS, KINDS, place),
-            years,
-        )
+
+@dataclass(frozen=True, slots=True)
+class NamesTable:
+    """Who must not be found.
+
+    Attributes:
+        table: columns `document` and `name`.
+    """
+
+    table: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusTable:
+    """What words are counted in besides the documents.
+
+    Attributes:
+        path: a folder of documents.
+    """
+
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsTable:
+    """Labels of documents, and with how many keywords documents of each are attacked.
+
+    Attributes:
+        table: columns `document` and `label`.
+        keywords: |KW| by label, 0 to 5.
+    """
+
+    table: Path | None = None
+    keywords: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.table is not None) != bool(self.keywords):
+            raise UnfitError(
+                "it",
+                "needs both table and keywords",
+                'Write table = "labels.csv" and such as keywords = { fatal = 5, light = 1 }.',
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralizeTable:
+    """What is made more general.
+
+    Attributes:
+        methods: of `METHODS`.
+        wordnet: the folder of WordNet's files.
+    """
+
+    methods: Annotated[tuple[str, ...], Repeated(), OneOf(METHODS)] = METHODS
+    wordnet: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeepTable:
+    """A person's decision to keep characters, or all places of a word.
+
+    Attributes:
+        document: its name.
+        start: the first character, as the report counts.
+        end: the first one behind.
+        word: instead of start and end.
+        why: the reason.
+    """
+
+    document: Filled
+    why: Annotated[str, Matching(_FILLED, "has no reason", "Say why, in a sentence.")]
+    start: Annotated[int | None, Between(minimum=0)] = None
+    end: int | None = None
+    word: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.word is not None and not self.word.strip():
+            raise UnfitError("it", "has an empty word", "Fill it in.")
+        span = (self.start, self.end)
+        if self.word is not None and span != (None, None):
+            raise UnfitError("it", "has a word as well as start or end", "Keep the word, or start and end.")
+        if self.word is None and (self.start is None or self.end is None):
+            missing = "start" if self.start is None else "end"
+            raise UnfitError(
+                "it", f"lacks {missing}", "Give document, why, and either start and end or word."
+            )
+        if self.start is not None and self.end is not None and self.start >= self.end:
+            raise UnfitError(
+                "it",
+                f"is empty: from character {self.start} to {self.end} there are no characters",
+                "Copy start and end from the report.",
+            )
+
+    def decision(self, text: str | None = None) -> Decision:
+        """The decision, with what is written instead."""
+        if self.start is None or self.end is None:
+            return Decision(self.document, None, self.why, text, self.word or "")
+        return Decision(self.document, (self.start, self.end), self.why, text)
+
+
+@dataclass(frozen=True, slots=True)
+class HideTable(KeepTable):
+    """A person's decision to hide characters, or all places of a word.
+
+    Attributes:
+        text: what is written instead.
+    """
+
+    text: str = _REMOVED
+
+
+@dataclass(frozen=True, slots=True)
+class SanitizeFile:
+    """The tables of a specification.
+
+    Attributes:
+        title: for people.
+        language: of the documents; `auto` is of each the one that it seems to be in.
+        kind: of text, if it is one that was measured.
+        names: who must not be found.
+        attack: how documents are attacked.
+        web: what the attacker searches.
+        corpus: what words are counted in besides the documents.
+        labels: labels of documents.
+        direct: the first pass.
+        generalize: what is made more general.
+        keep: decisions to keep characters.
+        hide: decisions to hide them.
+        accept: findings of the gate that are accepted, each with a reason.
+    """
+
+    title: str = ""
+    language: Annotated[str, Read(_language, {"enum": [*LANGUAGES, "auto"]})] = "auto"
+    kind: Annotated[str, Read(checked_kind, {"type": "string"})] = ""
+    names: NamesTable = field(default_factory=NamesTable)
+    attack: AttackOptions = field(default_factory=AttackOptions)
+    web: Annotated[Mapping[str, Any] | None, Read(_web, {"type": "object"})] = None
+    corpus: CorpusTable = field(default_factory=CorpusTable)
+    labels: LabelsTable = field(default_factory=LabelsTable)
+    direct: Direct = field(default_factory=Direct)
+    generalize: GeneralizeTable = field(default_factory=GeneralizeTable)
+    keep: tuple[KeepTable, ...] = ()
+    hide: tuple[HideTable, ...] = ()
+    accept: tuple[Acceptance, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,140 +391,29 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
     Raises:
         SpecError: as `read_sanitization`.
     """
-    only(document, _SECTIONS, place)
-    title, language = document.get("title", ""), document.get("language", "auto")
-    if not isinstance(title, str):
-        raise SpecError(f"{place}: title is not a text.", "Put it in quotes.")
-    if language not in (*LANGUAGES, "auto"):
-        raise SpecError(
-            f"{place}: {language!r} is not a language that can be read.",
-            near(str(language), (*LANGUAGES, "auto")),
-        )
-    kind = checked_kind(document.get("kind", ""), place)
-    attack = AttackOptions.from_mapping(section(document, "attack", place), f"{place}, attack")
-    labels = _section(document, "labels", ("table", "keywords"), place)
-    general = _section(document, "generalize", ("methods", "wordnet"), place)
-    web = dict(section(document, "web", place)) if "web" in document else None
+    found = declared(SanitizeFile, table_of(document, place, folder=folder))
+    web = None if found.web is None else dict(found.web)
     for key in _WEB_PATHS:
         if web is not None and isinstance(web.get(key), str) and web[key].strip():
-            web[key] = str(_path(web, key, folder, f"{place}, web"))
-    decisions = [
-        _decision(one, "keep", f"{place}, keep {at}")
-        for at, one in enumerate(listed(document, "keep", place), 1)
-    ]
-    decisions += [
-        _decision(one, "hide", f"{place}, hide {at}")
-        for at, one in enumerate(listed(document, "hide", place), 1)
-    ]
-    return SanitizeSpec(
-        title=title,
-        language=language,
-        kind=kind,
-        names=_path(_section(document, "names", ("table",), place), "table", folder, f"{place}, names"),
-        attack=attack,
-        web=web,
-        corpus=_path(_section(document, "corpus", ("path",), place), "path", folder, f"{place}, corpus"),
-        labels=_path(labels, "table", folder, f"{place}, labels"),
-        interest=_interest(labels, attack.keywords, f"{place}, labels"),
-        direct=Direct.from_mapping(section(document, "direct", place), f"{place}, direct"),
-        methods=_chosen(general, "methods", METHODS, METHODS, f"{place}, generalize"),
-        wordnet=_path(general, "wordnet", folder, f"{place}, generalize"),
-        decisions=tuple(decisions),
-        accept=tuple(
-            Acceptance.from_mapping(one, f"{place}, accept {at}")
-            for at, one in enumerate(listed(document, "accept", place), 1)
-        ),
-    )
-
-
-def checked_kind(kind: Any, place: str) -> str:
-    """A kind of text that was measured, or "".
-
-    Args:
-        kind: as it is given.
-        place: how errors call it.
-
-    Raises:
-        SpecError: it is another, of which nothing can be known.
-    """
-    if kind and kind not in kinds_of_text():
-        raise SpecError(
-            f"{place}: {kind!r} is not a kind of text that was measured.",
-            f"Leave it out, or choose one of {', '.join(map(repr, kinds_of_text()))}.",
-        )
-    return str(kind)
-
-
-def _section(document: Mapping[str, Any], key: str, known: tuple[str, ...], place: str) -> Mapping[str, Any]:
-    found = section(document, key, place)
-    only(found, known, f"{place}, {key}")
-    return found
-
-
-def _interest(given: Mapping[str, Any], other: int, place: str) -> Interest:
-    sizes = section(given, "keywords", place)
-    if ("table" in given) != bool(sizes):
-        raise SpecError(
-            f"{place} needs both table and keywords.",
-            'Write table = "labels.csv" and such as keywords = { fatal = 5, light = 1 }.',
-        )
+            web[key] = str(_path(web[key], folder, f"{place}, web: {key}"))
     try:
-        return Interest({label: _number(sizes, label, place) for label in sizes}, other)
+        interest = Interest(found.labels.keywords, found.attack.keywords)
     except TableError as problem:
-        raise SpecError(f"{place}: {problem.what}", problem.hint) from None
-
-
-def _number(given: Mapping[str, Any], key: str, place: str) -> int:
-    value = given[key]
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise SpecError(f"{place}: {key} = {value!r} is not a whole number.", "Write such as 3.")
-    return value
-
-
-def _path(given: Mapping[str, Any], key: str, folder: Path, place: str) -> Path | None:
-    value = given.get(key)
-    if value is not None and (not isinstance(value, str) or not value.isprintable()):
-        raise SpecError(f"{place}: {key} is not a path.", "Write one in quotes, without control characters.")
-    return None if value is None else folder / value
-
-
-def _chosen(
-    given: Mapping[str, Any], key: str, known: tuple[str, ...], default: tuple[str, ...], place: str
-) -> tuple[str, ...]:
-    if key not in given:
-        return default
-    words = given[key]
-    if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
-        raise SpecError(f"{place}: {key} is not a list of words.", f'Write such as ["{known[0]}"].')
-    for one in words:
-        if one not in known:
-            raise SpecError(f"{place}: {one!r} is not one of {key}.", near(one, known))
-    return tuple(dict.fromkeys(words))
-
-
-def _decision(given: Any, kind: str, place: str) -> Decision:
-    if not isinstance(given, Mapping):
-        raise SpecError(f"{place} is not a table.", f"Write document, start, end and why below [[{kind}]].")
-    only(given, ("document", "start", "end", "word", "why", *(("text",) if kind == "hide" else ())), place)
-    where = ("word",) if "word" in given else ("start", "end")
-    if "word" in given and ("start" in given or "end" in given):
-        raise SpecError(f"{place} has a word as well as start or end.", "Keep the word, or start and end.")
-    for key in ("document", *where, "why"):
-        if key not in given:
-            raise SpecError(f"{place} lacks {key}.", "Give document, why, and either start and end or word.")
-    for key in ("document", "why", "text", "word"):
-        if key in given and not isinstance(given[key], str):
-            raise SpecError(f"{place}: {key} is not a text.", "Put it in quotes.")
-        if key in given and key != "text" and not given[key].strip():
-            what = "has no reason" if key == "why" else f"has an empty {key}"
-            raise SpecError(f"{place} {what}.", "Say why, in a sentence." if key == "why" else "Fill it in.")
-    text = None if kind == "keep" else given.get("text", _REMOVED)
-    if "word" in given:
-        return Decision(given["document"], None, given["why"], text, given["word"])
-    start, end = _number(given, "start", place), _number(given, "end", place)
-    if not 0 <= start < end:
-        raise SpecError(
-            f"{place}: from character {start} to {end} there are no characters.",
-            "Copy start and end from the report.",
-        )
-    return Decision(given["document"], (start, end), given["why"], text)
+        raise SpecError(f"{place}, labels: {problem.what}", problem.hint) from None
+    decisions = [one.decision() for one in found.keep] + [one.decision(one.text) for one in found.hide]
+    return SanitizeSpec(
+        title=found.title,
+        language=cast("Choice", found.language),
+        kind=found.kind,
+        names=found.names.table,
+        attack=found.attack,
+        web=web,
+        corpus=found.corpus.path,
+        labels=found.labels.table,
+        interest=interest,
+        direct=found.direct,
+        methods=tuple(dict.fromkeys(found.generalize.methods)),
+        wordnet=found.generalize.wordnet,
+        decisions=tuple(decisions),
+        accept=found.accept,
+    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError
 from anonymizer.releases.guarantee import MIN_EPSILON
+from commons.errors import near
 
 
 def shares(columns: Sequence[str], weights: Mapping[str, float] | None) -> dict[str, float]:

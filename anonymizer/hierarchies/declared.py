@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from anonymizer.errors import HierarchyError, SpecError, near
+from anonymizer.errors import HierarchyError, SpecError
 from anonymizer.hierarchies import adult, arx
 from anonymizer.hierarchies.correlation import CorrelationHierarchy
 from anonymizer.hierarchies.dates import DateHierarchy
 from anonymizer.hierarchies.hierarchy import Hierarchy, ValueHierarchy
 from anonymizer.hierarchies.intervals import EqualFrequencyHierarchy, IntervalHierarchy
 from anonymizer.hierarchies.prefix import PrefixHierarchy
+from anonymizer.schema.documents import table_of
+from commons.settings.shapes import Document, keys_schema
 
 _BUILTIN: Final = "thesis-adult"
 
@@ -105,9 +107,7 @@ class _Kind:
 
 
 def _known(given: Mapping[str, Any], known: tuple[str, ...], place: str) -> None:
-    for key in given:
-        if key not in known:
-            raise SpecError(f"{place} has an unknown key {key!r}.", near(key, known))
+    table_of(given, place).only(known)
 
 
 def _is_whole(value: Any) -> bool:
@@ -183,3 +183,10 @@ _KINDS: Final[Mapping[str, _Kind]] = {
         lambda given, _: PrefixHierarchy(given["prefix"], given.get("alphabet", 10)),
     ),
 }
+
+
+def hierarchies_schema() -> Document:
+    """JSON Schema of the table `[hierarchies]`: which keys each has, by its kind."""
+    files = (keys_schema((key,), (key,), **{key: {"type": "string"}}) for key in ("file", "builtin"))
+    several = [*files, *(keys_schema(kind.known, kind.needed) for kind in _KINDS.values())]
+    return {"type": "object", "additionalProperties": {"anyOf": several}}

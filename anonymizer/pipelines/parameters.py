@@ -8,6 +8,7 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from anonymizer.errors import SpecError
 from anonymizer.methods.contract.method import Method
+from commons.settings.shapes import Document
 
 _WORDS: Final[Mapping[Any, tuple[str, str]]] = {
     bool: ("true or false", "of true or false"),
@@ -16,6 +17,8 @@ _WORDS: Final[Mapping[Any, tuple[str, str]]] = {
     str: ("a text", "of texts"),
 }
 """Of each type how one value and how a list is called."""
+
+_TYPES: Final[Mapping[Any, str]] = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 def check(method: type[Method], given: Mapping[str, Any], place: str) -> None:
@@ -62,3 +65,20 @@ def said(hint: Any) -> str:
     if kind in (tuple, Sequence):
         return f"a list {_WORDS[inner[0]][1]}" if inner[0] in _WORDS else "a list"
     return _WORDS[kind][0] if kind in _WORDS else "what the method takes"
+
+
+def parameter_schema(method: type[Method]) -> Document:
+    """JSON Schema of the parameters of a method, by the annotations of its constructor."""
+    hints = get_type_hints(method.__init__)
+    return {key: _schema(hints.get(key, Any)) for key in method().get_params()}
+
+
+def _schema(hint: Any) -> Document:
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind in (Union, UnionType):
+        return {"anyOf": [_schema(one) for one in inner if one is not NoneType]}
+    if kind in (tuple, Sequence):
+        return {"type": "array"}
+    if kind is Mapping:
+        return {"type": "object", "additionalProperties": _schema(inner[1])}
+    return {"type": _TYPES[kind]} if kind in _TYPES else {}

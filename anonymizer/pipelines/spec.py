@@ -25,35 +25,95 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import tomli_w
 
-from anonymizer.errors import AnonymizerError, SpecError, near
-from anonymizer.hierarchies.declared import built, resolved
+from anonymizer.errors import AnonymizerError, SpecError
+from anonymizer.hierarchies.declared import built, hierarchies_schema, resolved
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.plugins import plugged
 from anonymizer.methods.registry import METHODS
-from anonymizer.pipelines.parameters import check
+from anonymizer.pipelines.parameters import check, parameter_schema
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.purpose import Purpose
-from anonymizer.schema.columns import Schema
-from anonymizer.schema.documents import document_of, only, section
+from anonymizer.schema.columns import Column, Schema
+from anonymizer.schema.documents import document_of, table_of
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
+from commons.errors import near
+from commons.settings.marks import Item, Length, Read, Repeated, Wrong
+from commons.settings.reader import Tables, declared, schema_of
+from commons.settings.shapes import Document, keys_schema
 
 THE_DATA: Final = "the data"
 """What `chosen_on` says where epsilon was chosen by trials on the data themselves."""
 
 NOTHING: Final[Mapping[str, type[Method]]] = MappingProxyType({})
 
-_SECTIONS: Final = ("purpose", "plugins", "roles", "columns", "hierarchies", "steps", "accept")
+
+def read_dialect(given: Any, place: str) -> Dialect:
+    """The dialect in a table `[csv]`; arguments and errors as of `Dialect.from_mapping`."""
+    return Dialect.from_mapping(table_of(given, place).table, place)
+
+
+Steps = Annotated[tuple[Any, ...], Repeated(), Wrong("is not a list", "Write each below [[steps]].")]
+"""Methods with their parameters, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginsTable:
+    """What comes from other programs.
+
+    Attributes:
+        methods: the names of installed packages.
+    """
+
+    methods: Annotated[
+        tuple[Annotated[str, Length(1)], ...],
+        Repeated(),
+        Wrong(
+            "is not a list of names",
+            'Write the names of installed packages: methods = ["duetto-rounding"].',
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpecFile:
+    """The tables of a specification.
+
+    Attributes:
+        title: for people.
+        csv: how CSV files are written.
+        release_as_is: that a table without quasi-identifiers is meant.
+        chosen_on: what epsilon was chosen on.
+        purpose: what the release is for.
+        plugins: methods of other programs.
+        roles: of the columns.
+        columns: what is declared of columns.
+        hierarchies: by column.
+        steps: methods, in order, with their parameters.
+        accept: findings of the gate that are accepted, each with a reason.
+    """
+
+    title: str = ""
+    csv: Annotated[Dialect, Read(read_dialect, Tables(Dialect).schema)] = field(default_factory=Dialect)
+    release_as_is: bool = False
+    chosen_on: str = ""
+    purpose: Purpose = field(default_factory=Purpose)
+    plugins: PluginsTable = field(default_factory=PluginsTable)
+    roles: Annotated[Roles, Read(Roles.from_mapping, Tables(Roles).schema)] = field(default_factory=Roles)
+    columns: Annotated[Mapping[str, Column], Item("column")] = field(default_factory=dict)
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    steps: Steps = ()
+    accept: Annotated[tuple[Acceptance, ...], Item("acceptance")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,46 +241,56 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
     Raises:
         SpecError: as `read`.
     """
-    only(
-        document,
-        ("title", "csv", "release_as_is", "chosen_on", *_SECTIONS),
-        place,
-    )
-    dialect = dialect_of(document, place)
-    roles = Roles.from_mapping(section(document, "roles", place), f"{place}, roles")
-    schema = Schema.from_mapping(section(document, "columns", place), f"{place}, columns")
-    declared = {
+    found = declared(SpecFile, table_of(document, place, folder=folder))
+    declared_as = {
         column: resolved(column, given, folder, f"{place}, hierarchy of {column!r}")
-        for column, given in section(document, "hierarchies", place).items()
+        for column, given in found.hierarchies.items()
     }
     hierarchies = {
-        column: built(column, given, place, dialect.date_format) for column, given in declared.items()
+        column: built(column, given, place, found.csv.date_format) for column, given in declared_as.items()
     }
-    steps = document.get("steps", [])
-    if not isinstance(steps, list) or not steps:
+    if not found.steps:
         raise SpecError(f"{place} has no steps.", "Write each below [[steps]].")
-    methods = _plugged(document, steps, place)
-    for number, step in enumerate(steps, 1):
+    methods = _plugged(found)
+    for number, step in enumerate(found.steps, 1):
         made(step, f"{place}, step {number}", methods)
-    accept = document.get("accept", [])
-    if not isinstance(accept, list):
-        raise SpecError(f"{place}: accept is not a list.", "Write each finding below [[accept]].")
-    accepted = tuple(
-        Acceptance.from_mapping(one, f"{place}, acceptance {number}") for number, one in enumerate(accept, 1)
-    )
-    accepted += _as_is(document, roles, place)
+    accepted = found.accept + _as_is(found, "quasi_identifiers" in document.get("roles", {}), place)
     accepted += tuple(
         Acceptance("unchanged", _name(step, number), step["unchanged"])
-        for number, step in enumerate(steps)
+        for number, step in enumerate(found.steps)
         if "unchanged" in step
     )
-    title = document.get("title", "")
-    for key in ("title", "chosen_on"):
-        if not isinstance(document.get(key, ""), str):
-            raise SpecError(f"{place}: {key} is not a text.", "Put it in quotes.")
-    whole = {**document, "hierarchies": declared, "steps": [dict(step) for step in steps]}
-    purpose = Purpose.from_mapping(section(document, "purpose", place), f"{place}, purpose")
-    return Spec(roles, hierarchies, schema, whole, title, dialect, accepted, methods, purpose)
+    whole = {**document, "hierarchies": declared_as, "steps": [dict(step) for step in found.steps]}
+    return Spec(
+        roles=found.roles,
+        hierarchies=hierarchies,
+        schema=Schema(found.columns),
+        document=whole,
+        title=found.title,
+        dialect=found.csv,
+        accept=accepted,
+        methods=methods,
+        purpose=found.purpose,
+    )
+
+
+def spec_schema() -> Document:
+    """The JSON Schema of a specification."""
+    found = schema_of(SpecFile, "A specification of duetto anonymize")
+    found["properties"]["steps"]["items"] = step_schema()
+    found["properties"]["hierarchies"] = hierarchies_schema()
+    return found
+
+
+def step_schema() -> Document:
+    """JSON Schema of a step: one of the methods with its parameters, or a method of another program."""
+    about = {"name": {"type": "string"}, "unchanged": {"type": "string"}}
+    own = [
+        keys_schema((), ("method",), **parameter_schema(method), **about, method={"const": word})
+        for word, method in METHODS.items()
+    ]
+    other = {"method": {"type": "string", "not": {"enum": [*METHODS]}}}
+    return {"anyOf": [*own, {"type": "object", "properties": other, "required": ["method"]}]}
 
 
 def digest_of(document: Mapping[str, Any]) -> str:
@@ -235,21 +305,15 @@ def dialect_of(document: Mapping[str, Any], place: str = "spec") -> Dialect:
     Raises:
         SpecError: an entry is impossible.
     """
-    return Dialect.from_mapping(section(document, "csv", place), f"{place}, csv")
+    return read_dialect(document.get("csv", {}), f"{place}, csv")
 
 
-def _plugged(document: Mapping[str, Any], steps: Sequence[Any], place: str) -> Mapping[str, type[Method]]:
+def _plugged(found: SpecFile) -> Mapping[str, type[Method]]:
     """The methods of other programs that the table `[plugins]` allows and steps ask for."""
-    given = section(document, "plugins", place)
-    only(given, ("methods",), f"{place}, plugins")
-    names = given.get("methods", [])
-    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-        raise SpecError(
-            f"{place}, plugins: methods is not a list of names.",
-            'Write the names of installed packages: methods = ["duetto-rounding"].',
-        )
-    asked = {step.get("method") for step in steps if isinstance(step, Mapping)}
-    return plugged(tuple(dict.fromkeys(names)), {one for one in asked if isinstance(one, str)})
+    asked = {step.get("method") for step in found.steps if isinstance(step, Mapping)}
+    return plugged(
+        tuple(dict.fromkeys(found.plugins.methods)), {one for one in asked if isinstance(one, str)}
+    )
 
 
 def made(step: Any, place: str, methods: Mapping[str, type[Method]] = NOTHING) -> Method:
@@ -276,7 +340,7 @@ def made(step: Any, place: str, methods: Mapping[str, type[Method]] = NOTHING) -
     if word not in known:
         raise SpecError(f"{place}: there is no method {word!r}.", near(word, sorted(known)))
     parameters = {key: _plain(value) for key, value in step.items() if key not in _ABOUT}
-    only(parameters, tuple(known[word]().get_params()), f"{place} ({word})")
+    table_of(parameters, f"{place} ({word})").only(known[word]().get_params())
     check(known[word], parameters, f"{place} ({word})")
     method = known[word](**parameters)
     try:
@@ -295,16 +359,14 @@ def _name(step: Mapping[str, Any], number: int) -> str:
     return str(step.get("name", f"{number + 1}-{step['method']}"))
 
 
-def _as_is(document: Mapping[str, Any], roles: Roles, place: str) -> tuple[Acceptance, ...]:
+def _as_is(found: SpecFile, are_stated: bool, place: str) -> tuple[Acceptance, ...]:
     """What `release_as_is` says: that a table without quasi-identifiers is meant."""
-    said = document.get("release_as_is", False)
-    stated = "quasi_identifiers" in section(document, "roles", place)
-    if not isinstance(said, bool) or (said and (roles.quasi_identifiers or not stated)):
+    if found.release_as_is and (found.roles.quasi_identifiers or not are_stated):
         raise SpecError(
             f"{place}: release_as_is is for tables without quasi-identifiers, and says that this is meant.",
             "Write [roles] quasi_identifiers = [] beside it, or leave it out.",
         )
-    return (Acceptance("roles", "", "release_as_is"),) if said else ()
+    return (Acceptance("roles", "", "release_as_is"),) if found.release_as_is else ()
 
 
 def _dated(value: Any) -> Mapping[str, str]:

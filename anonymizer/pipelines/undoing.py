@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError
 from anonymizer.pipelines.spec import digest_of, parse
+from commons.errors import near
 
 MARK: Final = "#~ "
 _BACK: Final = "`duetto anonymize redo` brings it back"

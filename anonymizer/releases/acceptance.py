@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError
+from anonymizer.schema.documents import table_of
+from commons.errors import near
+from commons.settings.marks import Wrong
+from commons.settings.reader import declared
 
 ACCEPTABLE: Final = (
     "roles",
@@ -39,9 +42,9 @@ class Acceptance:
         SpecError: the rule is not one of these, or there is no reason.
     """
 
-    finding: str
-    column: str
-    why: str
+    finding: Annotated[str, Wrong("is not a text", _EXAMPLE)]
+    column: Annotated[str, Wrong("is not a text", _EXAMPLE)] = ""
+    why: Annotated[str, Wrong("is not a text", _EXAMPLE)] = ""
 
     def __post_init__(self) -> None:
         if self.finding not in ACCEPTABLE:
@@ -58,16 +61,7 @@ class Acceptance:
         Raises:
             SpecError: a key is unknown or missing, or a value is not a text.
         """
-        if not isinstance(document, Mapping):
-            raise SpecError(f"{place} is not a table.", _EXAMPLE)
-        for key in document:
-            if key not in cls.__slots__:
-                raise SpecError(f"{place} has an unknown key {key!r}.", near(str(key), cls.__slots__))
-        entries = {"column": "", **document}
-        for key in cls.__slots__:
-            if not isinstance(entries.get(key), str):
-                raise SpecError(f"{place} has no text for {key!r}.", _EXAMPLE)
-        return cls(**entries)
+        return declared(cls, table_of(document, place))
 
     def to_mapping(self) -> dict[str, str]:
         """The same as plain values."""

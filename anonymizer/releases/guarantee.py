@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self, get_args
 
-from anonymizer.errors import FileError, SpecError, near
+from anonymizer.errors import FileError, SpecError
+from commons.errors import near
 
 Unit = Literal["cell", "record", "person", "table"]
 Neighbours = Literal["replace", "add-remove"]

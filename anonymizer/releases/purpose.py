@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from anonymizer.errors import SpecError
-from anonymizer.schema.documents import only
+from anonymizer.schema.documents import table_of
+from commons.settings.marks import Wrong
+from commons.settings.reader import declared
 
 MOST_LETTERS: Final = 500
 """So long may an entry be: it has to fit on the page that is signed."""
@@ -15,6 +17,7 @@ MOST_LETTERS: Final = 500
 _JOINERS: Final = "\u200c\u200d"
 """Signs that scripts such as Persian and Hindi are written with."""
 _EXAMPLE: Final = 'Write such as legal_basis = "Art. 89 GDPR, ethics vote 12/2025".'
+Entry = Annotated[str, Wrong("is not a text", _EXAMPLE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +34,15 @@ class Purpose:
         SpecError: an entry is longer than `MOST_LETTERS`, or has letters that a page does not show.
     """
 
-    purpose: str = ""
-    legal_basis: str = ""
-    responsible: str = ""
-    recipient: str = ""
+    purpose: Entry = ""
+    legal_basis: Entry = ""
+    responsible: Entry = ""
+    recipient: Entry = ""
 
     def __post_init__(self) -> None:
-        for key, text in self.to_mapping().items():
+        for key, given in self.to_mapping().items():
+            text = " ".join(given.split())
+            object.__setattr__(self, key, text)
             if len(text) > MOST_LETTERS:
                 raise SpecError(
                     f"The {key} has {len(text)} letters.",
@@ -57,15 +62,7 @@ class Purpose:
         Raises:
             SpecError: a key is unknown, a value is not a text, or one is too long.
         """
-        names = tuple(one.name for one in fields(cls))
-        only(document, names, place)
-        for key, value in document.items():
-            if not isinstance(value, str):
-                raise SpecError(f"{place}: {key} is not a text.", _EXAMPLE)
-        try:
-            return cls(**{key: " ".join(value.split()) for key, value in document.items()})
-        except SpecError as problem:
-            raise SpecError(f"{place}: {problem.what}", problem.hint) from None
+        return declared(cls, table_of(document, place))
 
     def to_mapping(self) -> dict[str, str]:
         """The same as plain values."""

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from anonymizer.errors import AnonymizerError, SpecError, TableError, near
+from anonymizer.errors import AnonymizerError, SpecError, TableError
 from anonymizer.measures.contract.measure import Case, Measure, Scale
 from anonymizer.measures.contract.story import Story, plain
 from anonymizer.measures.registry import MEASURES
@@ -19,6 +19,7 @@ from anonymizer.risk.covering import ReleasedRows
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility
+from commons.errors import near
 
 T = TypeVar("T")
 

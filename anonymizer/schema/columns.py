@@ -9,9 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Self, get_args
+from typing import Annotated, Any, Final, Literal, Self, get_args
 
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError
+from anonymizer.schema.documents import table_of
+from commons.errors import near
+from commons.settings.marks import Key, Read, Repeated, Wrong
+from commons.settings.reader import declared
 
 Kind = Literal["integer", "float", "category", "text", "date", "boolean"]
 Missing = Literal["refuse", "value", "drop", "impute"]
@@ -21,7 +25,37 @@ MISSING: Final[tuple[str, ...]] = get_args(Missing)
 LARGEST: Final = 2.0**53
 """Whole numbers beyond this are not exact in double precision."""
 
-_KEYS: Final = ("type", "bounds", "step", "categories", "ordered", "missing", "unit")
+_BOUNDS: Final[Mapping[str, Any]] = {
+    "type": "array",
+    "items": {"type": "number"},
+    "minItems": 2,
+    "maxItems": 2,
+}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _read_lower(value: Any, place: str) -> float | None:
+    return _ends(value, place)[0]
+
+
+def _read_upper(value: Any, place: str) -> float | None:
+    return _ends(value, place)[1]
+
+
+def _ends(value: Any, place: str) -> tuple[float | None, float | None]:
+    is_pair = isinstance(value, list | tuple) and len(value) == 2
+    if not is_pair or not all(end is None or _is_number(end) for end in value):
+        raise SpecError(f"{place}: the bounds are not two numbers.", "Write bounds = [0, 120].")
+    return value[0], value[1]
+
+
+def _unchecked(value: Any, place: str) -> Any:
+    """What the column itself checks, whoever makes it."""
+    del place
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +79,17 @@ class Column:
         SpecError: the entries do not fit each other, or a number is out of range.
     """
 
-    kind: Kind | None = None
-    lower: float | None = None
-    upper: float | None = None
-    step: float | None = None
-    categories: tuple[str, ...] | None = None
+    kind: Annotated[Kind | None, Key("type"), Read(_unchecked, {"enum": [*KINDS]})] = None
+    lower: Annotated[float | None, Key("bounds"), Read(_read_lower, _BOUNDS)] = None
+    upper: Annotated[float | None, Key("bounds"), Read(_read_upper, _BOUNDS)] = None
+    step: Annotated[float | None, Read(_unchecked, {"type": "number", "exclusiveMinimum": 0})] = None
+    categories: Annotated[
+        tuple[str, ...] | None,
+        Repeated(),
+        Wrong("is not a list of texts", 'Write categories = ["low", "high"].'),
+    ] = None
     ordered: bool = False
-    missing: Missing = "refuse"
+    missing: Annotated[Missing, Read(_unchecked, {"enum": [*MISSING]})] = "refuse"
     unit: str = ""
 
     def __post_init__(self) -> None:
@@ -134,25 +172,7 @@ class Column:
         Raises:
             SpecError: there is an unknown key, or an entry that is impossible.
         """
-        if not isinstance(document, Mapping):
-            raise SpecError(f"{place} is not a table.", 'Write { type = "integer", bounds = [0, 120] }.')
-        for key in document:
-            if key not in _KEYS:
-                raise SpecError(f"{place} has an unknown key {key!r}.", near(str(key), _KEYS))
-        bounds = document.get("bounds", (None, None))
-        listed = isinstance(bounds, list | tuple) and len(bounds) == 2
-        if not listed or not all(end is None or _is_number(end) for end in bounds):
-            raise SpecError(f"{place}: the bounds are not two numbers.", "Write bounds = [0, 120].")
-        entries = {key: value for key, value in document.items() if key not in ("type", "bounds")}
-        for key, kind in (("ordered", bool), ("unit", str), ("categories", list | tuple)):
-            if key in entries and not isinstance(entries[key], kind):
-                raise SpecError(f"{place}: {key} = {entries[key]!r} is of the wrong type.", _EXAMPLES[key])
-        if "categories" in entries:
-            entries["categories"] = tuple(entries["categories"])
-        try:
-            return cls(kind=document.get("type"), lower=bounds[0], upper=bounds[1], **entries)
-        except SpecError as problem:
-            raise SpecError(f"{place}: {problem.what}", problem.hint) from None
+        return declared(cls, table_of(document, place))
 
     def to_mapping(self) -> dict[str, Any]:
         """The same as plain values, as `from_mapping` reads it."""
@@ -217,12 +237,3 @@ class Schema(Mapping[str, Column]):
 
 
 _UNDECLARED: Final = Column()
-_EXAMPLES: Final = {
-    "ordered": "Write ordered = true.",
-    "unit": 'Write unit = "years".',
-    "categories": 'Write categories = ["low", "high"].',
-}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -10,9 +10,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import AnonymizerError, SpecError, UnreachableError, near
+from anonymizer.errors import AnonymizerError, SpecError, UnreachableError
 from anonymizer.search.space import Range, SearchSpace
 from anonymizer.workers import Workers, each
+from commons.errors import near
 
 Bool = NDArray[np.bool_]
 

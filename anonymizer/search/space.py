@@ -20,10 +20,12 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from anonymizer.errors import SpecError, near
-from anonymizer.pipelines.spec import Spec, dialect_of, parse
-from anonymizer.schema.documents import document_of
+from anonymizer.errors import SpecError
+from anonymizer.pipelines.spec import Spec, dialect_of, parse, spec_schema
+from anonymizer.schema.documents import document_of, table_of
 from anonymizer.tables.dialect import Dialect
+from commons.errors import near
+from commons.settings.shapes import Document
 
 _RANGE: Final = ("from", "to", "points", "scale")
 _SCALES: Final = ("linear", "log")
@@ -173,6 +175,16 @@ class SearchSpace:
         return parse(filled, self.folder, self.place)
 
 
+def space_schema() -> Document:
+    """The JSON Schema of a specification with ranges."""
+    found = spec_schema()
+    for step in found["properties"]["steps"]["items"]["anyOf"]:
+        for key, value in step["properties"].items():
+            if key != "method":
+                step["properties"][key] = {"anyOf": [value, {"type": "object"}]}
+    return {**found, "title": "A specification of duetto search"}
+
+
 def _free(given: Any, where: Place) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     if not isinstance(given, Mapping | list):
         return
@@ -185,10 +197,7 @@ def _free(given: Any, where: Place) -> Iterator[tuple[Place, Mapping[str, Any]]]
 
 
 def _read(given: Mapping[str, Any], place: str) -> Range | Choices:
-    known = ("choices",) if "choices" in given else _RANGE
-    for key in given:
-        if key not in known:
-            raise SpecError(f"{place} has an unknown key {key!r}.", near(key, known))
+    table_of(given, place).only(("choices",) if "choices" in given else _RANGE)
     if "choices" in given:
         if not isinstance(given["choices"], list) or not given["choices"]:
             raise SpecError(f"{place}: the choices are not a list, or empty.", "Write choices = [1, 2].")

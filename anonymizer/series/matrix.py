@@ -18,11 +18,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from anonymizer.errors import TableError, near
+from anonymizer.errors import TableError
 from anonymizer.series.log import Log, Moment
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Int = NDArray[np.int64]
 

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from anonymizer.errors import SpecError, TableError, near
+from anonymizer.errors import SpecError, TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
@@ -28,6 +28,7 @@ from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Float = NDArray[np.float64]
 

@@ -22,25 +22,153 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, cast, get_args
+from typing import Annotated, Any, Final, cast, get_args
 
 from anonymizer.errors import AnonymizerError, SpecError
 from anonymizer.methods.contract.method import Method
 from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.pipelines.spec import dialect_of, digest_of, made
+from anonymizer.pipelines.spec import Steps, digest_of, made, read_dialect, step_schema
 from anonymizer.releases.acceptance import Acceptance
-from anonymizer.schema.documents import document_of, listed, only, section
+from anonymizer.schema.documents import document_of, table_of
 from anonymizer.series.log import Log
 from anonymizer.series.matrix import MIN_USERS, Cells, Matrix, Window, matrices
 from anonymizer.series.recombined import Recombined
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.table import Table
+from commons.settings.marks import Between, Item, Length, Read, UnfitError, Wrong
+from commons.settings.reader import Tables, declared, schema_of
+from commons.settings.shapes import Document
 
-_KEYS: Final = ("title", "csv", "log", "windows", "matrix", "factorization", "steps", "accept")
-_LOG: Final = ("user", "time", "item", "amount", "place", "cell")
+_MOMENT: Final[Mapping[str, Any]] = {"type": ["string", "integer", "number"]}
+_CELLS: Final = f"Choose one of {', '.join(get_args(Cells))}."
 _HIDDEN: Final = ("steps", "columns", "random_state")
 """Parameters of the factorization that are not written in its section."""
+
+
+def _recombined(given: Mapping[str, Any], place: str) -> Recombined:
+    known = tuple(name for name in Recombined().get_params(deep=False) if name not in _HIDDEN)
+    named = {"kind" if key == "factorization" else key for key in known}
+    table_of(given, place).only(named)
+    parameters: dict[str, Any] = {
+        "factorization" if key == "kind" else key: tuple(value) if isinstance(value, list) else value
+        for key, value in given.items()
+    }
+    check(Recombined, parameters, place)
+    method = Recombined(**parameters)
+    try:
+        method.check()
+    except AnonymizerError as problem:
+        raise SpecError(f"{place}: {problem.what}", problem.hint) from None
+    return method
+
+
+def _factorization(given: Any, place: str) -> Mapping[str, Any]:
+    table = table_of(given, place).table
+    _recombined(table, place)
+    return table
+
+
+def _moment(value: Any, place: str) -> Any:
+    """A moment as the log has them, which is compared with them later."""
+    del place
+    return value
+
+
+_Name = Annotated[str, Wrong("is not a text", "Name a column, in quotes.")]
+
+
+@dataclass(frozen=True, slots=True)
+class LogTable:
+    """The columns of the log, by what they are.
+
+    Attributes:
+        user: whose a line is.
+        time: when it was written.
+        item: what it is about; or `place` and `cell`.
+        amount: how much of it; of items only.
+        place: two columns, such as longitude and latitude.
+        cell: the width of a cell of places, in their unit.
+
+    Raises:
+        SpecError: it has neither items nor places, or both.
+    """
+
+    user: _Name
+    time: _Name
+    item: _Name | None = None
+    amount: _Name | None = None
+    place: Annotated[
+        tuple[str, ...] | None, Length(2, 2), Wrong("is not two columns", 'Write ["longitude", "latitude"].')
+    ] = None
+    cell: Annotated[float | None, Wrong("is not a number", "Write such as 0.01.")] = None
+
+    def __post_init__(self) -> None:
+        has_place, has_cell = self.place is not None, self.cell is not None
+        if (self.item is not None) == has_place or has_place != has_cell:
+            raise SpecError(
+                "either item, or place and cell are needed.",
+                'Write item = "category", or place = ["longitude", "latitude"] and cell = 0.01.',
+            )
+        if has_place and self.amount is not None:
+            raise SpecError("there is an amount of places.", "Leave it out; visits are counted.")
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixTable:
+    """How the matrices are made.
+
+    Attributes:
+        cells: what stands in them.
+        minimum_users: how many users an item has that is kept.
+    """
+
+    cells: Annotated[Cells, Wrong("= {} does not fit", f"Choose one of {', '.join(get_args(Cells))}.")] = (
+        "binary"
+    )
+    minimum_users: Annotated[int, Between(minimum=1)] = MIN_USERS
+
+
+@dataclass(frozen=True, slots=True)
+class WindowTable:
+    """An observation window.
+
+    Attributes:
+        start: its first moment.
+        end: the first moment behind it.
+    """
+
+    start: Annotated[Any, Read(_moment, _MOMENT)] = None
+    end: Annotated[Any, Read(_moment, _MOMENT)] = None
+
+    def __post_init__(self) -> None:
+        if self.start is None or self.end is None:
+            raise UnfitError("it", "lacks its start or end", "Write start = 2025-01-01, end = 2025-04-01.")
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFile:
+    """The tables of a specification.
+
+    Attributes:
+        title: for people.
+        csv: how CSV files are written.
+        log: the columns of the log.
+        windows: that are released.
+        matrix: how matrices are made.
+        factorization: parameters of the factorization; without it steps work on the matrix itself.
+        steps: methods, in order, with their parameters.
+        accept: findings of the gate that are accepted, each with a reason.
+    """
+
+    log: LogTable
+    title: str = ""
+    csv: Annotated[Dialect, Read(read_dialect, Tables(Dialect).schema)] = field(default_factory=Dialect)
+    windows: Annotated[tuple[WindowTable, ...], Item("window")] = ()
+    matrix: MatrixTable = field(default_factory=MatrixTable)
+    factorization: Annotated[Mapping[str, Any] | None, Read(_factorization, {"type": "object"})] = None
+    steps: Steps = ()
+    accept: Annotated[tuple[Acceptance, ...], Item("acceptance")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +176,7 @@ class SeriesSpec:
     """A specification of matrices, checked for form.
 
     Attributes:
-        columns: of the log, by what they are: `user`, `time`, `item` or `place` and `cell`, `amount`.
+        log: its columns, by what they are.
         windows: that are released.
         cells: see `matrices`.
         minimum_users: see `matrices`.
@@ -60,7 +188,7 @@ class SeriesSpec:
         accept: findings of the gate that are accepted.
     """
 
-    columns: Mapping[str, Any]
+    log: LogTable
     windows: tuple[Window, ...]
     cells: Cells
     minimum_users: int
@@ -82,13 +210,11 @@ class SeriesSpec:
         Raises:
             TableError: the table is not such a log; see `Log.of` and `matrices`.
         """
-        user, time = self.columns["user"], self.columns["time"]
-        if "place" in self.columns:
-            place, cell = self.columns["place"], self.columns["cell"]
-            log = Log.of_places(table, user=user, time=time, place=place, cell=cell)
+        user, time, place, cell = self.log.user, self.log.time, self.log.place, self.log.cell
+        if place is not None and cell is not None:
+            log = Log.of_places(table, user=user, time=time, place=(place[0], place[1]), cell=cell)
         else:
-            named = {"item": self.columns["item"], "amount": self.columns.get("amount")}
-            log = Log.of(table, user=user, time=time, **named)
+            log = Log.of(table, user=user, time=time, item=self.log.item or "", amount=self.log.amount)
         return matrices(log, self.windows, cells=self.cells, minimum_users=self.minimum_users)
 
     def pipeline(self, number: int = 0, seed: int | None = None) -> Pipeline:
@@ -126,106 +252,38 @@ def read_series(path: str | Path) -> SeriesSpec:
     return parse_series(document, place.name)
 
 
+def series_schema() -> Document:
+    """The JSON Schema of a specification of a series."""
+    found = schema_of(SeriesFile, "A specification of duetto series")
+    found["properties"]["steps"]["items"] = step_schema()
+    return found
+
+
 def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec:
     """Check a parsed specification.
 
     Raises:
         SpecError: as `read_series`.
     """
-    only(document, _KEYS, place)
-    steps = listed(document, "steps", place)
-    for number, step in enumerate(steps, 1):
+    found = declared(SeriesFile, table_of(document, place))
+    for number, step in enumerate(found.steps, 1):
         made(step, f"{place}, step {number}")
-    factorization = section(document, "factorization", place) if "factorization" in document else None
-    if factorization is not None:
-        _recombined(factorization, f"{place}, factorization")
-    elif not steps:
+    if found.factorization is None and not found.steps:
         raise SpecError(
             f"{place} has neither steps nor a factorization, so that nothing protects the users.",
             "Write [factorization] with a rank, or a method below [[steps]].",
         )
-    windows = tuple(
-        _window(one, f"{place}, window {number}")
-        for number, one in enumerate(listed(document, "windows", place), 1)
-    )
-    if not windows:
+    if not found.windows:
         raise SpecError(f"{place} has no windows.", "Write start and end of each below [[windows]].")
-    matrix = section(document, "matrix", place)
-    only(matrix, ("cells", "minimum_users"), f"{place}, matrix")
-    cells, least = matrix.get("cells", "binary"), matrix.get("minimum_users", MIN_USERS)
-    if cells not in get_args(Cells) or not isinstance(least, int) or isinstance(least, bool) or least < 1:
-        raise SpecError(
-            f"{place}: cells = {cells!r} and minimum_users = {least!r} do not fit.",
-            f"Choose cells of {', '.join(get_args(Cells))}, and minimum_users of 1 or more.",
-        )
-    title = document.get("title", "")
-    if not isinstance(title, str):
-        raise SpecError(f"{place}: title is not a text.", "Put it in quotes.")
-    accept = tuple(
-        Acceptance.from_mapping(one, f"{place}, acceptance {number}")
-        for number, one in enumerate(listed(document, "accept", place), 1)
-    )
     return SeriesSpec(
-        _columns(section(document, "log", place), f"{place}, log"),
-        windows,
-        cells,
-        least,
-        factorization,
-        tuple(steps),
-        document,
-        title,
-        dialect_of(document, place),
-        accept,
+        log=found.log,
+        windows=tuple(Window(one.start, one.end) for one in found.windows),
+        cells=found.matrix.cells,
+        minimum_users=found.matrix.minimum_users,
+        factorization=found.factorization,
+        steps=found.steps,
+        document=document,
+        title=found.title,
+        dialect=found.csv,
+        accept=found.accept,
     )
-
-
-def _columns(given: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    only(given, _LOG, place)
-    for key in ("user", "time"):
-        if key not in given:
-            raise SpecError(f"{place} lacks {key}.", f'Name the column, such as {key} = "{key}".')
-    if ("item" in given) == ("place" in given) or ("place" in given) != ("cell" in given):
-        raise SpecError(
-            f"{place} needs either item, or place and cell.",
-            'Write item = "category", or place = ["longitude", "latitude"] and cell = 0.01.',
-        )
-    if "place" in given and "amount" in given:
-        raise SpecError(f"{place} has an amount of places.", "Leave it out; visits are counted.")
-    found = dict(given)
-    for key in ("user", "time", "item", "amount"):
-        if key in given and not isinstance(given[key], str):
-            raise SpecError(f"{place}: {key} is not a text.", "Name a column, in quotes.")
-    if "place" in given:
-        ends = given["place"]
-        if not isinstance(ends, list) or len(ends) != 2 or not all(isinstance(one, str) for one in ends):
-            raise SpecError(f"{place}: place is not two columns.", 'Write ["longitude", "latitude"].')
-        if not isinstance(given["cell"], int | float) or isinstance(given["cell"], bool):
-            raise SpecError(f"{place}: cell is not a number.", "Write such as 0.01.")
-        found["place"] = tuple(ends)
-    return found
-
-
-def _window(given: Any, place: str) -> Window:
-    if not isinstance(given, Mapping):
-        raise SpecError(f"{place} is not a table.", "Write { start = 2025-01-01, end = 2025-04-01 }.")
-    only(given, ("start", "end"), place)
-    if "start" not in given or "end" not in given:
-        raise SpecError(f"{place} lacks its start or end.", "Write start = 2025-01-01, end = 2025-04-01.")
-    return Window(given["start"], given["end"])
-
-
-def _recombined(given: Mapping[str, Any], place: str) -> Recombined:
-    known = tuple(name for name in Recombined().get_params(deep=False) if name not in _HIDDEN)
-    named = {"kind" if key == "factorization" else key for key in known}
-    only(given, tuple(sorted(named)), place)
-    parameters: dict[str, Any] = {
-        "factorization" if key == "kind" else key: tuple(value) if isinstance(value, list) else value
-        for key, value in given.items()
-    }
-    check(Recombined, parameters, place)
-    method = Recombined(**parameters)
-    try:
-        method.check()
-    except AnonymizerError as problem:
-        raise SpecError(f"{place}: {problem.what}", problem.hint) from None
-    return method

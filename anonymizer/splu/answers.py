@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import FileError, SpecError, TableError, near
+from anonymizer.errors import FileError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.releases.manifest import Manifest
@@ -23,6 +23,7 @@ from anonymizer.splu.query import Condition, parse
 from anonymizer.splu.reconstruction import NORMAL_95, Blur, Estimate, estimated, printed
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Bool = NDArray[np.bool_]
 Int = NDArray[np.int64]

@@ -19,9 +19,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.schema.columns import Column
+from commons.errors import near
 
 Bool = NDArray[np.bool_]
 

@@ -16,12 +16,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import SpecError, TableError, near
+from anonymizer.errors import SpecError, TableError
 from anonymizer.hierarchies.hierarchy import GAP, text_of
 from anonymizer.schema.columns import Column
 from anonymizer.tables.declared import declared_numbers, gaps
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]

@@ -10,8 +10,9 @@ from typing import Any, Final, Literal, Self
 
 import polars as pl
 
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError
 from anonymizer.hierarchies.days import names_one_day
+from commons.errors import near
 from commons.tabular.cells import BELOW_LIMIT, LIMIT_SIGN
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}

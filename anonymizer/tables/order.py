@@ -7,9 +7,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from anonymizer.errors import TableError, near
+from anonymizer.errors import TableError
 from anonymizer.schema.columns import Column
 from anonymizer.tables.encoding import Codes
+from commons.errors import near
 
 
 def order_of(series: nw.Series[Any], declared: Column) -> tuple[str, ...] | None:

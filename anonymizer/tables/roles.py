@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import Any, Final, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Final, Self
 
-from anonymizer.errors import FileError, RoleError, near
+from anonymizer.errors import RoleError
+from anonymizer.schema.documents import table_of
+from commons.errors import near
+from commons.settings.marks import Read
+from commons.settings.reader import declared
 
 LISTS: Final = ("identifiers", "quasi_identifiers", "sensitive")
 """The roles that several columns may have."""
@@ -16,6 +18,15 @@ LISTS: Final = ("identifiers", "quasi_identifiers", "sensitive")
 
 MOST: Final = 1_000_000
 """The largest bound on the rows of a person; beyond it there is none."""
+
+_NAMES: Final[Mapping[str, Any]] = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+_COUNT: Final[Mapping[str, Any]] = {"type": "integer", "minimum": 1, "maximum": MOST}
+
+
+def _unchecked(value: Any, place: str) -> Any:
+    """What the roles themselves check, whoever makes them."""
+    del place
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +42,11 @@ class Roles:
         rows_per_person: at most this many rows of a person are released, at least 1; None for all.
     """
 
-    identifiers: tuple[str, ...] = ()
-    quasi_identifiers: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    person: str | None = None
-    rows_per_person: int | None = None
+    identifiers: Annotated[tuple[str, ...], Read(_unchecked, _NAMES)] = ()
+    quasi_identifiers: Annotated[tuple[str, ...], Read(_unchecked, _NAMES)] = ()
+    sensitive: Annotated[tuple[str, ...], Read(_unchecked, _NAMES)] = ()
+    person: Annotated[str | None, Read(_unchecked, {"type": "string"})] = None
+    rows_per_person: Annotated[int | None, Read(_unchecked, _COUNT)] = None
 
     def __post_init__(self) -> None:
         for role in LISTS:
@@ -70,25 +81,11 @@ class Roles:
         Raises:
             RoleError: there is an unknown key, or an entry of the wrong type.
         """
-        known = [role.name for role in fields(cls)]
-        for key in document:
-            if key not in known:
-                raise RoleError(f"{place} has an unknown role {key!r}.", near(key, known))
-        return cls(**document)
-
-    @classmethod
-    def from_toml(cls, path: str | Path) -> Self:
-        """Read roles from a TOML file, at its top or below `[roles]`.
-
-        Raises:
-            FileError: it cannot be read or is no TOML.
-            RoleError: as `from_mapping`.
-        """
-        try:
-            document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-            raise FileError(f"{path} cannot be read as TOML: {problem}.", "Check the file.") from None
-        return cls.from_mapping(document.get("roles", document), Path(path).name)
+        table = table_of(document, place)
+        table.error = RoleError
+        if unknown := [key for key in table.table if key not in cls.__slots__]:
+            raise RoleError(f"{place} has an unknown role {unknown[0]!r}.", near(unknown[0], cls.__slots__))
+        return declared(cls, table)
 
     def among(self, columns: Iterable[str]) -> Roles:
         """The roles of some columns only."""

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import TableError, near
+from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import GAP, GapHierarchy, Hierarchy, text_of
 from anonymizer.schema.columns import Schema
 from anonymizer.tables.dialect import Dialect, Kind
@@ -23,6 +23,7 @@ from anonymizer.tables.order import has_categories, has_order, order_of, ordered
 from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.roles import Roles
+from commons.errors import near
 
 Int = NDArray[np.int64]
 

@@ -9,11 +9,12 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import TableError, near
+from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.hierarchies.labels import middles_of, spans_of
 from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Float = NDArray[np.float64]
 

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from anonymizer.errors import TableError, near
+from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.methods.contract.method import Method
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from anonymizer.utility.features import Features
+from commons.errors import near
 
 
 @dataclass(frozen=True, slots=True)

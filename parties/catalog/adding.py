@@ -11,16 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from commons.settings.toml import parse
 from parties.catalog.confirming import confirmed
 from parties.catalog.databases import query_of, tables_of
-from parties.catalog.declaration import Catalog, DatasetDeclaration, catalog_of, file_kind
+from parties.catalog.declaration import Catalog, DatasetDeclaration, catalog_of
 from parties.catalog.dialect import Dialect, Writing
 from parties.catalog.drafting import Draft, draft, sniffed
 from parties.catalog.excel import sheets_of
 from parties.catalog.rendering import text_of
+from parties.catalog.tables import file_kind
 from parties.errors import ConfigError, DataError
 from parties.pki.files import write_atomically
-from parties.toml import parse
 from smc.errors import UsageError
 
 _MODE = 0o644

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final
 
+from commons.errors import near
 from parties.errors import DataError
-from parties.toml import near
 
 ROWS: Final = 1 << 11
 """Rows of a batch; their cells fit the cache."""

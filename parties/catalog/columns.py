@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
+from commons.settings.marks import (
+    Between,
+    Given,
+    Inline,
+    Length,
+    Matching,
+    Parse,
+    Read,
+    UnfitError,
+    Unread,
+)
+from commons.settings.shapes import EXACT
+from commons.settings.table import StrictTable
 from parties.catalog.dialect import Writing, parse_writing
+from parties.errors import ConfigError
 from parties.texts import BLANKS, is_plain
-from parties.toml import StrictTable
 from smc.analyses.studies.columns import DAYS, Schema
 
-TYPES: Final = ("integer", "decimal", "category", "date", "text", "share", "ciphertext")
 MAX_SCALE: Final = 18
 """Digits after the point that a decimal column may have."""
 _SPLIT: Final = ("share", "ciphertext")
@@ -22,6 +35,8 @@ _LENGTH: Final = 200
 _PLAIN: Final = Writing()
 _MAX_LENGTH: Final = 10_000
 _EPOCH: Final = date(1970, 1, 1).toordinal()
+_LABEL: Final = re.compile(r"\S(?:.*\S)?", re.DOTALL)
+_Number = Annotated[Any, Read(lambda value, _: value, EXACT)]
 _POWER: Final = re.compile(r"(\d{1,3})\^(\d{1,4})")
 
 
@@ -57,127 +72,8 @@ class ColumnDeclaration:
         return self.writing.missing_tokens
 
 
-def parse_column(name: str, table: StrictTable, default: Writing = _PLAIN) -> ColumnDeclaration:
-    """Read the declaration of one column.
-
-    Args:
-        name: of the column.
-        table: what is declared.
-        default: how cells of the data set are written; the column may say otherwise of its own.
-
-    Whether an imputed or constant text fits type and bounds is for the caller to check, who has the parsers.
-
-    Raises:
-        DuettoError: of the table's class; the declaration is impossible.
-    """
-    kind = table.choice("type", TYPES)
-    schema = _schema(kind, table)
-    for text in (name, schema.unit, *schema.categories):
-        if not is_plain(text):
-            raise table.fail(
-                repr(text)[:60],
-                f"has characters that cannot be printed or seen, or more than {BLANKS} blanks in a row",
-                "Peers see names, units and labels: clean them here and in the source, or select them under "
-                "other names in a query.",
-            )
-    maximum_length = table.integer("maximum_length", _LENGTH, minimum=1) if kind == "text" else _LENGTH
-    if maximum_length > _MAX_LENGTH:
-        raise table.fail("maximum_length", f"is above {_MAX_LENGTH}", "Lower it.")
-    writing = parse_writing(table, default)
-    tokens = writing.missing_tokens
-    if not {*tokens}.isdisjoint(schema.categories):
-        raise table.fail("missing_tokens", "repeats a label of values", "Remove it from one of the two.")
-    missing = table.choice("missing", ("error", "drop"), "error")
-    imputed = table.text("impute", "").strip()
-    if table.has("impute"):
-        if table.has("missing"):
-            raise table.fail("missing", "and impute contradict each other", "Keep one of the two.")
-        missing = "impute"
-    if kind in _SPLIT and missing != "error":
-        raise table.fail(
-            "missing",
-            f"does not fit type {kind!r}",
-            "The other party holds the other half of each row, so none can be left out or filled in: "
-            "remove the entry, and complete the source.",
-        )
-    constant = table.text("constant", "").strip() if table.has("constant") else None
-    if constant is not None and (missing != "error" or table.has("missing_tokens")):
-        raise table.fail(
-            "constant", "fills every cell, so none is missing", "Remove missing, missing_tokens and impute."
-        )
-    is_confirmed = table.boolean("confirmed", default=True)
-    table.close()
-    return ColumnDeclaration(
-        name, kind, schema, missing, writing, imputed, maximum_length, constant, is_confirmed
-    )
-
-
-def _schema(kind: str, table: StrictTable) -> Schema:
-    unit = table.text("unit", "")
-    if kind == "integer":
-        lower, upper = _bounds(table, table.integer)
-        return Schema("integer", lower=lower, upper=upper, unit=unit)
-    if kind == "date":
-        lower, upper = _bounds(table, lambda key: _day(table, key))
-        if unit not in ("", DAYS):
-            raise table.fail("unit", "cannot be chosen for dates", f"Leave it out; dates are held as {DAYS}.")
-        return Schema("integer", lower=lower, upper=upper, unit=DAYS)
-    if kind == "decimal":
-        scale = table.integer("scale", minimum=0)
-        if scale > MAX_SCALE:
-            raise table.fail(
-                "scale", f"is above {MAX_SCALE}", f"Choose at most {MAX_SCALE} digits after the point."
-            )
-        lower, upper = _bounds(table, lambda key: _scaled(table, key, scale))
-        return Schema("decimal", scale, lower, upper, unit=unit)
-    if kind == "category":
-        values = table.texts("values")
-        if not values or any(not value.strip() or value != value.strip() for value in values):
-            raise table.fail(
-                "values", "is empty, or a label is blank or has blanks around it", "List the labels."
-            )
-        return Schema("category", lower=0, upper=len(values) - 1, categories=values, unit=unit)
-    if kind == "share":
-        return Schema("share", modulus=_modulus(table), unit=unit)
-    return Schema(kind, unit=unit)
-
-
-def _bounds(table: StrictTable, held: Any) -> tuple[int, int]:
-    lower, upper = held("lower"), held("upper")
-    if lower > upper:
-        raise table.fail("lower", "is above upper", "Exchange them.")
-    return lower, upper
-
-
-def _day(table: StrictTable, key: str) -> int:
-    value = table.raw(key)
-    if isinstance(value, str):
-        try:
-            value = date.fromisoformat(value)
-        except ValueError:
-            value = None
-    if type(value) is not date:
-        raise table.fail(key, "is not a date", "Write it as 1990-12-31.")
-    return value.toordinal() - _EPOCH
-
-
-def _scaled(table: StrictTable, key: str, scale: int) -> int:
-    value = table.raw(key)
-    try:
-        if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
-            raise ValueError
-        held = Decimal(value).scaleb(scale)
-        if held != held.to_integral_value():
-            raise ValueError
-        return int(held)
-    except (ValueError, ArithmeticError):
-        raise table.fail(
-            key, f"is not a number with {scale} digits after the point", f"Write at most {scale} of them."
-        ) from None
-
-
-def _modulus(table: StrictTable) -> str:
-    text = table.text("modulus").strip()
+def _parse_modulus(given: str) -> str:
+    text = given.strip()
     if text in ("alice", "bob"):
         return text
     power = _POWER.fullmatch(text)
@@ -188,9 +84,240 @@ def _modulus(table: StrictTable) -> str:
     else:
         value = 0
     if value < 2:
-        raise table.fail(
-            "modulus",
-            "is not a valid modulus",
+        raise ConfigError(
+            f"{given[:60]!r} is not a valid modulus.",
             'Write "2", "2^64", an integer, or "alice" or "bob" for a Paillier N.',
         )
     return str(value)
+
+
+def _write(table: StrictTable) -> Writing:
+    return parse_writing(table, table.context or _PLAIN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnTable:
+    """What every column may have.
+
+    Attributes:
+        name: of the column, under which it stands.
+        unit: of its values, for people.
+        missing: what a missing cell does: `error`, or `drop` (its row is left out).
+        impute: the text that stands for a missing cell; not beside `missing`.
+        constant: the text of all cells, of a column that is not in the source.
+        confirmed: whether a person stands for its bounds and labels; if not, they come from the data.
+        writing: how its cells are written in texts, where that is not as in the rest of the data set.
+
+    Whether an imputed or constant text fits type and bounds is for the caller to check, who has the parsers.
+
+    Raises:
+        UnfitError: the entries do not fit each other.
+    """
+
+    name: Annotated[str, Unread()]
+    unit: str = ""
+    missing: Literal["error", "drop"] | None = None
+    impute: str | None = None
+    constant: str | None = None
+    confirmed: bool = True
+    writing: Annotated[Writing, Inline(parser=_write)]
+    has_tokens: Annotated[bool, Given("missing_tokens")]
+
+    @property
+    def schema(self) -> Schema:
+        """What the peer may know of the column."""
+        return Schema(self.type, unit=self.unit)
+
+    def __post_init__(self) -> None:
+        schema = self.schema
+        for text in (self.name, schema.unit, *schema.categories):
+            if not is_plain(text):
+                raise UnfitError(
+                    repr(text)[:60],
+                    f"has characters that cannot be printed or seen, or more than {BLANKS} blanks in a row",
+                    "Peers see names, units and labels: clean them here and in the source, or select them "
+                    "under other names in a query.",
+                )
+        if not {*self.writing.missing_tokens}.isdisjoint(schema.categories):
+            raise UnfitError("missing_tokens", "repeats a label of values", "Remove it from one of the two.")
+        if self.impute is not None and self.missing is not None:
+            raise UnfitError("missing", "and impute contradict each other", "Keep one of the two.")
+        is_filled = self.impute is not None or self.missing == "drop"
+        if self.type in _SPLIT and is_filled:
+            raise UnfitError(
+                "missing",
+                f"does not fit type {self.type!r}",
+                "The other party holds the other half of each row, so none can be left out or filled in: "
+                "remove the entry, and complete the source.",
+            )
+        if self.constant is not None and (is_filled or self.has_tokens):
+            raise UnfitError(
+                "constant",
+                "fills every cell, so none is missing",
+                "Remove missing, missing_tokens and impute.",
+            )
+
+    @property
+    def type(self) -> str:
+        """One of `TYPES`."""
+        return next(word for word, kind in COLUMNS.items() if type(self) is kind)
+
+    def declaration(self) -> ColumnDeclaration:
+        """The column as it is read."""
+        missing = "impute" if self.impute is not None else self.missing or "error"
+        return ColumnDeclaration(
+            name=self.name,
+            type=self.type,
+            schema=self.schema,
+            missing=missing,
+            writing=self.writing,
+            imputed=(self.impute or "").strip(),
+            maximum_length=getattr(self, "maximum_length", _LENGTH),
+            constant=None if self.constant is None else self.constant.strip(),
+            is_confirmed=self.confirmed,
+        )
+
+
+def _ordered(lower: int, upper: int) -> tuple[int, int]:
+    if lower > upper:
+        raise UnfitError("lower", "is above upper", "Exchange them.")
+    return lower, upper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegerColumn(ColumnTable):
+    """Whole numbers.
+
+    Attributes:
+        lower: the least that a cell can hold.
+        upper: the largest.
+    """
+
+    lower: int
+    upper: int
+
+    @property
+    def schema(self) -> Schema:
+        """Its bounds."""
+        return Schema("integer", 0, *_ordered(self.lower, self.upper), unit=self.unit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateColumn(ColumnTable):
+    """Dates.
+
+    Attributes:
+        lower: the first that a cell can hold.
+        upper: the last.
+    """
+
+    lower: date
+    upper: date
+
+    @property
+    def schema(self) -> Schema:
+        """Its bounds in days."""
+        bounds = _ordered(self.lower.toordinal() - _EPOCH, self.upper.toordinal() - _EPOCH)
+        if self.unit not in ("", DAYS):
+            raise UnfitError("unit", "cannot be chosen for dates", f"Leave it out; dates are held as {DAYS}.")
+        return Schema("integer", 0, *bounds, unit=DAYS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecimalColumn(ColumnTable):
+    """Numbers with digits after the point.
+
+    Attributes:
+        scale: how many digits.
+        lower: the least that a cell can hold, with at most so many digits.
+        upper: the largest.
+    """
+
+    scale: Annotated[int, Between(0, MAX_SCALE, f"Choose 0 to {MAX_SCALE} digits after the point.")]
+    lower: _Number
+    upper: _Number
+
+    @property
+    def schema(self) -> Schema:
+        """Its bounds in units of the last digit."""
+        bounds = _ordered(self._held("lower", self.lower), self._held("upper", self.upper))
+        return Schema("decimal", self.scale, *bounds, unit=self.unit)
+
+    def _held(self, key: str, value: Any) -> int:
+        try:
+            if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
+                raise ValueError
+            held = Decimal(value).scaleb(self.scale)
+            if held != held.to_integral_value():
+                raise ValueError
+            return int(held)
+        except (ValueError, ArithmeticError):
+            raise UnfitError(
+                key,
+                f"is not a number with {self.scale} digits after the point",
+                f"Write at most {self.scale} of them.",
+            ) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryColumn(ColumnTable):
+    """Labels.
+
+    Attributes:
+        values: all labels that a cell can hold.
+    """
+
+    values: Annotated[
+        tuple[str, ...],
+        Length(1),
+        Matching(_LABEL, "is empty, or a label is blank or has blanks around it", "List the labels."),
+    ]
+
+    @property
+    def schema(self) -> Schema:
+        """Its labels."""
+        return Schema("category", lower=0, upper=len(self.values) - 1, categories=self.values, unit=self.unit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextColumn(ColumnTable):
+    """Texts.
+
+    Attributes:
+        maximum_length: most characters of a cell.
+    """
+
+    maximum_length: Annotated[int, Between(1, _MAX_LENGTH)] = _LENGTH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareColumn(ColumnTable):
+    """Additive shares; the other party holds the other half of each row.
+
+    Attributes:
+        modulus: `2`, `2^64` or another integer, or `alice` or `bob` for a Paillier N.
+    """
+
+    modulus: Annotated[str, Parse(_parse_modulus)]
+
+    @property
+    def schema(self) -> Schema:
+        """Its modulus."""
+        return Schema("share", modulus=self.modulus, unit=self.unit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CiphertextColumn(ColumnTable):
+    """Ciphertexts; the other party holds the key."""
+
+
+COLUMNS: Final[Mapping[str, type[ColumnTable]]] = {
+    "integer": IntegerColumn,
+    "decimal": DecimalColumn,
+    "category": CategoryColumn,
+    "date": DateColumn,
+    "text": TextColumn,
+    "share": ShareColumn,
+    "ciphertext": CiphertextColumn,
+}
+TYPES: Final = tuple(COLUMNS)

@@ -11,10 +11,10 @@ from typing import Any, Final
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from commons.errors import near
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.drafting import number
 from parties.errors import ConfigError
-from parties.toml import near
 
 _EPOCH: Final = date(1970, 1, 1)
 

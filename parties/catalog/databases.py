@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from commons.errors import near
 from parties.catalog import mariadb, postgres
 from parties.catalog.batch import ROWS, Batch, Place, picked, positions
 from parties.errors import ConfigError, DataError
-from parties.toml import near
 
 DRIVERS: Final = ("sqlite3", "duckdb", "psycopg", "pymysql", "pyodbc", "oracledb")
 """DB-API modules that may be imported; each connects by one connection string."""

@@ -11,32 +11,20 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Final
 
-from parties.catalog.cells import parser
-from parties.catalog.columns import ColumnDeclaration, parse_column
-from parties.catalog.databases import DRIVERS, FILE_SCHEMES, SCHEMES, Query, is_single
-from parties.catalog.dialect import Dialect, Writing, parse_dialect, parse_writing
+from commons.errors import near
+from commons.settings.reader import declared
+from commons.settings.table import StrictTable
+from commons.settings.toml import read
+from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.databases import FILE_SCHEMES, SCHEMES, Query
+from parties.catalog.dialect import Dialect
 from parties.catalog.persons import Kind, kind_of
 from parties.catalog.strangers import unlike
+from parties.catalog.tables import DATASETS, MAXIMUM_ROWS, CatalogFile, DatasetTable, SqlTable, WrittenTable
 from parties.errors import ConfigError, DataError
-from parties.texts import NAME
-from parties.toml import StrictTable, near, read
 from smc.analyses.studies.columns import Schema
 
-FILES: Final = {
-    ".csv": "csv",
-    ".csv.gz": "csv",
-    ".tsv": "csv",
-    ".xlsx": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
-    ".parquet": "parquet",
-}
-"""The kinds of files, by the ends of their names."""
 _CONFIRMING: Final = {"bounds": "bounds {}=LOWER:UPPER", "labels": "values {}=LABEL,LABEL"}
-KINDS: Final = ("csv", "excel", "parquet", "sql", "value")
-
-MAXIMUM_ROWS: Final = 10_000_000
-"""The most rows of a data set that declares no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +216,11 @@ def catalog_of(document: Mapping[str, Any], path: Path) -> Catalog:
     Raises:
         ConfigError: as `load_catalog`.
     """
-    top = StrictTable(document, path.name, ConfigError)
+    top = StrictTable(document, path.name, ConfigError, folder=path.parent)
     datasets = {
-        name: _dataset(name, table, path) for name, table in top.table("datasets", required=False).items()
+        name: _dataset(one, path.parent, f"{path.name}, data set {name}")
+        for name, one in declared(CatalogFile, top).datasets.items()
     }
-    top.close()
     for name, dataset in datasets.items():
         shared = datasets.get(dataset.population, dataset).population
         if shared != dataset.population:
@@ -262,134 +250,60 @@ def _check_sources(place: str, datasets: Mapping[str, DatasetDeclaration]) -> No
             )
 
 
-def _dataset(name: str, raw: Any, path: Path) -> DatasetDeclaration:
-    table = StrictTable(raw, f"{path.name}, data set {name}", ConfigError)
-    if not NAME.fullmatch(name):
-        raise table.fail("its name", "is not a plain word", "Use letters, digits, point, hyphen, underscore.")
-    kind, source = _kind(table, path)
-    dialect = Dialect()
-    if kind == "csv":
-        dialect = parse_dialect(table)
-    elif kind != "value":
-        dialect = Dialect(writing=parse_writing(table, Writing()))
-    columns = {
-        column: _column(
-            column, StrictTable(declared, f"{table.place}, column {column}", ConfigError), dialect.writing
+def _dataset(table: DatasetTable, folder: Path, place: str) -> DatasetDeclaration:
+    """What a table declares."""
+    plain = ("name", "key", "person", "maximum_rows", "maximum_rows_per_person")
+    further = ("source", "dialect", "sheet", "values")
+    found = {key: getattr(table, key) for key in (*plain, *further) if hasattr(table, key)}
+    if isinstance(table, WrittenTable):
+        found["dialect"] = Dialect(writing=table.writing)
+    if isinstance(table, SqlTable):
+        found |= _sql(table, folder, place)
+    return DatasetDeclaration(
+        kind=next(word for word, kind in DATASETS.items() if type(table) is kind),
+        columns={name: column.declaration() for name, column in table.columns.items()},
+        population=table.name if table.population is None else table.population,
+        **found,
+    )
+
+
+def _sql(table: SqlTable, folder: Path, place: str) -> dict[str, str]:
+    """Connection string, query and driver."""
+    if (table.url is None) == (table.url_file is None):
+        raise ConfigError(
+            f"{place}: url or url_file is needed, and not both.", 'Write url = "sqlite:///file.db".'
         )
-        for column, declared in table.table("columns").items()
-    }
-    if not columns:
-        raise table.fail("columns", "is empty", f"Declare columns as [datasets.{name}.columns.NAME].")
-    population = table.text("population", name)
-    if not NAME.fullmatch(population):
-        raise table.fail(
-            "population", "is not a plain word", "Use letters, digits, point, hyphen, underscore."
+    url = table.url if table.url_file is None else _secret_url(table.url_file, place)
+    if table.url and re.search(r"://[^/@]*:[^/@]*@|password\s*=|pwd\s*=", table.url, re.IGNORECASE):
+        raise ConfigError(
+            f"{place}: url holds a password.",
+            "Put it in a file of mode 0600: url_file = ..., or `duetto data add --url-file ...`.",
         )
-    key, person = _names(table, "key"), _names(table, "person")
-    for column in (*key, *person):
-        declared = columns.get(column)
-        if declared and (declared.missing == "impute" or declared.constant is not None):
-            raise table.fail(
-                "key or person",
-                f"names {column!r}, whose cells come from the catalog (constant or impute)",
-                "Name a column of the source; rows where it is missing can be dropped.",
-            )
-    fields: dict[str, Any] = {}
-    if kind == "sql":
-        fields = _sql(table, path)
-    elif kind == "value":
-        fields = {"values": dict(table.table("values").items())}
-        if key or person:
-            raise table.fail("key or person", "makes no sense for a single row", "Remove it.")
-    elif kind == "excel":
-        fields = {"sheet": table.text("sheet", "")}
-    fields |= _most_rows(table, person)
-    table.close()
-    return DatasetDeclaration(name, kind, columns, population, key, person, source, dialect, **fields)
-
-
-def _most_rows(table: StrictTable, person: tuple[str, ...]) -> dict[str, int]:
-    """How many rows there may be, of all and of one person."""
-    found = {"maximum_rows": table.integer("maximum_rows", MAXIMUM_ROWS, minimum=1)}
-    if table.has("maximum_rows_per_person"):
-        if not person:
-            raise table.fail(
-                "maximum_rows_per_person",
-                "is declared without person",
-                'Write person = "COLUMN" as well; else each row is about another person.',
-            )
-        found["maximum_rows_per_person"] = table.integer("maximum_rows_per_person", minimum=1)
-    return found
-
-
-def _names(table: StrictTable, key: str) -> tuple[str, ...]:
-    return (table.text(key),) if isinstance(table.raw(key), str) else table.texts(key, ())
-
-
-def _column(name: str, table: StrictTable, writing: Writing) -> ColumnDeclaration:
-    column = parse_column(name, table, writing)
-    stated = {"impute": column.imputed if column.missing == "impute" else None, "constant": column.constant}
-    for key, text in stated.items():
-        try:
-            if text is not None:
-                parser(column)(text)
-        except ValueError as problem:
-            raise table.fail(key, str(problem), "Give a value as cells of this column hold it.") from None
-    return column
-
-
-def _kind(table: StrictTable, path: Path) -> tuple[str, Path | None]:
-    source = (path.parent / table.text("source")) if table.has("source") else None
-    known = file_kind(source) if source else None
-    if source is not None and known is None and not table.has("kind"):
-        raise table.fail("source", f"ends in none of {', '.join(FILES)}", 'Say what it is: kind = "csv".')
-    kind = table.choice("kind", KINDS, known)
-    if (kind in FILES.values()) != (source is not None):
-        raise table.fail(
-            "source", f"does not fit kind {kind!r}", "Files have a source; sql and value have none."
-        )
-    return kind, source
-
-
-def file_kind(path: Path) -> str | None:
-    """The kind of a file by the end of its name, None if that says nothing."""
-    return next((kind for ending, kind in FILES.items() if path.name.lower().endswith(ending)), None)
-
-
-def _sql(table: StrictTable, path: Path) -> dict[str, Any]:
-    if table.has("url") == table.has("url_file"):
-        raise table.fail("url", "or url_file is needed, and not both", 'Write url = "sqlite:///file.db".')
-    if table.has("url_file"):
-        url = _secret_url(table, path.parent / table.text("url_file"))
-    else:
-        url = table.text("url")
-        if re.search(r"://[^/@]*:[^/@]*@|password\s*=|pwd\s*=", url, re.IGNORECASE):
-            hint = "Put it in a file of mode 0600: url_file = ..., or `duetto data add --url-file ...`."
-            raise table.fail("url", "holds a password", hint)
+    url = url or ""
     scheme = url.partition("://")[0] if "://" in url else ""
-    if scheme and scheme not in SCHEMES and not table.has("driver"):
-        known = ", ".join(f"{known}://" for known in SCHEMES)
-        raise table.fail(
-            "url",
-            f"begins with {scheme[:32]!r}",
-            f"Known are {known}. What lies elsewhere has to be saved as a file first.",
+    if scheme and scheme not in SCHEMES and table.driver is None:
+        raise ConfigError(
+            f"{place}: url begins with {scheme[:32]!r}.",
+            f"Known are {', '.join(f'{known}://' for known in SCHEMES)}. What lies elsewhere has to be saved "
+            "as a file first.",
         )
-    driver = table.choice("driver", DRIVERS, SCHEMES.get(scheme))
+    driver = table.driver or SCHEMES.get(scheme)
+    if driver is None:
+        raise ConfigError(f"{place}: driver is missing.", "Add driver.")
     if driver in FILE_SCHEMES:
         start = f"{FILE_SCHEMES[driver]}:///"
         if not url.startswith(start):
-            raise table.fail("url", f"is not an address for {driver}", f"Write {start}file.db.")
-        url = str(path.parent / url.removeprefix(start))
-    query = table.text("query")
-    if not is_single(query):
-        raise table.fail("query", "has more than one statement", "Write one SELECT, without semicolons.")
-    return {"url": url, "query": query, "driver": driver}
+            raise ConfigError(f"{place}: url is not an address for {driver}.", f"Write {start}file.db.")
+        url = str(folder / url.removeprefix(start))
+    return {"url": url, "query": table.query, "driver": driver}
 
 
-def _secret_url(table: StrictTable, file: Path) -> str:
+def _secret_url(file: Path, place: str) -> str:
     try:
         if file.stat().st_mode & 0o077:
-            raise table.fail("url_file", "can be read by other users", f"Run `chmod 600 {quote(str(file))}`.")
+            raise ConfigError(
+                f"{place}: url_file can be read by other users.", f"Run `chmod 600 {quote(str(file))}`."
+            )
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
-        raise table.fail("url_file", "cannot be read", f"Check {file}.") from None
+        raise ConfigError(f"{place}: url_file cannot be read.", f"Check {file}.") from None

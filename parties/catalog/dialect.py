@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from typing import Final
+from typing import Annotated, Final
 
+from commons.settings.marks import Inline
+from commons.settings.table import StrictTable
 from commons.tabular.cells import BELOW_LIMIT, halved, limit_in
-from parties.toml import StrictTable
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """The separators that are recognized, and how they are called."""
@@ -154,7 +155,7 @@ class Dialect:
 
     delimiter: str = ""
     encoding: str = "utf-8"
-    writing: Writing = field(default_factory=Writing)
+    writing: Annotated[Writing, Inline()] = field(default_factory=Writing)
 
     @property
     def separator(self) -> str:

@@ -12,9 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from commons.errors import near
 from parties.catalog.batch import ROWS, Batch, Place, picked, positions
 from parties.errors import ConfigError, DataError
-from parties.toml import near
 
 CELLS: Final = 50_000_000
 """Cells that the used range of a sheet may have. All of them are held, used or not."""

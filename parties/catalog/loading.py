@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from commons.errors import near
 from parties.catalog import persons
 from parties.catalog.batch import Batch, Place
 from parties.catalog.cells import is_missing, parser
@@ -20,7 +21,6 @@ from parties.catalog.missing import Cells, Mask, MissingCellError, Piece, missin
 from parties.catalog.sources import batches
 from parties.catalog.vectors import Values, join
 from parties.errors import DataError
-from parties.toml import near
 from smc.analyses.studies.columns import Column
 from smc.pieces import each
 

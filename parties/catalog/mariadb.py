@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from commons.errors import near
 from parties.errors import ConfigError, DataError
-from parties.toml import near
 
 _OPTIONS: Final = ("ssl_ca", "ssl_cert", "ssl_key", "unix_socket")
 _TINY: Final = 1

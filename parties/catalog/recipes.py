@@ -11,12 +11,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
+from commons.errors import near
 from parties.catalog.adding import Asked
 from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
 from parties.catalog.reading import Reader
 from parties.config import Config, Limits
 from parties.errors import DataError, StorageError
-from parties.toml import near
 from smc.analyses.matching.suggestion.roles import guessed
 from smc.analyses.matching.suggestion.suggest import Assumed, Quality, Say, Suggestion, suggest
 from smc.analyses.records.normalization import KINDS

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from commons.errors import near
 from parties.catalog import persons
 from parties.catalog.batch import Batch
 from parties.catalog.cells import is_missing
@@ -19,7 +20,6 @@ from parties.catalog.declaration import DatasetDeclaration
 from parties.catalog.hints import hint
 from parties.catalog.missing import Cells, MissingCellError
 from parties.catalog.sources import batches, header
-from parties.toml import near
 
 EXAMPLES: Final = 3
 """Cells that are shown of a fault."""

@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from commons.exits import REFUSED
 from parties.audit.files import AuditLog, read_log
 from parties.audit.lines import DECIDED, ENTRIES, EVENTS, GAP, AuditError, AuditLine
 from parties.audit.verification import known_gaps, lost_decisions, missing_decisions, missing_entries
@@ -15,7 +16,6 @@ from parties.cli.options import Listing, as_option, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.clock import CLOCK
 from parties.config import load
-from parties.errors import REFUSED
 from parties.jobs.agreement.decisions import own_person
 from parties.ledger.book import open_ledger
 from parties.pki.lock import only_one
@@ -46,7 +46,7 @@ def show(job: str, event: str | None, lines: int, config_path: Path | None, as_j
     found = [line for line in whole if _fits(line, jobs, job, event)]
     found = found[len(found) - lines if lines else 0 :] if lines < len(found) else found
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         if not found:
             out.print("There are no such lines.")
             return
@@ -56,7 +56,7 @@ def show(job: str, event: str | None, lines: int, config_path: Path | None, as_j
         ]
         out.print(table("", ("line", "time", "event", "job", "peer", "what"), rows))
 
-    emit({"lines": [line.document() for line in found]}, human, as_json=as_json)
+    emit({"lines": [line.document() for line in found]}, render, as_json=as_json)
 
 
 @log.command()
@@ -82,7 +82,7 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
         found, problems = AuditLog((), ()), [str(error)]
     last, gaps = found.lines[-1] if found.lines else None, known_gaps(found)
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         if last is None and not problems:
             out.print("The log is empty.")
         if last is not None:
@@ -108,7 +108,7 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
         "gaps": gaps,
         "problems": problems,
     }
-    emit(document, human, as_json=as_json)
+    emit(document, render, as_json=as_json)
     if problems:
         raise SystemExit(REFUSED)
 
@@ -135,7 +135,7 @@ def record_gap(name: str, config_path: Path | None, as_json: bool) -> None:
             Audit(config.home, CLOCK.stamp).write(GAP, actor=person.name, **numbers)
     gaps = known_gaps(read_log(config.home))
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         if not found.lines:
             out.print("The log is empty: the daemon begins a new one when it is started.")
         elif not lost:
@@ -143,7 +143,7 @@ def record_gap(name: str, config_path: Path | None, as_json: bool) -> None:
         else:
             out.print(f"Recorded: {gaps[-1]}")
 
-    emit({"lost": [entry.sequence for entry in lost], "gaps": gaps}, human, as_json=as_json)
+    emit({"lost": [entry.sequence for entry in lost], "gaps": gaps}, render, as_json=as_json)
 
 
 COMMANDS: Final[tuple[click.Command, ...]] = (log,)

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
+from commons.exits import INTERNAL
 from parties.bench.case import Case, usual_modulus
 from parties.bench.measurement import measure
 from parties.cli.options import Finite, Listing
 from parties.cli.output import Screen, emit, json_option, table, talk
-from parties.errors import INTERNAL
 from smc.channel.message import MAX_LANES
 from smc.ciphers.keys import parse_size
 from smc.forms import ComparisonType

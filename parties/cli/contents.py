@@ -46,7 +46,7 @@ def show(*, every_one: bool, config_path: Path | None, as_json: bool) -> None:
         out.print(f"The newest {_NEWEST} of {len(found)} {what}; --all lists every one.")
         return found[-_NEWEST:]
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         for entry in newest(out, unsigned, "entries without the signature of the peer"):
             name = names.get(entry.job, entry.job[:16])
             out.print(
@@ -89,7 +89,7 @@ def show(*, every_one: bool, config_path: Path | None, as_json: bool) -> None:
                 "them has the sum. Declare such data sets with one population."
             )
 
-    emit(ledger_document(config), human, as_json=as_json)
+    emit(ledger_document(config), render, as_json=as_json)
 
 
 @click.command()
@@ -101,14 +101,14 @@ def log(config_path: Path | None, as_json: bool) -> None:
     entries = open_ledger(config.home).entries()
     names = names_of_jobs(config)
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         heads = ("entry", "time", "what", "job", "peer", "by or about")
         rows = [
             (e.sequence, e.time, e.event, names.get(e.job, e.job[:16]), e.peer, _about(e)) for e in entries
         ]
         out.print(table("", heads, rows))
 
-    emit(log_document(config), human, as_json=as_json)
+    emit(log_document(config), render, as_json=as_json)
 
 
 def _about(entry: Entry) -> str:

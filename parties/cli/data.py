@@ -55,12 +55,12 @@ def describe(name: str, config_path: Path | None, as_json: bool) -> None:
     heads = tuple(columns[0])
     rows_are = {key: value for key, value in document.items() if key not in ("name", "columns")}
 
-    def human(out: Any) -> None:
+    def render(out: Any) -> None:
         out.print(table(name, heads, [[_cell(column[h]) for h in heads] for column in columns]))
         for what, value in rows_are.items():
             out.print(f"{what}: {_cell(value) or 'none'}")
 
-    emit(document, human, as_json=as_json)
+    emit(document, render, as_json=as_json)
 
 
 @data.command()

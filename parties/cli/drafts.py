@@ -132,11 +132,11 @@ def confirm(
         "faults": _faults(reader, declared),
     }
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         out.print(f"Confirmed: {', '.join(report['confirmed']) or 'nothing'}.")
         _show_left(out, report)
 
-    emit(report, human, as_json=as_json)
+    emit(report, render, as_json=as_json)
 
 
 def _said(source: str | None, given: Mapping[str, Any]) -> Asked:

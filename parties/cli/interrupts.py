@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Final, NoReturn
+from typing import NoReturn
 
-_INTERRUPTED: Final = 130
-"""As `parties.errors.INTERRUPTED`, which is not imported yet."""
+from commons.exits import INTERRUPTED
 
 
 def leave(*_: object) -> NoReturn:
     """End the process: nothing has been done yet, and there is nobody to tell."""
-    os._exit(_INTERRUPTED)
+    os._exit(INTERRUPTED)
 
 
 def listen() -> None:

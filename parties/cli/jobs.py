@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from commons.exits import REFUSED
 from parties.cli import certificates, results, retention
 from parties.cli.following import follow, print_cheaper, who_decides
 from parties.cli.hints import given, with_config
@@ -20,7 +21,6 @@ from parties.client import Job, Party, job_text
 from parties.client.pace import Pace, duration
 from parties.config import load
 from parties.contracts.state import State
-from parties.errors import REFUSED
 from parties.jobs.agreement.decisions import check_named
 from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
@@ -52,7 +52,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
     report["paired"] = any(peer.name == report["peer"] for peer in config.peers)
     verdict, overlap = report["verdict"], report["overlap"]
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         if not report["paired"]:
             out.print(f"No peer {report['peer']!r} is paired; see `duetto pair`.")
         heads = ("column", "catalog column", "kind", "unit")
@@ -79,7 +79,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         _print_preview(out, report["preview"])
         print_cheaper(out, report["estimate"] or {})
 
-    emit(report, human, as_json=as_json)
+    emit(report, render, as_json=as_json)
     if not verdict["allowed"] or overlap is not None:
         raise SystemExit(REFUSED)
     if refusal := report["preview"]["refusal"]:
@@ -122,7 +122,7 @@ def estimate(
     seconds = ("seconds", "network_seconds", "total_seconds")
     names = ("rows", "rounds", "sent", "received", *seconds, "memory", "key_bits", "route")
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         out.print(table("", ("", "estimate"), [(name, str(report[name])) for name in names]))
         if report["limits"] is None:
             out.print("The policy refuses this job; its limits are not in these figures.")
@@ -131,7 +131,7 @@ def estimate(
             _print_preview(out, report["preview"])
         print_cheaper(out, report)
 
-    emit(report, human, as_json=as_json)
+    emit(report, render, as_json=as_json)
 
 
 @job.command()
@@ -178,7 +178,7 @@ def list_jobs(
     jobs, more = (page[:limit], len(page) > limit) if limit else (page, False)
     heads = ("job_id", "state", "analysis", "peer", "title")
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         if not jobs:
             out.print("There is no such job." if before or states else "There are no jobs yet.")
             return
@@ -191,7 +191,7 @@ def list_jobs(
         if more:
             out.print(with_config(f"There are older ones: `duetto job list --before {jobs[-1]['job_id']}`"))
 
-    emit({"jobs": jobs, "more": more}, human, as_json=as_json)
+    emit({"jobs": jobs, "more": more}, render, as_json=as_json)
 
 
 @job.command()
@@ -295,7 +295,7 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str 
         description |= {"contract": found.contract, "facts": found.facts, "leakage": found.leakage}
         description["shown"] = found.shown
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         hidden = ("error", "contract", "facts", "leakage", "stage", "done", "of", *_SECONDS)
         shown = [(name, value) for name, value in description.items() if name not in hidden and value]
         if found.state is State.RUNNING:
@@ -321,7 +321,7 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str 
         if decides := who_decides(found, words, found.shown if contract else ""):
             out.print(decides)
 
-    emit(description, human, as_json=as_json)
+    emit(description, render, as_json=as_json)
 
 
 def _loss(report: dict[str, Any]) -> Loss:

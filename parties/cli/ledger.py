@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from commons.exits import REFUSED
 from parties.cli import contents
 from parties.cli.keys import trust_options, trusted
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option
 from parties.clock import CLOCK
 from parties.config import Config, load
-from parties.errors import REFUSED, DataError, why_unreadable
+from parties.errors import DataError, why_unreadable
 from parties.ledger.book import open_ledger
 from parties.ledger.export import (
     Countersignatures,
@@ -105,7 +106,7 @@ def verify(
         )
     head = entries[-1].hash if entries else ""
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         _print_verdict(out, party, len(entries), head, signed)
         for problem in wrong:
             out.print(f"WRONG: {problem}")
@@ -127,7 +128,7 @@ def verify(
         },
         "problems": wrong,
     }
-    emit(document, human, as_json=as_json)
+    emit(document, render, as_json=as_json)
     if wrong:
         raise SystemExit(REFUSED)
 

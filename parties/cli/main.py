@@ -11,8 +11,8 @@ from typing import Final, NamedTuple, NoReturn
 
 import click
 
+from commons.exits import OK, UNREAD, USAGE
 from parties.cli import interrupts
-from parties.errors import OK, UNREAD, USAGE
 from parties.places import require_text
 from parties.rpc import process
 
@@ -58,6 +58,9 @@ ENTRIES: Final = {
     "types": Subcommand(
         "parties.cli.types",
         "Print the table of comparison types: route, rounds, bytes and operations per comparison.",
+    ),
+    "schema": Subcommand(
+        "parties.cli.schema", "Print what may stand in a file of KIND, as JSON Schema for editors."
     ),
     "bench": Subcommand(
         "parties.cli.bench", "Measure protocols on this machine, on made-up inputs; no daemon takes part."
@@ -197,7 +200,7 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
     if not isinstance(error, click.ClickException):
         output.fail(error, as_json=as_json)
     if as_json:
-        output.report_error("usage", error.format_message(), "See --help.", as_json=True)
+        output.report_usage(error.format_message())
     else:
         error.show()
     sys.exit(USAGE)

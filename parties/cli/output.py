@@ -4,59 +4,36 @@ All that is meant for people goes through `Screen`, `talk` or `parties.cli.follo
 not printable: no text of a peer, a job or a file moves the cursor, changes colours or begins a line of its
 own.
 
-With `--json` a command prints one JSON object: `{"success": true, ...}`, or, when it fails,
-`{"success": false, "error": {"code", "what", "hint"}}`. The exit status is `parties.errors.exit_code`.
+What `--json` prints, `commons.output` says; the exit status is `parties.errors.exit_code`.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import select
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, ParamSpec, cast
+from typing import Any, NoReturn, cast
 
 import click
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from commons import output
+from commons.exits import UNREAD, USAGE
+from commons.output import Failure, show_traceback
 from parties.cli.grid import Grid, laid_out
 from parties.cli.hints import with_config
-from parties.errors import INTERNAL, UNREAD, exit_code, of_the_machine
+from parties.errors import exit_code, of_the_machine
 from parties.results.figures import ASCII_PLUS_MINUS, PLUS_MINUS, number_text
 from parties.texts import json_visible, visible
 from smc.errors import DuettoError
 
-P = ParamSpec("P")
-
-DEBUG_VARIABLE = "DUETTO_DEBUG"
-
 _FILE_WIDTH = 200
 _HANG = 4
 """Blanks before the further lines of a text that is longer than the terminal is wide."""
-
-
-def json_option(function: Callable[P, None]) -> Callable[P, None]:
-    """Give a command the flag `--json`, passed on as `as_json`, and report its errors by exit status.
-
-    Place it directly above the function, below the other click decorators.
-    """
-
-    @functools.wraps(function)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            function(*args, **kwargs)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, SystemExit):
-            raise
-        except BaseException as error:
-            fail(error, as_json=bool(kwargs.get("as_json")))
-
-    flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-    return flag(guarded)
 
 
 class _Pipe(Console):
@@ -114,18 +91,18 @@ class Screen:
             self._console.print(Text((hang if number else " " * own) + piece.plain.rstrip()), soft_wrap=True)
 
 
-def emit(data: Mapping[str, Any], human: Callable[[Screen], None], *, as_json: bool) -> None:
+def emit(data: Mapping[str, Any], render: Callable[[Screen], None], *, as_json: bool) -> None:
     """Print the data of a command on stdout.
 
     Args:
         data: plain JSON values by stable names; printed with `success` before them.
-        human: prints the same for people on the screen that it is given.
+        render: prints the same for people on the screen that it is given.
         as_json: which of the two. JSON is exact: what is not printable stands in it as JSON's own escapes.
     """
     if as_json:
         _print_json({"success": True, **data})
     else:
-        human(Screen())
+        render(Screen())
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Grid:
@@ -168,19 +145,19 @@ def fail(error: BaseException, *, as_json: bool) -> NoReturn:
         sys.exit(UNREAD)
     if isinstance(error, OSError):
         error = of_the_machine(error) or error
-    status = exit_code(error)
     if isinstance(error, DuettoError):
-        code, what, hint = error.stable_code, error.what, with_config(error.hint)
+        failure = Failure(exit_code(error), error.stable_code, error.what, with_config(error.hint))
     elif isinstance(error, KeyboardInterrupt):
-        code, what, hint = "interrupted", "Interrupted.", ""
+        failure = Failure(exit_code(error), "interrupted", "Interrupted.", "")
     else:
-        status = INTERNAL
-        code, what = "internal", f"The program has a defect ({type(error).__name__})."
-        hint = f"Run again with {DEBUG_VARIABLE}=1 and report the traceback."
-    if os.environ.get(DEBUG_VARIABLE) == "1":
-        traceback.print_exception(error, file=sys.stderr)
-    report_error(code, what, hint, as_json=as_json)
-    sys.exit(status)
+        failure = Failure.defect(error)
+    show_traceback(error)
+    report_failure(failure, as_json=as_json)
+    sys.exit(failure.status)
+
+
+json_option = output.json_option(fail)
+"""Gives a command the flag `--json`, and reports its errors by exit status."""
 
 
 def is_unread() -> bool:
@@ -193,13 +170,18 @@ def is_unread() -> bool:
         return False
 
 
-def report_error(code: str, what: str, hint: str, *, as_json: bool) -> None:
+def report_failure(failure: Failure, *, as_json: bool) -> None:
     """Print an error as a message or as JSON."""
     if as_json:
-        _print_json({"success": False, "error": {"code": code, "what": what, "hint": hint}})
+        _print_json(failure.document)
     else:
-        talk(f"error: {what}", *([f"hint:  {hint}"] if hint else []))
+        talk(*failure.lines)
+
+
+def report_usage(what: str) -> None:
+    """Print as JSON that a command was called wrongly."""
+    report_failure(Failure(USAGE, "usage", what, "See --help."), as_json=True)
 
 
 def _print_json(document: Mapping[str, Any]) -> None:
-    click.echo(json_visible(json.dumps(document, ensure_ascii=False, allow_nan=False)))
+    click.echo(json_visible(output.json_text(document)))

@@ -103,7 +103,7 @@ def renew(at_once: bool, config_path: Path | None, as_json: bool) -> None:
         "taken_up": running,
     }
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         word = "has a new certificate" if done.made else "has been renewed already; the file is written anew"
         out.print(
             f"{config.name} {word}.",
@@ -114,7 +114,7 @@ def renew(at_once: bool, config_path: Path | None, as_json: bool) -> None:
         if running:
             out.print("The daemon has taken it up.")
 
-    emit(document, human, as_json=as_json)
+    emit(document, render, as_json=as_json)
 
 
 @keys.command("accept")

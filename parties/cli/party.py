@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from commons.exits import CONFIG, INTERNAL, OK, REFUSED, UNAVAILABLE
 from parties import catalog, policy
 from parties.cli import moving, service
 from parties.cli.hints import given, with_config
@@ -26,7 +27,7 @@ from parties.contracts.state import State
 from parties.daemon import foreign, logs
 from parties.daemon.service import say_ready
 from parties.doctor import Status, examine_cluster, examine_peer, examine_self
-from parties.errors import CONFIG, INTERNAL, OK, REFUSED, UNAVAILABLE, DaemonUnavailable, PairingError
+from parties.errors import DaemonUnavailable, PairingError
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.entries import LedgerError
@@ -218,7 +219,7 @@ def reload(config_path: Path | None, as_json: bool) -> None:
     with Party(config_path) as asked:
         done = asked.reload()
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         words = {
             "added": "new peers",
             "removed": "peers that are gone",
@@ -234,7 +235,7 @@ def reload(config_path: Path | None, as_json: bool) -> None:
         if not any(done.values()):
             out.print("Everything is as it was.")
 
-    emit(done, human, as_json=as_json)
+    emit(done, render, as_json=as_json)
 
 
 @party.command()
@@ -253,7 +254,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
     jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
     waiting = said["jobs"].get(State.WAITING_OWN.value, 0)
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         out.print(f"{config.name} runs as process {pid}, listening on {listens}.")
         out.print(f"jobs: {jobs}")
         if waiting:
@@ -281,7 +282,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
             "certificate_days": days,
             "doubts": doubts,
         },
-        human,
+        render,
         as_json=as_json,
     )
 

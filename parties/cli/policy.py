@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from commons.exits import REFUSED
 from parties.catalog.declaration import load_catalog
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
@@ -17,7 +18,6 @@ from parties.client import job_text
 from parties.config import load
 from parties.contracts.contract import limits_document
 from parties.disclosure.history import History
-from parties.errors import REFUSED
 from parties.ledger.accounting import Budget
 from parties.policy.rules import APPROVALS, RECIPIENTS, Rule, load_policy
 from smc.analyses.disclosure.limits import Limits
@@ -47,13 +47,13 @@ def check(strict: bool, config_path: Path | None, as_json: bool) -> None:
     names = [rule.name for rule in rules.rules]
     count = f"{len(names)} {'rule' if len(names) == 1 else 'rules'}"
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         name = config.policy.name
         out.print(f"{name} is valid: {count}." if names else f"{name} allows nothing.")
         for warning in warnings:
             out.print(f"warning: {warning.what}. {warning.hint}")
 
-    emit({"rules": names, "warnings": [asdict(one) for one in warnings]}, human, as_json=as_json)
+    emit({"rules": names, "warnings": [asdict(one) for one in warnings]}, render, as_json=as_json)
     if strict and warnings:
         raise SystemExit(REFUSED)
 
@@ -67,14 +67,14 @@ def show(name: str | None, config_path: Path | None, as_json: bool) -> None:
     rules = [rule for rule in load_policy(load(config_path).policy).rules if name in (None, rule.name)]
     shown = [_document(rule) for rule in rules]
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         for entry in shown:
             cells = [(key, _cell(key, value)) for key, value in entry.items() if key != "name"]
             out.print(table(f"rule {entry['name']!r}", ("entry", "value"), cells))
         if not shown:
             out.print("Nothing is allowed." if name is None else f"There is no rule {name!r}.")
 
-    emit({"rules": shown}, human, as_json=as_json)
+    emit({"rules": shown}, render, as_json=as_json)
 
 
 @policy.command()
@@ -90,7 +90,7 @@ def test(file: Path, config_path: Path | None, as_json: bool) -> None:
     verdict, overlap = report["verdict"], report["overlap"]
     allowed = verdict["allowed"] and overlap is None
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         by_rule: dict[str, list[dict[str, Any]]] = {}
         for condition in verdict["conditions"]:
             by_rule.setdefault(condition["rule"], []).append(condition)
@@ -109,7 +109,7 @@ def test(file: Path, config_path: Path | None, as_json: bool) -> None:
         if overlap is None or not verdict["allowed"]:
             print_verdict(out, verdict)
 
-    emit(report, human, as_json=as_json)
+    emit(report, render, as_json=as_json)
     if not allowed:
         raise SystemExit(REFUSED)
 

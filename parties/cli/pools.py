@@ -26,7 +26,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
     store = PoolStore(config.home)
     rows, kept = pool_documents(store), kept_documents(store, config.pools)
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         heads = ("peer", "name", "comparisons", "bits", "local is x", "bytes", "age in s")
         cells = [[str(value)[:12] if key == "name" else value for key, value in row.items()] for row in rows]
         out.print(table("", heads, cells))
@@ -34,7 +34,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
             wanted = ("peer", "x at", "bits", "comparisons each", "wanted", "there")
             out.print(table("filled in idle time", wanted, [list(row.values()) for row in kept]))
 
-    emit({"pools": rows, "kept": kept}, human, as_json=as_json)
+    emit({"pools": rows, "kept": kept}, render, as_json=as_json)
 
 
 @pool.command()

@@ -86,7 +86,7 @@ def print_result(got: Result, *, as_json: bool, details: bool = False) -> None:
         "salt": got.salt,
     }
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         for name in got.tables:
             one = shown(got.table(name), most=ROWS_SHOWN, details=details, plus_minus=out.plus_minus)
             heads, numeric = zip(*((head.text, head.is_number) for head in one.heads), strict=True)
@@ -99,7 +99,7 @@ def print_result(got: Result, *, as_json: bool, details: bool = False) -> None:
             out.print(f"note: {note}")
         print_facts(out, got.traffic | {"leakage": got.leakage})
 
-    emit(document, human, as_json=as_json)
+    emit(document, render, as_json=as_json)
 
 
 def print_facts(out: Screen, facts: dict[str, Any]) -> None:

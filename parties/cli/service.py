@@ -41,13 +41,13 @@ def health(config_path: Path | None, as_json: bool) -> None:
         if f.verdict is Status.FAIL or (f.check == "daemon" and f.verdict is not Status.OK)
     ]
 
-    def human(out: Screen) -> None:
+    def render(out: Screen) -> None:
         for finding in findings:
             if finding.verdict is not Status.OK:
                 out.print(f"{finding.verdict.value}: {finding.check}: {finding.what}  {finding.hint}")
         out.print("ill" if ill else "well")
 
-    emit({"healthy": not ill, "checks": [f.document() for f in findings]}, human, as_json=as_json)
+    emit({"healthy": not ill, "checks": [f.document() for f in findings]}, render, as_json=as_json)
     if ill:
         raise SystemExit(_ILL)
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final
 
+from commons.settings.marks import Between, Length, Matching, UnfitError, Wrong
+from commons.settings.reader import declared
+from commons.settings.table import StrictTable
+from commons.settings.toml import parse
 from parties.contracts import canonical
 from parties.errors import JobError, why_unreadable
 from parties.texts import BLANKS, NAME, unfit
-from parties.toml import StrictTable, parse
 from smc.channel.message import MAX_LANES
 from smc.forms import Role
 from smc.network import Network
@@ -29,6 +33,15 @@ USUAL_LANES = 1
 
 SPEC_BYTES = 64 << 10
 """The longest job file."""
+
+
+_WORD: Final = Matching(NAME, "is not a plain word", "Use letters, digits, point, hyphen, underscore.")
+_OR_NONE: Final = re.compile(f"(?:{NAME.pattern})?")
+_MEASURED: Final = "Write what `duetto doctor` measures."
+_COLUMNS: Final = (
+    'Write columns = { x = "age" }: on the left a plain word by which the job calls the column, on the '
+    "right its name in the catalog."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +156,103 @@ def parse_spec(text: str, place: str = "job file") -> JobSpec:
     return spec_from_document(parse(text, place, JobError), place)
 
 
+@dataclass(frozen=True, slots=True)
+class JobSection:
+    """What is computed, between whom, for whom.
+
+    Attributes:
+        analysis: name of the analysis.
+        alice: the party in the role of Alice.
+        bob: the party in the role of Bob.
+        recipients: who gets the plain results.
+        title: for people.
+    """
+
+    analysis: Annotated[str, _WORD]
+    alice: Annotated[str, _WORD]
+    bob: Annotated[str, _WORD]
+    recipients: frozenset[Role]
+    title: Annotated[str, Length(maximum=200)] = ""
+
+    def __post_init__(self) -> None:
+        if self.alice == self.bob:
+            raise UnfitError("bob", "is the same party as alice", "Name the two parties.")
+
+
+@dataclass(frozen=True, slots=True)
+class DataSection:
+    """The data that a side brings.
+
+    Attributes:
+        dataset: its data set; empty if the analysis asks no data of it.
+        columns: names in the job to columns of its catalog.
+    """
+
+    dataset: Annotated[
+        str, Matching(_OR_NONE, "is not a plain word", "Name a data set of the catalog, not a file.")
+    ] = ""
+    columns: Annotated[
+        Mapping[str, Annotated[str, Length(1, 128)]],
+        _WORD,
+        Wrong("is not a table", _COLUMNS, entry="has an invalid entry"),
+    ] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if bool(self.columns) != bool(self.dataset):
+            raise UnfitError("dataset", "and columns come together or not at all", "Add the missing one.")
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsSection:
+    """What a run may take.
+
+    Attributes:
+        seconds: deadline of the run.
+    """
+
+    seconds: Annotated[int, Between(minimum=1)] = SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSection:
+    """The link that both sides plan for.
+
+    Attributes:
+        rtt_ms: round-trip time in milliseconds.
+        mbit: bandwidth of each direction in Mbit/s.
+    """
+
+    rtt_ms: Annotated[int, Between(0, MAX_RTT_MS, _MEASURED)]
+    mbit: Annotated[int, Between(1, MAX_MBIT, _MEASURED)]
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeSection:
+    """How a run is cut.
+
+    Attributes:
+        lanes: into how many parts both sides cut large batches, to work on them at once.
+    """
+
+    lanes: Annotated[
+        int,
+        Between(1, MAX_LANES, f"Write 1 to {MAX_LANES}, and no more than the smaller machine has cores."),
+    ] = USUAL_LANES
+
+
+@dataclass(frozen=True, slots=True)
+class JobFile:
+    """The sections of a job file."""
+
+    job: JobSection
+    alice: DataSection = field(default_factory=DataSection)
+    bob: DataSection = field(default_factory=DataSection)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    limits: LimitsSection = field(default_factory=LimitsSection)
+    network: NetworkSection | None = None
+    compute: ComputeSection = field(default_factory=ComputeSection)
+
+
 def spec_from_document(document: Any, place: str) -> JobSpec:
     """Check a parsed job file, or the document that a contract carries.
 
@@ -150,26 +260,20 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
         JobError: it is wrong; says where and how to fix it.
     """
     _check_texts(document, place)
-    top = StrictTable(document, place, JobError)
-    job = top.table("job")
-    limits = top.table("limits", required=False)
-    parameters = dict(top.table("parameters", required=False).items())
-    _check_parameters(parameters, f"{place}, parameters")
+    found = declared(JobFile, StrictTable(document, place, JobError))
+    _check_parameters(found.parameters, f"{place}, parameters")
+    job, link = found.job, found.network
     spec = JobSpec(
-        analysis=_name(job, "analysis"),
-        alice=_side(top, job, "alice"),
-        bob=_side(top, job, "bob"),
-        recipients=_recipients(job),
-        parameters=parameters,
-        title=_title(job),
-        seconds=limits.integer("seconds", SECONDS, minimum=1),
-        network=_network(top),
-        lanes=_lanes(top),
+        analysis=job.analysis,
+        alice=Side(job.alice, found.alice.dataset, found.alice.columns),
+        bob=Side(job.bob, found.bob.dataset, found.bob.columns),
+        recipients=job.recipients,
+        parameters=found.parameters,
+        title=job.title,
+        seconds=found.limits.seconds,
+        network=None if link is None else Network(link.rtt_ms, link.mbit),
+        lanes=found.compute.lanes,
     )
-    for table in (job, limits, top):
-        table.close()
-    if spec.alice.party == spec.bob.party:
-        raise job.fail("bob", "is the same party as alice", "Name the two parties.")
     try:
         canonical.encode({"contract": {"spec": spec.document()}})
     except (TypeError, ValueError):
@@ -193,80 +297,6 @@ def _check_texts(document: Any, place: str) -> None:
             "in a row.",
             "Write letters, digits and signs in one line; leave out control, direction and fill characters.",
         )
-
-
-def _name(table: StrictTable, key: str) -> str:
-    name = table.text(key)
-    if not NAME.fullmatch(name):
-        raise table.fail(key, "is not a plain word", "Use letters, digits, point, hyphen, underscore.")
-    return name
-
-
-def _title(job: StrictTable) -> str:
-    title = job.text("title", "")
-    if len(title) > 200:
-        raise job.fail("title", "is over 200 characters", "Shorten it.")
-    return title
-
-
-def _recipients(job: StrictTable) -> frozenset[Role]:
-    names = job.texts("recipients")
-    if not set(names) <= {role.value for role in Role}:
-        raise job.fail("recipients", "has other entries than alice and bob", 'Write recipients = ["alice"].')
-    return frozenset(Role(name) for name in names)
-
-
-def _network(top: StrictTable) -> Network | None:
-    if not top.has("network"):
-        return None
-    table = top.table("network")
-    values = {}
-    for key, minimum, maximum in (("rtt_ms", 0, MAX_RTT_MS), ("mbit", 1, MAX_MBIT)):
-        values[key] = table.integer(key, minimum=minimum)
-        if values[key] > maximum:
-            raise table.fail(key, f"is above {maximum}", "Write what `duetto doctor` measures.")
-    table.close()
-    return Network(**values)
-
-
-def _lanes(top: StrictTable) -> int:
-    table = top.table("compute", required=False)
-    lanes = table.integer("lanes", USUAL_LANES, minimum=1)
-    if lanes > MAX_LANES:
-        raise table.fail(
-            "lanes",
-            f"is above {MAX_LANES}",
-            f"Write at most {MAX_LANES}, and no more than the smaller machine has cores.",
-        )
-    table.close()
-    return lanes
-
-
-def _side(top: StrictTable, job: StrictTable, role: str) -> Side:
-    party = _name(job, role)
-    table = top.table(role, required=False)
-    dataset = table.text("dataset", "")
-    if dataset and not NAME.fullmatch(dataset):
-        raise table.fail("dataset", "is not a plain word", "Name a data set of the catalog, not a file.")
-    columns = {}
-    hint = (
-        'Write columns = { x = "age" }: on the left a plain word by which the job calls the column, on the '
-        "right its name in the catalog."
-    )
-    if table.has("columns") and not isinstance(table.raw("columns"), Mapping):
-        raise table.fail("columns", "is not a table", hint)
-    for name, column in table.table("columns", required=False).items():
-        if not NAME.fullmatch(name) or not isinstance(column, str) or not _is_column(column):
-            raise table.fail("columns", f"has an invalid entry {name!r}", hint)
-        columns[name] = column
-    table.close()
-    if bool(columns) != bool(dataset):
-        raise table.fail("dataset", "and columns come together or not at all", "Add the missing one.")
-    return Side(party, dataset, columns)
-
-
-def _is_column(name: str) -> bool:
-    return 0 < len(name) <= 128
 
 
 def _check_parameters(value: Any, place: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 
 import grpc
 
+from commons.errors import near
 from parties.contracts.records import Summary
 from parties.contracts.state import State
 from parties.errors import PeerBusy
@@ -24,7 +25,6 @@ from parties.jobs.faults import METADATA, pack, status
 from parties.jobs.manager import JobManager
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
-from parties.toml import near
 from smc.errors import DuettoError, UsageError
 
 SERVICE = "duetto.v1.Control"

@@ -30,6 +30,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from commons.settings.toml import read
 from parties.config import Address, Config, Peer, check_name, parse
 from parties.errors import ConfigError, PairingError
 from parties.pki import certificate, pairing
@@ -44,7 +45,6 @@ from parties.pki.files import (
 from parties.pki.identity import Identity, PeerIdentity
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS, Pairing
 from parties.places import CONFIG_NAME
-from parties.toml import read
 from smc.ciphers import keys, phe_format
 from smc.errors import KeyMaterialError
 from smc.numeric.random import Randomness

@@ -9,10 +9,10 @@ from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Final
 
+from commons.errors import near
 from parties.errors import BudgetError
 from parties.ledger.accounting import Budget, Runs, Spent, described, shown
 from parties.policy.rules import Rule
-from parties.toml import near
 from smc.analyses.studies.facts import Facts, Stated
 from smc.forms import ComparisonType
 

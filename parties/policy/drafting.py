@@ -7,6 +7,8 @@ from pathlib import Path
 
 import tomli_w
 
+from commons.errors import near
+from commons.settings.toml import parse, read
 from parties.catalog.declaration import load_catalog
 from parties.config import Config
 from parties.errors import ConfigError, PolicyError
@@ -14,7 +16,6 @@ from parties.pki.files import write_atomically
 from parties.plugins import load_plugins, with_plugins
 from parties.policy.risks import MAX_ASKED
 from parties.policy.rules import NOISY_RUNS, Policy, parse_policy
-from parties.toml import near, parse, read
 from smc.errors import UsageError
 
 

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
+from commons.settings.marks import (
+    Between,
+    Given,
+    Inline,
+    Item,
+    Length,
+    OneOf,
+    Parse,
+    Powers,
+    Terms,
+    UnfitError,
+    Unread,
+    Wrong,
+)
+from commons.settings.reader import declared
+from commons.settings.table import StrictTable
+from commons.settings.toml import read
 from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
-from parties.toml import StrictTable, read
-from smc.analyses.disclosure.limits import MAX_LIMIT, ZEROS, Limits
+from smc.analyses.disclosure.limits import MAX_LIMIT, Limits
 from smc.analyses.studies.facts import Facts, Stated
 from smc.analyses.studies.loss import MAX_TERM
 from smc.forms import Form
@@ -20,7 +35,7 @@ from smc.forms import Form
 APPROVALS: Final = ("auto", "person")
 RECIPIENTS: Final = ("self", "peer", "both")
 
-MAXIMUM_RATIO: Final = "10"
+MAXIMUM_RATIO: Final = Fraction(10)
 """How many times as many rows one side of a matching may have, unless a rule says otherwise."""
 
 RATIO_OF_LIKENESS: Final = Fraction(2)
@@ -33,12 +48,29 @@ tells a little all the same."""
 APPROVAL_DAYS: Final = 30
 """How long an approval by a person holds where a rule says nothing, in days."""
 
-DOMINANCE: Final = "4/5"
+DOMINANCE: Final = Fraction(4, 5)
 """The largest part of an exact sum that may come from one person, where a rule says nothing but a smallest
 group."""
 
+_STATED = f"Known are {', '.join(word.value for word in Stated)}."
 _FEW_RUNS = "Add runs_total = 3, or as many as may lie side by side; or leave row_results out."
-_POWER = re.compile(r"2\^-([0-9]{1,2})")
+
+
+def _parse_type(text: str) -> str:
+    pattern = text.upper()
+    parts = pattern.split("-")
+    if len(parts) != 3 or not set(parts) <= {form.value for form in Form} | {"*"}:
+        raise ConfigError(
+            f"{pattern!r} is not a comparison type.",
+            "Write three forms or * joined by hyphens: SS-SS-*.",
+        )
+    return pattern
+
+
+Names = frozenset[str]
+Count = Annotated[int, Between(minimum=0)]
+Term = Annotated[Fraction, Terms(MAX_TERM)]
+Delta = Annotated[Fraction, Terms(MAX_TERM), Powers()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,62 +78,138 @@ class Rule:
     """What one rule allows. A list that holds `*` allows every name.
 
     Attributes:
+        number: its place in the file, from 1.
         name: how verdicts call it; `rule` and its number where the file gives none.
         has_name: whether the file gives one.
         analyses: the analyses.
         peers: the peers.
         datasets: the local data sets.
         columns: the local columns.
-        recipients: who may get results, among `self` and `peer`.
+        recipients: who may get results, among `self` and `peer`; `both` in the file is the two.
         types: patterns of comparison types; None where any will do, and no row result of a comparison.
         parameters: of some parameters of an analysis the values that a job may give, which must give one.
-        per_job: the largest privacy loss of one job.
-        budget: the largest privacy loss of a data set's population towards a peer, for ever.
+        epsilon_per_job: the largest privacy loss of one job, at `delta_per_job`.
+        delta_per_job: see there; below 1.
+        epsilon_total: the largest privacy loss of a data set's population towards a peer, for ever.
+        delta_total: at this delta, below 1.
         minimum_rows: the least number of persons in the local data set, or of rows where it declares none.
         runs_per_day: runs of a data set with a peer in 24 hours, or None.
         runs_total: runs of a data set with a peer, ever, or None.
         has_runs: whether the file says so.
         maximum_seconds: the longest deadline of a job.
-        needs_person: whether a person has to approve each job.
+        approval: whether a person has to approve each job.
         approval_days: how long such an approval holds, in days.
         exact_aggregates: whether figures about several persons may be released without noise.
         row_results: whether somebody may learn something about single rows.
         overlap: the least number of local persons in which two exact jobs differ, unless in none.
-        limits: of disclosure.
+        limits: of disclosure; where exact figures about groups are allowed, some follow from the smallest
+            group unless the file says otherwise.
+        has_dominance: whether the file says which part of a sum may come from one person.
         has_ratio: whether the file says how many times as many rows one side of a matching may have.
+        has_intersection: whether the file says how many matches there have to be.
         keys: the local columns by which rows may be matched; None where the file does not say.
         values: the local columns that may be used for anything else; likewise.
         queries: the kinds of figures, such as `mean`; likewise.
         may_state: what a job may state of its own; likewise.
+
+    Raises:
+        UnfitError: the entries do not fit each other.
     """
 
-    name: str
-    has_name: bool
-    analyses: frozenset[str]
-    peers: frozenset[str]
-    datasets: frozenset[str]
-    columns: frozenset[str]
-    recipients: frozenset[str]
-    types: tuple[str, ...] | None
-    parameters: Mapping[str, tuple[str, ...]]
-    per_job: Budget
-    budget: Budget
-    minimum_rows: int
-    runs_per_day: int | None
-    runs_total: int | None
-    has_runs: bool
-    maximum_seconds: int
-    needs_person: bool
-    approval_days: int
-    exact_aggregates: bool
-    row_results: bool
-    overlap: int
-    limits: Limits
-    has_ratio: bool
-    keys: frozenset[str] | None
-    values: frozenset[str] | None
-    queries: frozenset[str] | None
-    may_state: frozenset[Stated] | None
+    number: Annotated[int, Unread()]
+    analyses: Names
+    peers: Names
+    datasets: Names
+    columns: Names
+    recipients: Annotated[
+        frozenset[Literal["self", "peer", "both"]],
+        Length(1),
+        Wrong("is not a list of self, peer, both", 'Write recipients = ["self"].'),
+    ]
+    has_name: Annotated[bool, Given("name")]
+    has_runs: Annotated[bool, Given("runs_total")]
+    has_dominance: Annotated[bool, Given("dominance")]
+    has_ratio: Annotated[bool, Given("maximum_ratio")]
+    has_intersection: Annotated[bool, Given("minimum_intersection")]
+    limits: Annotated[Limits, Inline()]
+    name: str = ""
+    types: tuple[Annotated[str, Parse(_parse_type)], ...] | None = None
+    parameters: Mapping[str, Annotated[tuple[str, ...], Length(1)]] = field(default_factory=dict)
+    epsilon_per_job: Term = Fraction(0)
+    delta_per_job: Delta = DELTA_TOTAL
+    epsilon_total: Term = Fraction(0)
+    delta_total: Delta = DELTA_TOTAL
+    minimum_rows: Count = 0
+    runs_per_day: Count | None = None
+    runs_total: Count | None = None
+    maximum_seconds: Annotated[int, Between(minimum=1)] = 3600
+    approval: Literal["auto", "person"] = "person"
+    approval_days: Annotated[int, Between(minimum=1)] = APPROVAL_DAYS
+    exact_aggregates: bool = False
+    row_results: bool = False
+    overlap: Annotated[int, Between(0, MAX_LIMIT, f"Write 0 to {MAX_LIMIT}.")] = 0
+    keys: Names | None = None
+    values: Names | None = None
+    queries: Names | None = None
+    may_state: Annotated[frozenset[Stated] | None, OneOf((), _STATED)] = None
+
+    def __post_init__(self) -> None:
+        self._check()
+        limits = self.limits
+        if self.exact_aggregates and limits.minimum_group:
+            if not self.has_dominance:
+                limits = replace(limits, dominance=DOMINANCE)
+            if not self.has_intersection:
+                limits = replace(limits, minimum_intersection=limits.minimum_group)
+        if not self.has_ratio:
+            limits = replace(limits, maximum_ratio=MAXIMUM_RATIO)
+        object.__setattr__(self, "limits", limits)
+        if "both" in self.recipients:
+            object.__setattr__(self, "recipients", frozenset(("self", "peer")))
+        if not self.has_runs and self.epsilon_total:
+            object.__setattr__(self, "runs_total", NOISY_RUNS)
+
+    def _check(self) -> None:
+        """Check what does not follow from one entry alone, and give the rule a name."""
+        if not self.has_name:
+            object.__setattr__(self, "name", f"rule {self.number}")
+        if not self.name.strip():
+            raise UnfitError("name", "is empty", "Write a name, or leave it out.")
+        for key, delta in (("delta_per_job", self.delta_per_job), ("delta_total", self.delta_total)):
+            if delta >= 1:
+                raise UnfitError(key, "is not below 1", 'Write it as "2^-30".')
+        if not 0 < self.limits.dominance <= 1:
+            raise UnfitError("dominance", "is not above 0 and at most 1", 'Write it as "0.8".')
+        if 0 < self.limits.maximum_ratio < 1:
+            raise UnfitError("maximum_ratio", "is below 1", "Write 1 or more, or 0 for none.")
+        for key, limit in (("runs_per_day", self.runs_per_day), ("runs_total", self.runs_total)):
+            if limit is not None and not self.has_name:
+                raise UnfitError(
+                    key,
+                    "is counted by the name of the rule, which has none",
+                    f'Add name = "{self.name}", or another name, and keep it.',
+                )
+        if self.row_results and not self.has_runs:
+            raise UnfitError(
+                "row_results",
+                "is set without runs_total, and each run may reveal one more bit of every row",
+                _FEW_RUNS if self.has_name else f'Add name = "{self.name}". {_FEW_RUNS}',
+            )
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether a person has to approve each job."""
+        return self.approval == "person"
+
+    @property
+    def per_job(self) -> Budget:
+        """The largest privacy loss of one job."""
+        return Budget(self.epsilon_per_job, self.delta_per_job)
+
+    @property
+    def budget(self) -> Budget:
+        """The largest privacy loss of a data set's population towards a peer, for ever."""
+        return Budget(self.epsilon_total, self.delta_total)
 
     def limits_of(self, facts: Facts) -> Limits:
         """The limits for a job: those of the rule, and what holds of its kind where the rule says nothing."""
@@ -114,7 +222,13 @@ class Rule:
 class Policy:
     """All rules of a party; without rules nothing is allowed."""
 
-    rules: tuple[Rule, ...]
+    rules: Annotated[tuple[Rule, ...], Item("rule")] = ()
+
+    def __post_init__(self) -> None:
+        names = [rule.name for rule in self.rules]
+        for name in names:
+            if names.count(name) > 1:
+                raise ConfigError(f"two rules are called {name!r}.", "Rename one.")
 
 
 def load_policy(path: Path) -> Policy:
@@ -132,168 +246,4 @@ def parse_policy(document: dict[str, Any], place: str) -> Policy:
     Raises:
         ConfigError: as `load_policy`.
     """
-    top = StrictTable(document, place, ConfigError)
-    raw = top.raw("rules") if top.has("rules") else []
-    top.close()
-    if not isinstance(raw, list):
-        raise top.fail("rules", "has to be a list of tables", "Write each rule below [[rules]].")
-    rules = tuple(_rule(StrictTable(r, f"{place}, rule {i}", ConfigError), i) for i, r in enumerate(raw, 1))
-    names = [rule.name for rule in rules]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"{place}: two rules are called {name!r}.", "Rename one.")
-    return Policy(rules)
-
-
-def _rule(table: StrictTable, number: int) -> Rule:
-    recipients = frozenset(table.texts("recipients"))
-    if not recipients or not recipients <= set(RECIPIENTS):
-        raise table.fail("recipients", "is not a list of self, peer, both", 'Write recipients = ["self"].')
-    exact_aggregates, row_results = _flag(table, "exact_aggregates"), _flag(table, "row_results")
-    budget = Budget(_short(table, "epsilon_total", "0", MAX_TERM), _delta(table, "delta_total"))
-    rule = Rule(
-        name=table.text("name", f"rule {number}"),
-        has_name=table.has("name"),
-        analyses=frozenset(table.texts("analyses")),
-        peers=frozenset(table.texts("peers")),
-        datasets=frozenset(table.texts("datasets")),
-        columns=frozenset(table.texts("columns")),
-        recipients=frozenset(("self", "peer")) if "both" in recipients else recipients,
-        types=_types(table),
-        parameters=_parameters(table),
-        per_job=Budget(_short(table, "epsilon_per_job", "0", MAX_TERM), _delta(table, "delta_per_job")),
-        budget=budget,
-        minimum_rows=table.integer("minimum_rows", 0, minimum=0),
-        runs_per_day=_optional(table, "runs_per_day"),
-        runs_total=_optional(table, "runs_total", NOISY_RUNS if budget.epsilon else None),
-        has_runs=table.has("runs_total"),
-        maximum_seconds=table.integer("maximum_seconds", 3600, minimum=1),
-        needs_person=table.choice("approval", APPROVALS, "person") == "person",
-        approval_days=table.integer("approval_days", APPROVAL_DAYS, minimum=1),
-        exact_aggregates=exact_aggregates,
-        row_results=row_results,
-        overlap=_count(table, "overlap"),
-        limits=_limits(table, exact=exact_aggregates),
-        has_ratio=table.has("maximum_ratio"),
-        keys=_words(table, "keys"),
-        values=_words(table, "values"),
-        queries=_words(table, "queries"),
-        may_state=_stated(table),
-    )
-    table.close()
-    if not rule.name.strip():
-        raise table.fail("name", "is empty", "Write a name, or leave it out.")
-    for key, limit in (("runs_per_day", rule.runs_per_day), ("runs_total", rule.runs_total)):
-        if limit is not None and table.has(key) and not table.has("name"):
-            raise table.fail(
-                key,
-                "is counted by the name of the rule, which has none",
-                f'Add name = "{rule.name}", or another name, and keep it.',
-            )
-    if rule.row_results and not rule.has_runs:
-        raise table.fail(
-            "row_results",
-            "is set without runs_total, and each run may reveal one more bit of every row",
-            _FEW_RUNS if table.has("name") else f'Add name = "{rule.name}". {_FEW_RUNS}',
-        )
-    return rule
-
-
-def _optional(table: StrictTable, key: str, default: int | None = None) -> int | None:
-    return table.integer(key, minimum=0) if table.has(key) else default
-
-
-def _words(table: StrictTable, key: str) -> frozenset[str] | None:
-    return frozenset(table.texts(key)) if table.has(key) else None
-
-
-def _stated(table: StrictTable) -> frozenset[Stated] | None:
-    words = _words(table, "may_state")
-    if words is None:
-        return None
-    known = [word.value for word in Stated]
-    for word in sorted(words):
-        if word not in known:
-            raise table.fail("may_state", f"holds {word!r}", f"Known are {', '.join(known)}.")
-    return frozenset(map(Stated, words))
-
-
-def _flag(table: StrictTable, key: str) -> bool:
-    value = table.raw(key)
-    if value is None:
-        return False
-    if not isinstance(value, bool):
-        raise table.fail(key, "is neither true nor false", "Write it without quotation marks.")
-    return value
-
-
-def _delta(table: StrictTable, key: str) -> Fraction:
-    """A delta, written `2^-30`, `"1e-9"` or `"0"`."""
-    text = table.raw(key)
-    if text is None:
-        return DELTA_TOTAL
-    power = _POWER.fullmatch(text.strip()) if isinstance(text, str) else None
-    delta = Fraction(1, 2 ** int(power[1])) if power else _short(table, key, "0", MAX_TERM)
-    if delta >= 1:
-        raise table.fail(key, "is not below 1", 'Write it as "2^-30".')
-    return delta
-
-
-def _limits(table: StrictTable, *, exact: bool) -> Limits:
-    """The limits; where exact figures about groups are allowed, some follow from the smallest group."""
-    group = _count(table, "minimum_group")
-    grouped = exact and group > 0
-    limits = Limits(
-        minimum_group=group,
-        dominance=_short(table, "dominance", DOMINANCE if grouped else "1"),
-        minimum_set=_count(table, "minimum_set"),
-        maximum_ratio=_short(table, "maximum_ratio", MAXIMUM_RATIO),
-        minimum_intersection=_count(table, "minimum_intersection", group if grouped else 0),
-        zeros=table.choice("zeros", ZEROS, ZEROS[0]),
-    )
-    if not 0 < limits.dominance <= 1:
-        raise table.fail("dominance", "is not above 0 and at most 1", 'Write it as "0.8".')
-    if 0 < limits.maximum_ratio < 1:
-        raise table.fail("maximum_ratio", "is below 1", "Write 1 or more, or 0 for none.")
-    return limits
-
-
-def _count(table: StrictTable, key: str, default: int = 0) -> int:
-    value = table.integer(key, default, minimum=0)
-    if value > MAX_LIMIT:
-        raise table.fail(key, f"is above {MAX_LIMIT}", "Write a smaller number.")
-    return value
-
-
-def _short(table: StrictTable, key: str, default: str, maximum: int = MAX_LIMIT) -> Fraction:
-    value = table.fraction(key, default)
-    if max(value.numerator, value.denominator) > maximum:
-        raise table.fail(
-            key, f"has a numerator or denominator above {maximum}", 'Write it as "0.8" or "4/5".'
-        )
-    return value
-
-
-def _parameters(table: StrictTable) -> Mapping[str, tuple[str, ...]]:
-    inner = table.table("parameters", required=False)
-    named = {name: inner.texts(name) for name, _ in inner.items()}
-    for name, values in named.items():
-        if not values:
-            raise inner.fail(name, "allows no value", 'Write such as output = ["size"].')
-    return named
-
-
-def _types(table: StrictTable) -> tuple[str, ...] | None:
-    if not table.has("types"):
-        return None
-    patterns = tuple(pattern.upper() for pattern in table.texts("types"))
-    known = {form.value for form in Form} | {"*"}
-    for pattern in patterns:
-        parts = pattern.split("-")
-        if len(parts) != 3 or not set(parts) <= known:
-            raise table.fail(
-                "types",
-                f"holds {pattern!r}, which is not a comparison type",
-                "Write three forms or * joined by hyphens: SS-SS-*.",
-            )
-    return patterns
+    return declared(Policy, StrictTable(document, place, ConfigError))

@@ -92,7 +92,7 @@ FLOORS = (
     ("smc.testing", "smc"),
     ("parties",),
     ("parties.errors", "parties.texts", "parties.release"),
-    ("parties.clock", "parties.toml", "parties.memory", "parties.places", "parties.workers"),
+    ("parties.clock", "parties.memory", "parties.places", "parties.workers"),
     ("parties.kept_pools",),
     ("parties.config", "parties.plugins"),
     ("parties.pki",),
@@ -159,7 +159,11 @@ ANONYMIZER = (
 """The same for the anonymizer, which stands beside the house. The gate looks at whole pipelines, and so lies
 above them, while what it guards, releases and guarantees, lies below the methods that make them."""
 
-COMMONS = (("commons.tabular",), ("commons",))
+COMMONS = (
+    ("commons.errors", "commons.exits"),
+    ("commons.output", "commons.settings", "commons.tabular"),
+    ("commons",),
+)
 """What both houses share lies below them, and knows neither."""
 
 ONLY_IN_PARTIES = ("grpc", "grpc_health", "google")

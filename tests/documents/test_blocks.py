@@ -22,13 +22,13 @@ from anonymizer.documents.specification import parse_sanitization
 from anonymizer.errors import PluginError
 from anonymizer.pipelines import spec as pipelines
 from anonymizer.series.specification import parse_series
+from commons.settings.toml import parse
 from parties.catalog.declaration import load_catalog
 from parties.cli.main import duetto
 from parties.config import parse as parse_config
 from parties.contracts.spec import parse_spec
 from parties.errors import ConfigError
 from parties.policy.rules import parse_policy
-from parties.toml import parse
 from smc.analyses.registry import ANALYSES
 from tests.documents.console import typed
 from tests.parties.jobs.institutions import Institutions

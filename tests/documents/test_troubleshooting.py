@@ -23,7 +23,7 @@ FIXED = 12
 @pytest.fixture(scope="module")
 def patterns() -> list[re.Pattern[str]]:
     """What each message of the program can look like."""
-    packages = ("parties", "smc")
+    packages = ("parties", "smc", "commons")
     found = [message.what for package in packages for message in messages_of(package)]
     # A few raise a class that is only known when they run.
     calls = (

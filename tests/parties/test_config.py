@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from commons.exits import CONFIG
 from parties.config import LANE_INBOX_BYTES, Address, Config, Dask, check_name, load
-from parties.errors import CONFIG, ConfigError, exit_code
+from parties.errors import ConfigError, exit_code
 from parties.places import find
 from smc.oblivious.cost import SPAN_BYTES
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from commons.settings.toml import parse
 from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import load
 from parties.contracts.spec import parse_spec
@@ -19,7 +20,6 @@ from parties.policy.conditions import JobView, Runs
 from parties.policy.risks import risks
 from parties.policy.rules import Policy, load_policy, parse_policy
 from parties.policy.verdict import evaluate
-from parties.toml import parse
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.columns import PERSONS, Column, Schema

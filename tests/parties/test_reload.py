@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 import tomli_w
 
+from commons.exits import CONFIG
 from parties.client import Party
 from parties.config import load
 from parties.contracts.state import State
-from parties.errors import CONFIG, PeerUntrusted
+from parties.errors import PeerUntrusted
 from scripts.processes import NAMES, ended, introduced, started
 from tests.parties.jobs.institutions import ALLOWED, job
 from tests.support.commands import tried

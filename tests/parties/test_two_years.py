@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 import tomli_w
 
+from commons.exits import CONFIG
 from parties.client import job_text
-from parties.errors import CONFIG
 from scripts.processes import COMMAND, NAMES, ended, free_port, started
 from tests.parties.jobs.institutions import ALLOWED, job, write_table
 

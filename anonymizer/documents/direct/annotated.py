@@ -20,7 +20,8 @@ from typing import Final, Literal, cast
 
 from anonymizer.documents.direct.found import KINDS, Kind
 from anonymizer.documents.texts.text import Document, Span
-from anonymizer.errors import FileError, TableError, near
+from anonymizer.errors import FileError, TableError
+from commons.errors import near
 
 Identifier = Literal["DIRECT", "QUASI", "NO_MASK"]
 IDENTIFIERS: Final[tuple[Identifier, ...]] = ("DIRECT", "QUASI", "NO_MASK")

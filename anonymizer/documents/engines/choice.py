@@ -13,8 +13,9 @@ from anonymizer.documents.engines.engine import Engine
 from anonymizer.documents.engines.http import Authorization, Manners, Server
 from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.engines.searxng import SearXNG
-from anonymizer.errors import SpecError, near
-from anonymizer.schema.documents import only
+from anonymizer.errors import SpecError
+from anonymizer.schema.documents import table_of
+from commons.errors import near
 
 _FOLDER: Final[dict[str, type]] = {"path": str}
 _SERVER: Final[dict[str, type]] = {
@@ -100,7 +101,7 @@ def engine_of(
 
 def _checked(given: Mapping[str, Any], kind: str, place: str) -> None:
     known = _KEYS[kind]
-    only(given, ("kind", *known), place)
+    table_of(given, place).only(("kind", *known))
     for key in _NEEDED[kind]:
         if key not in given:
             raise SpecError(f"{place} lacks {key}.", _EXAMPLES[known[key]].format(key=key))

@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Final, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import HierarchyError, SpecError, TableError, near
+from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.methods.conditions.constraint import LARGEST, Constraint, within
 from anonymizer.methods.conditions.populations import Groups, KMap, Presence
 from anonymizer.risk.classes import Contents
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]

@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 from anonymizer.dp.budgets import shares
 from anonymizer.dp.domain import NumberDomain
 from anonymizer.dp.noise import DISTRIBUTIONS, gaussian, laplace, mechanism
-from anonymizer.errors import TableError, near
+from anonymizer.errors import TableError
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
 from anonymizer.releases.composition import PrivacyLoss
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.provenance import Dependence, TableProvenance
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Float = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import HierarchyError, TableError, near
+from anonymizer.errors import HierarchyError, TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.transition import (
     domain,
@@ -28,6 +28,7 @@ from anonymizer.risk.candidates import Candidates
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]

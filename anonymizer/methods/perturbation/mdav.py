@@ -19,11 +19,12 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import SpecError, TableError, UnreachableError, near
+from anonymizer.errors import SpecError, TableError, UnreachableError
 from anonymizer.methods.perturbation.numeric import NumericMethod
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]

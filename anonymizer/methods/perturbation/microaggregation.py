@@ -27,7 +27,7 @@ from anonymizer.dp.budgets import budgets
 from anonymizer.dp.centroids import chosen, noisy, on_public_grid
 from anonymizer.dp.clusters import Clusters, ranked
 from anonymizer.dp.domain import NumberDomain
-from anonymizer.errors import SpecError, TableError, UnreachableError, near
+from anonymizer.errors import SpecError, TableError, UnreachableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.mdav import mdav
 from anonymizer.methods.perturbation.transition import domain as categories_of
@@ -36,6 +36,7 @@ from anonymizer.releases.guarantee import Guarantee, checked_budget, k_anonymity
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Bool = NDArray[np.bool_]
 Int = NDArray[np.int64]

@@ -16,11 +16,12 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from anonymizer.errors import TableError, near
+from anonymizer.errors import TableError
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
 from anonymizer.risk.candidates import Candidates, LabelCandidates
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Float = NDArray[np.float64]
 

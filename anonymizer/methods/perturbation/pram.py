@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import TableError, near
+from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.transition import (
@@ -26,6 +26,7 @@ from anonymizer.risk.candidates import Candidates
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Float = NDArray[np.float64]
 Matrix = Mapping[str, Mapping[str, float]]

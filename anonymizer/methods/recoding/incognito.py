@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import SpecError, UnreachableError, near
+from anonymizer.errors import SpecError, UnreachableError
 from anonymizer.methods.conditions.allowed import Allowed
 from anonymizer.methods.recoding.attributes import Attribute, Labelled
 from anonymizer.methods.recoding.lattice import Frequencies, Node, above, tagged
@@ -21,6 +21,7 @@ from anonymizer.methods.recoding.recoding import Recoding, by_levels, labelled
 from anonymizer.risk.classes import grouped
 from anonymizer.tables.encoding import Codes
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import HierarchyError, SpecError, UnreachableError, near
+from anonymizer.errors import HierarchyError, SpecError, UnreachableError
 from anonymizer.hierarchies.hierarchy import ANY, text_of
 from anonymizer.methods.conditions.allowed import Allowed, checked_k
 from anonymizer.methods.conditions.constraints import constraint
@@ -24,6 +24,7 @@ from anonymizer.risk.classes import grouped
 from anonymizer.tables.encoding import Codes
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]

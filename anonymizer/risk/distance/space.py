@@ -17,10 +17,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from anonymizer.errors import TableError, near
+from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.table import Table
+from commons.errors import near
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

@@ -19,9 +19,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.catalog.adding import Addition, Asked
-from parties.catalog.declaration import FILES, load_catalog
+from parties.catalog.declaration import load_catalog
 from parties.catalog.dialect import SEPARATORS
 from parties.catalog.reading import Reader
+from parties.catalog.tables import FILES
 from parties.dashboard.drawing.desk import Desk, fields, form, moved, render
 from parties.dashboard.pages.bounds import chosen, questions
 from parties.errors import DataError

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from commons.errors import near
 from parties.catalog.declaration import Catalog, DatasetDeclaration, load_catalog
 from parties.catalog.reading import Reader
 from parties.contracts.contract import Contract, Schemas
@@ -37,7 +38,6 @@ from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
-from parties.toml import near
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.registry import study_of
 from smc.analyses.studies.columns import PERSONS, Data

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from commons.errors import near
 from parties.contracts.contract import Schemas
 from parties.contracts.spec import USUAL_LANES, JobSpec, Side
 from parties.errors import JobError
 from parties.jobs.checks.local_data import with_reading
 from parties.lanes import LANE_MEMORY
-from parties.toml import near
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.facts import Facts
 from smc.analyses.studies.study import Estimate, Leakage, Study

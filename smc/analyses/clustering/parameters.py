@@ -6,14 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from commons.settings.marks import (
+    Between,
+    Given,
+    Key,
+    Length,
+    Read,
+    Repeated,
+    UnfitError,
+    Unread,
+    Variants,
+    Wrong,
+)
+from commons.settings.reader import Tables
 from smc.analyses.records.fixed_point import Scaling
-from smc.analyses.records.key_parameters import KeyParameters, parse_keys
+from smc.analyses.records.key_parameters import KeyParameters
 from smc.analyses.records.keys import ERROR
-from smc.analyses.records.numbers import loss_term, number
+from smc.analyses.records.numbers import NUMBER, loss_term, number
 from smc.analyses.studies.neighbours import Neighbours
-from smc.analyses.studies.parameters import reject_unknown, take
+from smc.analyses.studies.parameters import Name, table_of
 from smc.errors import UsageError
 from smc.forms import Role
 
@@ -24,16 +37,9 @@ MAX_EPSILON: Final = 100
 PRECISIONS: Final = (4, 20)
 MAX_ROWS_PER_PERSON: Final = 10_000
 
-_SHARED_KEYS: Final = {
-    *("clusters", "layout", "precision", "scaling", "iterations", "tolerance", "start", "centres", "labels"),
-    *("epsilon", "rows_per_person"),
-}
-_COLUMN_KEYS: Final = ("columns",)
-_SPLIT_KEYS: Final = ("alice_columns", "bob_columns")
-_MATCH_KEYS: Final = ("keys", "normalization", "duplicates")
+_CENTRES: Final[Mapping[str, Any]] = {"type": "array", "items": {"type": "array", "items": NUMBER}}
+_LEAVE: Final = "Leave one of them out."
 _TAKEN: Final = frozenset({"cluster", "size"})
-_PLACE: Final = "parameters"
-_MATCH: Final = "parameters.match"
 
 
 class Layout(Enum):
@@ -60,9 +66,23 @@ class Start(Enum):
     """Those that the job states."""
 
 
-@dataclass(frozen=True, slots=True)
+Columns = Annotated[
+    tuple[Name, ...],
+    Length(1, MAX_COLUMNS),
+    Repeated(),
+    Wrong(f"is not a list of 1 to {MAX_COLUMNS} names", 'Write ["...", "..."].'),
+]
+
+
+def _parse_centres(value: Any, place: str) -> tuple[tuple[Fraction, ...], ...]:
+    if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
+        raise UsageError(f"{place} is not a list of lists.", 'Write [["1.5", "20"], ["3", "41"]].')
+    return tuple(tuple(number(one, place) for one in row) for row in value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusteringParameters:
-    """Parsed parameters.
+    """Parsed parameters; which columns the parties bring depends on the layout.
 
     Attributes:
         clusters: k.
@@ -81,22 +101,111 @@ class ClusteringParameters:
         rows_per_person: under epsilon, the most rows that one person has.
         match: of a vertical layout, the keys by which rows are matched in secret; None where both bring the
             same rows in the same order.
+        has_start: whether the job says where centres come from.
+        has_labels: whether the job says whether recipients get the clusters of rows.
+        has_bound: whether the job says how many rows one person has.
+
+    Raises:
+        UnfitError: they do not fit each other.
     """
 
-    clusters: int
-    layout: Layout
-    alice_columns: tuple[str, ...]
-    bob_columns: tuple[str, ...]
-    precision: int = 12
+    clusters: Annotated[int, Between(2, MAX_CLUSTERS)]
+    layout: Layout = Layout.HORIZONTAL
+    alice_columns: Annotated[Columns, Unread()]
+    bob_columns: Annotated[Columns, Unread()] = ()
+    precision: Annotated[int, Between(*PRECISIONS)] = 12
     scaling: Scaling = Scaling.RANGE
-    iterations: int = 20
-    tolerance: Fraction | None = None
+    iterations: Annotated[int, Between(1, MAX_ITERATIONS)] = 20
+    tolerance: Annotated[Fraction | None, Read(number, NUMBER)] = None
     start: Start = Start.PLUS_PLUS
-    centres: tuple[tuple[Fraction, ...], ...] = ()
+    centres: Annotated[tuple[tuple[Fraction, ...], ...], Read(_parse_centres, _CENTRES)] = ()
     labels: bool = True
-    epsilon: Fraction | None = None
-    rows_per_person: int = 1
-    match: KeyParameters | None = None
+    epsilon: Annotated[Fraction | None, Read(loss_term, NUMBER)] = None
+    rows_per_person: Annotated[int, Between(1, MAX_ROWS_PER_PERSON)] = 1
+    match: Annotated[KeyParameters | None, Unread()] = None
+    has_start: Annotated[bool, Given("start")] = False
+    has_labels: Annotated[bool, Given("labels")] = False
+    has_bound: Annotated[bool, Given("rows_per_person")] = False
+
+    def __post_init__(self) -> None:
+        if self.epsilon is not None and self.epsilon > MAX_EPSILON:
+            hint = "Lower it: so large an epsilon protects nobody."
+            raise UnfitError("epsilon", f"is above {MAX_EPSILON}", hint)
+        if self.centres and self.has_start:
+            raise UnfitError("start", "goes with no centres: there are both start and centres", _LEAVE)
+        if not self.has_start:
+            drawn = Start.PLUS_PLUS if self.match is None else Start.RANDOM
+            usual = Start.GIVEN if self.centres else drawn if self.epsilon is None else Start.UNIFORM
+            object.__setattr__(self, "start", usual)
+        if not self.has_labels:
+            object.__setattr__(self, "labels", self.match is None)
+        self._check_columns()
+        self._check_start()
+        if self.epsilon is not None:
+            self._check_noise()
+        elif self.has_bound:
+            problem = "is only for jobs with epsilon"
+            raise UnfitError("rows_per_person", problem, "Leave it out, or add epsilon.")
+        if self.match is not None:
+            self._check_match(self.match)
+
+    def _check_columns(self) -> None:
+        if taken := _TAKEN.intersection(self.names):
+            problem = f"has a column {min(taken)!r}, which is also the name of a column of the result"
+            key = "alice_columns" if self.layout is Layout.VERTICAL else "columns"
+            raise UnfitError(key, problem, "Give it another name in the job.")
+        if len(set(self.names)) < len(self.names):
+            raise UsageError("parameters names a column twice.", "Give each column its own name in the job.")
+        if self.centres and [len(row) for row in self.centres] != [len(self.names)] * self.clusters:
+            raise UnfitError(
+                "centres",
+                f"are not {self.clusters} rows of {len(self.names)} numbers",
+                "State each cluster's centre with a number for each column.",
+            )
+
+    def _check_start(self) -> None:
+        if self.start is Start.GIVEN and not self.centres:
+            problem = "asks for centres, but none are given"
+            raise UnfitError("start", problem, "Add centres = [[...], ...].")
+        if self.tolerance is not None and self.tolerance < 0:
+            raise UnfitError("tolerance", "is negative", "Write 0 to stop when no centre moves.")
+
+    def _check_noise(self) -> None:
+        if self.tolerance is not None:
+            raise UnfitError(
+                "tolerance",
+                "does not go with epsilon: when a run stops would depend on the data",
+                "Leave it out: with epsilon, the number of iterations is fixed.",
+            )
+        if self.start not in (Start.UNIFORM, Start.GIVEN):
+            raise UnfitError(
+                "start",
+                f"{self.start.value!r} does not go with epsilon: it uses rows without noise",
+                'Use start = "uniform" or state centres.',
+            )
+        if self.labels and self.layout is not Layout.HORIZONTAL:
+            raise UnfitError(
+                "labels",
+                "do not go with epsilon and this layout: nobody holds whole rows to label",
+                "Set labels = false.",
+            )
+
+    def _check_match(self, match: KeyParameters) -> None:
+        if self.labels:
+            problem = "do not go with parameters.match: they would show which rows match"
+            raise UnfitError("labels", problem, "Set labels = false.")
+        if self.start is Start.PLUS_PLUS:
+            raise UnfitError(
+                "start",
+                f"{self.start.value!r} does not go with parameters.match",
+                'Use start = "random" or "uniform", or state centres.',
+            )
+        if self.epsilon is not None and match.duplicates != ERROR:
+            raise UsageError(
+                f"parameters.match.duplicates {match.duplicates!r} does not go with epsilon: a row that is "
+                "taken away would give others of its key another partner.",
+                f"Use {ERROR!r}.",
+            )
 
     @property
     def neighbours(self) -> Neighbours:
@@ -123,153 +232,49 @@ class ClusteringParameters:
         return keys + tuple(name for name in self.values(role) if name not in keys)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedColumns(ClusteringParameters):
+    """Both parties bring the same columns.
+
+    Attributes:
+        alice_columns: the columns of both.
+    """
+
+    alice_columns: Annotated[Columns, Key("columns")]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bob_columns", self.alice_columns)
+        ClusteringParameters.__post_init__(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitColumns(ClusteringParameters):
+    """Each party brings columns of its own.
+
+    Attributes:
+        alice_columns: Alice's.
+        bob_columns: Bob's.
+        match: by which keys rows are matched in secret.
+    """
+
+    alice_columns: Columns
+    bob_columns: Columns
+    match: KeyParameters | None = None
+
+
+LAYOUTS: Final = Variants.by_word(
+    "layout",
+    {one.value: SplitColumns if one is Layout.VERTICAL else SharedColumns for one in Layout},
+    Layout.HORIZONTAL.value,
+)
+"""What `[parameters]` may hold, by the layout."""
+
+
 def parse(parameters: Mapping[str, Any]) -> ClusteringParameters:
     """Check the `[parameters]` of a job.
 
     Raises:
         UsageError: a key is unknown or missing, or a value impossible; names the place.
     """
-    layout = _choice(Layout, parameters, "layout", Layout.HORIZONTAL)
-    lists = _SPLIT_KEYS if layout is Layout.VERTICAL else _COLUMN_KEYS
-    known = {*_SHARED_KEYS, *lists, *(["match"] if layout is Layout.VERTICAL else [])}
-    reject_unknown(parameters, known, f"{_PLACE} ({layout.value})")
-    match = _match(parameters)
-    columns = [_names(parameters, key) for key in lists]
-    epsilon = loss_term(parameters["epsilon"], f"{_PLACE}.epsilon") if "epsilon" in parameters else None
-    if epsilon is not None and epsilon > MAX_EPSILON:
-        raise UsageError(
-            f"{_PLACE}.epsilon is above {MAX_EPSILON}.", "Lower it: so large an epsilon protects nobody."
-        )
-    given = "centres" in parameters
-    if given and "start" in parameters:
-        raise UsageError(f"{_PLACE} has both start and centres.", "Leave one of them out.")
-    drawn = Start.PLUS_PLUS if match is None else Start.RANDOM
-    usual = Start.GIVEN if given else drawn if epsilon is None else Start.UNIFORM
-    parsed = ClusteringParameters(
-        clusters=_within(parameters, "clusters", 2, MAX_CLUSTERS),
-        layout=layout,
-        alice_columns=columns[0],
-        bob_columns=columns[-1],
-        precision=_within(parameters, "precision", *PRECISIONS, default=12),
-        scaling=_choice(Scaling, parameters, "scaling", Scaling.RANGE),
-        iterations=_within(parameters, "iterations", 1, MAX_ITERATIONS, default=20),
-        tolerance=number(parameters["tolerance"], f"{_PLACE}.tolerance")
-        if "tolerance" in parameters
-        else None,
-        start=_choice(Start, parameters, "start", usual),
-        centres=_centres(parameters) if given else (),
-        labels=take(parameters, "labels", bool, _PLACE, match is None),
-        epsilon=epsilon,
-        rows_per_person=_within(parameters, "rows_per_person", 1, MAX_ROWS_PER_PERSON, default=1),
-        match=match,
-    )
-    _check_together(parsed, parameters)
-    _check_match(parsed)
-    return parsed
-
-
-def _match(parameters: Mapping[str, Any]) -> KeyParameters | None:
-    if "match" not in parameters:
-        return None
-    table: dict[str, Any] = take(parameters, "match", dict, _PLACE)
-    reject_unknown(table, _MATCH_KEYS, _MATCH)
-    return parse_keys(table, _MATCH)
-
-
-def _check_match(parsed: ClusteringParameters) -> None:
-    if parsed.match is None:
-        return
-    if parsed.labels:
-        raise UsageError(
-            f"{_PLACE}.labels do not go with {_MATCH}: they would show which rows match.",
-            "Set labels = false.",
-        )
-    if parsed.start is Start.PLUS_PLUS:
-        raise UsageError(
-            f"{_PLACE}.start {parsed.start.value!r} does not go with {_MATCH}.",
-            'Use start = "random" or "uniform", or state centres.',
-        )
-    if parsed.epsilon is not None and parsed.match.duplicates != ERROR:
-        raise UsageError(
-            f"{_MATCH}.duplicates {parsed.match.duplicates!r} does not go with epsilon: a row that is taken "
-            "away would give others of its key another partner.",
-            f"Use {ERROR!r}.",
-        )
-
-
-def _check_together(parsed: ClusteringParameters, parameters: Mapping[str, Any]) -> None:
-    if parsed.start is Start.GIVEN and not parsed.centres:
-        raise UsageError(
-            f"{_PLACE}.start asks for centres, but none are given.", "Add centres = [[...], ...]."
-        )
-    if parsed.tolerance is not None and parsed.tolerance < 0:
-        raise UsageError(f"{_PLACE}.tolerance is negative.", "Write 0 to stop when no centre moves.")
-    shape = [len(centre) for centre in parsed.centres]
-    if parsed.centres and shape != [len(parsed.names)] * parsed.clusters:
-        raise UsageError(
-            f"{_PLACE}.centres are not {parsed.clusters} rows of {len(parsed.names)} numbers.",
-            "State each cluster's centre with a number for each column.",
-        )
-    if len(set(parsed.names)) < len(parsed.names):
-        raise UsageError(f"{_PLACE} names a column twice.", "Give each column its own name in the job.")
-    if parsed.epsilon is None:
-        if "rows_per_person" in parameters:
-            raise UsageError(
-                f"{_PLACE}.rows_per_person is only for jobs with epsilon.", "Leave it out, or add epsilon."
-            )
-        return
-    if parsed.tolerance is not None:
-        raise UsageError(
-            f"{_PLACE}.tolerance does not go with epsilon: when a run stops would depend on the data.",
-            "Leave it out: with epsilon, the number of iterations is fixed.",
-        )
-    if parsed.start not in (Start.UNIFORM, Start.GIVEN):
-        raise UsageError(
-            f"{_PLACE}.start {parsed.start.value!r} does not go with epsilon: it uses rows without noise.",
-            'Use start = "uniform" or state centres.',
-        )
-    if parsed.labels and parsed.layout is not Layout.HORIZONTAL:
-        raise UsageError(
-            f"{_PLACE}.labels do not go with epsilon and this layout: nobody holds whole rows to label.",
-            "Set labels = false.",
-        )
-
-
-def _choice(kind: type[Any], parameters: Mapping[str, Any], key: str, default: Any) -> Any:
-    word = take(parameters, key, str, _PLACE, default.value)
-    try:
-        return kind(word)
-    except ValueError:
-        known = ", ".join(repr(member.value) for member in kind)
-        raise UsageError(f"{_PLACE}.{key} cannot be {word!r}.", f"Choose one of {known}.") from None
-
-
-def _within(
-    parameters: Mapping[str, Any], key: str, least: int, most: int, *, default: int | None = None
-) -> int:
-    value = take(parameters, key, int, _PLACE, default)
-    if not least <= value <= most:
-        raise UsageError(f"{_PLACE}.{key} is out of range.", f"Use {least} to {most}.")
-    return value
-
-
-def _names(parameters: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    names = take(parameters, key, list, _PLACE)
-    if not 1 <= len(names) <= MAX_COLUMNS or not all(isinstance(name, str) and name for name in names):
-        raise UsageError(
-            f"{_PLACE}.{key} is not a list of 1 to {MAX_COLUMNS} names.", 'Write ["...", "..."].'
-        )
-    taken = _TAKEN.intersection(names)
-    if taken:
-        raise UsageError(
-            f"{_PLACE}.{key} has a column {min(taken)!r}, which is also the name of a column of the result.",
-            "Give it another name in the job.",
-        )
-    return tuple(names)
-
-
-def _centres(parameters: Mapping[str, Any]) -> tuple[tuple[Fraction, ...], ...]:
-    rows = take(parameters, "centres", list, _PLACE)
-    if not all(isinstance(row, list) for row in rows):
-        raise UsageError(f"{_PLACE}.centres is not a list of lists.", 'Write [["1.5", "20"], ["3", "41"]].')
-    return tuple(tuple(number(value, f"{_PLACE}.centres") for value in row) for row in rows)
+    found: ClusteringParameters = Tables(LAYOUTS).of(table_of(parameters))
+    return found

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from commons.settings.marks import Between, OneOf, Parse, UnfitError, Wrong
 from smc.analyses.studies.columns import Schema
-from smc.analyses.studies.parameters import reject_unknown, take
+from smc.analyses.studies.parameters import read_parameters
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding
 from smc.planning.registry import AUTO, ENGINES, POOL_ENGINES
 from smc.planning.route import MAX_BITS
 from smc.protocols.spec import Modulus, parse_modulus
 
-_PLACE = "[parameters]"
-_KEYS = ("type", "bits", "engine", "offset", "x", "y", "delta_modulus", "pool")
 NUMBERS = ("integer", "decimal")
 """Kinds of columns that hold plain numbers."""
 
@@ -29,18 +28,54 @@ class ComparisonParameters:
         bits: numbers are in [offset, offset + 2**bits), in held units.
         engine: the planner's engine; its own choice unless the job names one.
         offset: what is taken off plain numbers before they are compared.
-        constants: public values for x or y in form PP, in held units.
+        x: a public value for x in form PP, in held units; None for a column.
+        y: the same for y.
         delta_modulus: modulus of shared results; 2 is XOR.
         pool: whether to use what a job `preparation` has prepared, if both parties have it.
+
+    Raises:
+        UnfitError: they do not fit each other.
     """
 
-    type: ComparisonType
-    bits: int
-    engine: str
-    offset: int
-    constants: Mapping[str, int]
-    delta_modulus: Modulus
+    type: Annotated[ComparisonType, Parse(ComparisonType.parse)]
+    bits: Annotated[int, Between(1, MAX_BITS)] = 32
+    engine: Annotated[str, OneOf(ENGINES), Wrong("is unknown", f"Use one of {', '.join(ENGINES)}.")] = AUTO
+    offset: int = 0
+    x: int | None = None
+    y: int | None = None
+    delta_modulus: Annotated[Modulus, Parse(parse_modulus)] = 2
     pool: bool = False
+
+    def __post_init__(self) -> None:
+        if self.offset and not {self.type.x, self.type.y} <= {Form.PN, Form.NP, Form.PP}:
+            raise UnfitError(
+                "offset",
+                f"can only be taken off plain numbers, and {self.type} has shared or encrypted ones",
+                "Leave offset out and hold non-negative numbers.",
+            )
+        for name, value in self.constants.items():
+            if self.form(name) is not Form.PP:
+                raise UnfitError(
+                    name,
+                    f"is a public number, but its form is {self.form(name).value}",
+                    "Use form PP for public numbers, or a column.",
+                )
+            if len(self.constants) == 2:
+                problem = "is a public number: both x and y are public numbers"
+                raise UnfitError(name, problem, "Compare at least one column.")
+            if not 0 <= value - self.offset < 1 << self.bits:
+                raise UnfitError(name, f"does not fit into {self.bits} bits", "Raise bits or set offset.")
+        if self.pool and self.engine not in POOL_ENGINES:
+            raise UnfitError(
+                "pool",
+                f"does not go with engine {self.engine!r}, which uses no pools",
+                f"Use one of {', '.join(POOL_ENGINES)}, or leave pool out.",
+            )
+
+    @property
+    def constants(self) -> Mapping[str, int]:
+        """Public values by the name of what they stand for."""
+        return {name: value for name, value in (("x", self.x), ("y", self.y)) if value is not None}
 
     def form(self, name: str) -> Form:
         """The form of x or y."""
@@ -53,44 +88,7 @@ def parse(parameters: Mapping[str, Any]) -> ComparisonParameters:
     Raises:
         UsageError: with the key that is wrong.
     """
-    reject_unknown(parameters, _KEYS, _PLACE)
-    kind = ComparisonType.parse(take(parameters, "type", str, _PLACE))
-    bits = take(parameters, "bits", int, _PLACE, 32)
-    if not 1 <= bits <= MAX_BITS:
-        raise UsageError(f"{_PLACE}, bits = {bits} is out of range.", f"Use 1 to {MAX_BITS}.")
-    engine = take(parameters, "engine", str, _PLACE, AUTO)
-    if engine not in ENGINES:
-        raise UsageError(f"{_PLACE}, engine {engine!r} is unknown.", f"Use one of {', '.join(ENGINES)}.")
-    offset = take(parameters, "offset", int, _PLACE, 0)
-    plain = {Form.PN, Form.NP, Form.PP}
-    if offset and not {kind.x, kind.y} <= plain:
-        raise UsageError(
-            f"{_PLACE}, offset can only be taken off plain numbers, and {kind} has shared or encrypted ones.",
-            "Leave offset out and hold non-negative numbers.",
-        )
-    constants: dict[str, int] = {}
-    for name, form in (("x", kind.x), ("y", kind.y)):
-        if name in parameters:
-            if form is not Form.PP:
-                raise UsageError(
-                    f"{_PLACE}, {name} is a public number, but its form is {form.value}.",
-                    "Use form PP for public numbers, or a column.",
-                )
-            constants[name] = take(parameters, name, int, _PLACE)
-    if len(constants) == 2:
-        raise UsageError(f"{_PLACE}: both x and y are public numbers.", "Compare at least one column.")
-    modulus = parse_modulus(take(parameters, "delta_modulus", str, _PLACE, "2"))
-    pool = take(parameters, "pool", bool, _PLACE, False)
-    if pool and engine not in POOL_ENGINES:
-        raise UsageError(
-            f"{_PLACE}, pool: engine {engine!r} uses no pools.",
-            f"Use one of {', '.join(POOL_ENGINES)}, or leave pool out.",
-        )
-    result = ComparisonParameters(kind, bits, engine, offset, constants, modulus, pool)
-    for name, value in constants.items():
-        if not 0 <= value - offset < 1 << bits:
-            raise UsageError(f"{_PLACE}, {name} does not fit into {bits} bits.", "Raise bits or set offset.")
-    return result
+    return read_parameters(ComparisonParameters, parameters)
 
 
 def check_kind(schema: Schema, holding: Holding, place: str) -> None:

@@ -21,14 +21,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from commons.settings.marks import Between, Key, OneOf, Read, UnfitError, Unread, Variants
+from commons.settings.reader import Tables
+from commons.settings.table import StrictTable
 from smc.analyses.records.conditions import days, held_constant
 from smc.analyses.studies.columns import Schema
-from smc.analyses.studies.parameters import reject_unknown, take
+from smc.analyses.studies.parameters import table_of
 from smc.errors import UsageError
 
 Ints = NDArray[np.int64]
@@ -43,6 +46,41 @@ _MAX_LABEL: Final = 100
 _MAX_BOUND: Final = 1 << 40
 
 
+def _parse_cuts(value: Any, place: str) -> tuple[str | int, ...]:
+    return _list(value, place, lambda cut: isinstance(cut, str | int) and not isinstance(cut, bool))
+
+
+def _parse_labels(value: Any, place: str) -> tuple[str, ...]:
+    return _list(
+        value,
+        place,
+        lambda label: isinstance(label, str) and 0 < len(label) <= _MAX_LABEL and '"' not in label,
+    )
+
+
+def _list(value: Any, place: str, fits: Callable[[Any], bool]) -> tuple[Any, ...]:
+    if not isinstance(value, Sequence) or isinstance(value, str) or not 1 <= len(value) <= MAX_CUTS + 1:
+        raise UsageError(f"{place} is not a list of 1 to {MAX_CUTS} entries.", "Write [..., ...].")
+    if not all(map(fits, value)):
+        raise UsageError(
+            f"{place} has an entry that does not fit.",
+            "Write whole numbers, quoted decimals or dates as cuts, and short texts as labels.",
+        )
+    return tuple(value)
+
+
+def _parse_end(value: Any, place: str) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"{place} is not a text.", "Name a column of dates, or write a date, in quotes.")
+    if _DATE.fullmatch(value):
+        days(value, place)
+    return value
+
+
+def _array(*types: str) -> Mapping[str, Any]:
+    return {"type": "array", "items": {"type": [*types]}, "minItems": 1, "maxItems": MAX_CUTS + 1}
+
+
 @dataclass(frozen=True, slots=True)
 class Cuts:
     """A category by cuts of a number or date.
@@ -51,13 +89,27 @@ class Cuts:
         name: of the derived column.
         column: the number or date.
         cuts: as the job has them, increasing.
-        labels: of the groups, one more than cuts.
+        labels: of the groups, one more than cuts; none in the making are those that say the cuts.
+
+    Raises:
+        UnfitError: there is not one label for each group.
     """
 
-    name: str
+    name: Annotated[str, Unread()]
     column: str
-    cuts: tuple[str | int, ...]
-    labels: tuple[str, ...]
+    cuts: Annotated[tuple[str | int, ...], Read(_parse_cuts, _array("string", "integer"))] = ()
+    labels: Annotated[tuple[str, ...], Read(_parse_labels, _array("string"))] = ()
+
+    def __post_init__(self) -> None:
+        if not self.cuts:
+            raise UnfitError("cuts", f"is not a list of 1 to {MAX_CUTS} entries", "Write cuts = [...].")
+        object.__setattr__(self, "labels", self.labels or tuple(_usual(self.cuts)))
+        if len(self.labels) != len(self.cuts) + 1 or len(set(self.labels)) < len(self.labels):
+            raise UnfitError(
+                "labels",
+                f"are not {len(self.cuts) + 1} different texts, one for each group",
+                "Write one label for each group, or leave labels out.",
+            )
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -113,14 +165,24 @@ class Difference:
             29 February on 1 March where there is no such day.
         lower: what is less counts as this; None to take the bound of the columns.
         upper: what is more counts as this; likewise.
+
+    Raises:
+        UsageError: it would be the same in every row.
     """
 
-    name: str
-    start: str
-    end: str
-    unit: str
-    lower: int | None
-    upper: int | None
+    name: Annotated[str, Unread()]
+    start: Annotated[str, Key("from"), Read(_parse_end, {"type": "string"})]
+    end: Annotated[str, Key("to"), Read(_parse_end, {"type": "string"})]
+    unit: Annotated[str, OneOf(UNITS)]
+    lower: Annotated[int | None, Between(-_MAX_BOUND, _MAX_BOUND)] = None
+    upper: Annotated[int | None, Between(-_MAX_BOUND, _MAX_BOUND)] = None
+
+    def __post_init__(self) -> None:
+        if not self.sources or self.start == self.end:
+            raise UsageError(
+                "it is the same in every row.",
+                "Name a column of dates in from or to, not the same in both.",
+            )
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -210,49 +272,21 @@ def parse_derived(value: Any, place: str) -> tuple[Derived, ...]:
                 f"{place} has a column {name!r}, which is not a plain word.",
                 "Use letters, digits, point, hyphen, underscore.",
             )
-        found[name] = _derived(name, table, f"{place}.{name}")
+        found[name] = Tables(DERIVED).of(table_of(table, f"{place}.{name}"), name=name)
     return _ordered(found, place)
 
 
-def _derived(name: str, table: Any, place: str) -> Derived:
-    if not isinstance(table, Mapping) or ("column" in table) == ("from" in table):
+def _choose(table: StrictTable) -> str:
+    if ("column" in table.table) == ("from" in table.table):
         raise UsageError(
-            f"{place} is neither a table of groups nor of a difference.",
+            f"{table.place} is neither a table of groups nor of a difference.",
             'Write column = "age" and cuts = [18, 65]; or from = "...", to = "..." and unit = "days".',
         )
-    if "column" in table:
-        reject_unknown(table, ("column", "cuts", "labels"), place)
-        column = take(table, "column", str, place)
-        cuts = _list(
-            table, "cuts", place, lambda cut: isinstance(cut, str | int) and not isinstance(cut, bool)
-        )
-        labels = tuple(_usual(cuts))
-        if "labels" in table:
-            labels = _list(table, "labels", place, _is_label)
-        if len(labels) != len(cuts) + 1 or len(set(labels)) < len(labels):
-            raise UsageError(
-                f"{place}.labels are not {len(cuts) + 1} different texts, one for each group.",
-                "Write one label for each group, or leave labels out.",
-            )
-        return Cuts(name, column, cuts, labels)
-    reject_unknown(table, ("from", "to", "unit", "lower", "upper"), place)
-    start, end = take(table, "from", str, place), take(table, "to", str, place)
-    for key, word in (("from", start), ("to", end)):
-        if _DATE.fullmatch(word):
-            days(word, f"{place}.{key}")
-    unit = take(table, "unit", str, place)
-    if unit not in UNITS:
-        raise UsageError(f"{place}.unit cannot be {unit!r}.", f"Choose one of {', '.join(map(repr, UNITS))}.")
-    lower, upper = (take(table, key, int, place) if key in table else None for key in ("lower", "upper"))
-    if any(bound is not None and abs(bound) > _MAX_BOUND for bound in (lower, upper)):
-        raise UsageError(f"{place}: a bound is beyond {_MAX_BOUND}.", "Write a smaller one.")
-    found = Difference(name, start, end, unit, lower, upper)
-    if not found.sources or start == end:
-        raise UsageError(
-            f"{place} is the same in every row.",
-            "Name a column of dates in from or to, not the same in both.",
-        )
-    return found
+    return "groups" if "column" in table.table else "difference"
+
+
+DERIVED: Final = Variants({"groups": Cuts, "difference": Difference}, _choose)
+"""What a table of a derived column may hold."""
 
 
 def _ordered(found: Mapping[str, Derived], place: str) -> tuple[Derived, ...]:
@@ -271,22 +305,6 @@ def _ordered(found: Mapping[str, Derived], place: str) -> tuple[Derived, ...]:
             )
         done |= {name: found[name] for name in ready}
     return tuple(done.values())
-
-
-def _list(table: Mapping[str, Any], key: str, place: str, fits: Callable[[Any], bool]) -> tuple[Any, ...]:
-    value = table.get(key)
-    if not isinstance(value, Sequence) or isinstance(value, str) or not 1 <= len(value) <= MAX_CUTS + 1:
-        raise UsageError(f"{place}.{key} is not a list of 1 to {MAX_CUTS} entries.", f"Write {key} = [...].")
-    if not all(map(fits, value)):
-        raise UsageError(
-            f"{place}.{key} has an entry that does not fit.",
-            "Write whole numbers, quoted decimals or dates as cuts, and short texts as labels.",
-        )
-    return tuple(value)
-
-
-def _is_label(label: Any) -> bool:
-    return isinstance(label, str) and 0 < len(label) <= _MAX_LABEL and '"' not in label
 
 
 def _usual(cuts: Sequence[str | int]) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Annotated, Final
 
+from commons.settings.marks import Between, OneOf, Terms
 from smc.analyses.disclosure.owned import Owned
 from smc.errors import DisclosureRefused
 
@@ -16,6 +17,9 @@ WITHHELD: Final = "withheld"
 SHOWN: Final = "shown"
 ZEROS: Final = (WITHHELD, SHOWN)
 """What becomes of cells of tables in which a side has nobody."""
+
+Count = Annotated[int, Between(0, MAX_LIMIT, f"Write 0 to {MAX_LIMIT}.")]
+"""A number in limits."""
 
 ASKED: Final = "by this bit, whoever brings chosen rows can ask in each run whether a person is there"
 """What whether limits on matches hold tells of single persons; it holds for the limits of either party."""
@@ -38,12 +42,12 @@ class Limits:
             cell they tell who is in it.
     """
 
-    minimum_group: int = 0
-    dominance: Fraction = Fraction(1)
-    minimum_set: int = 0
-    maximum_ratio: Fraction = Fraction(0)
-    minimum_intersection: int = 0
-    zeros: str = WITHHELD
+    minimum_group: Count = 0
+    dominance: Annotated[Fraction, Terms(MAX_LIMIT)] = Fraction(1)
+    minimum_set: Count = 0
+    maximum_ratio: Annotated[Fraction, Terms(MAX_LIMIT)] = Fraction(0)
+    minimum_intersection: Count = 0
+    zeros: Annotated[str, OneOf(ZEROS)] = WITHHELD
 
     def stricter(self, other: Limits) -> Limits:
         """The limits that satisfy both."""

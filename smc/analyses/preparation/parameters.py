@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from smc.analyses.studies.parameters import reject_unknown, take
-from smc.errors import UsageError
+from commons.settings.marks import Between, Wrong
+from smc.analyses.studies.parameters import read_parameters
 from smc.forms import Role
 from smc.planning.route import MAX_BITS
 
@@ -16,8 +16,6 @@ MAX_COMPARISONS: Final = 1 << 22
 
 MAX_BITS_OF_POOL: Final = MAX_BITS + 2
 """Shares of 128 bits are compared by wider numbers inside."""
-
-_PLACE: Final = "[parameters]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +28,9 @@ class PreparationParameters:
         x_at: who will hold x.
     """
 
-    count: int
-    bits: int
-    x_at: Role
+    count: Annotated[int, Between(1, MAX_COMPARISONS)]
+    bits: Annotated[int, Between(1, MAX_BITS_OF_POOL)] = 32
+    x_at: Annotated[Role, Wrong("is neither alice nor bob", 'Write x_at = "alice".')] = Role.ALICE
 
 
 def parse(parameters: Mapping[str, Any]) -> PreparationParameters:
@@ -41,14 +39,4 @@ def parse(parameters: Mapping[str, Any]) -> PreparationParameters:
     Raises:
         UsageError: with the key that is wrong.
     """
-    reject_unknown(parameters, ("count", "bits", "x_at"), _PLACE)
-    count = take(parameters, "count", int, _PLACE)
-    if not 1 <= count <= MAX_COMPARISONS:
-        raise UsageError(f"{_PLACE}, count = {count} is out of range.", f"Use 1 to {MAX_COMPARISONS}.")
-    bits = take(parameters, "bits", int, _PLACE, 32)
-    if not 1 <= bits <= MAX_BITS_OF_POOL:
-        raise UsageError(f"{_PLACE}, bits = {bits} is out of range.", f"Use 1 to {MAX_BITS_OF_POOL}.")
-    x_at = take(parameters, "x_at", str, _PLACE, Role.ALICE.value)
-    if x_at not in {role.value for role in Role}:
-        raise UsageError(f"{_PLACE}, x_at is neither alice nor bob.", 'Write x_at = "alice".')
-    return PreparationParameters(count, bits, Role(x_at))
+    return read_parameters(PreparationParameters, parameters)

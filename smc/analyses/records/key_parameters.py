@@ -11,64 +11,67 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from commons.errors import near
+from commons.settings.marks import Length, OneOf, Read, UnfitError, Wrong
 from smc.analyses.records.keys import DUPLICATES, ERROR
-from smc.analyses.records.normalization import DEFAULT_STEPS, KINDS, parse_steps
+from smc.analyses.records.normalization import DEFAULT_STEPS, KINDS, STEP_LIST, parse_steps
 from smc.analyses.studies.columns import Schema
-from smc.analyses.studies.parameters import reject_unknown, take
+from smc.analyses.studies.parameters import table_of
 from smc.errors import UsageError
 from smc.forms import Role
 
 MAX_KEYS: Final = 16
 """Most key columns of one job."""
 
-KEY_PARAMETERS: Final = ("keys", "normalization", "duplicates")
-"""The keys that `parse_keys` reads."""
+Recipes = tuple[tuple[str, tuple[str, ...]], ...]
+"""Columns and the normalization steps of each."""
+
+
+def _parse_recipes(given: Any, place: str) -> Recipes:
+    steps = table_of(given, place).table
+    return tuple((name, parse_steps(one, f"{place}.{name}")) for name, one in steps.items())
 
 
 @dataclass(frozen=True, slots=True)
 class KeyParameters:
-    """Parsed parameters.
+    """How rows are matched by exact keys.
 
     Attributes:
-        recipes: the key columns, in the order of the job, and the normalization steps of each.
+        keys: the key columns, the same for both sides, in the order of the job.
+        normalization: of some of them the steps.
         duplicates: one of `smc.analyses.records.keys.DUPLICATES`.
+
+    Raises:
+        UnfitError: there are steps of another column.
     """
 
-    recipes: tuple[tuple[str, tuple[str, ...]], ...]
-    duplicates: str
+    keys: Annotated[
+        tuple[str, ...],
+        Length(1, MAX_KEYS),
+        Wrong(f"is not a list of 1 to {MAX_KEYS} columns", 'Write keys = ["id"].'),
+    ]
+    normalization: Annotated[
+        Recipes, Read(_parse_recipes, {"type": "object", "additionalProperties": STEP_LIST})
+    ] = ()
+    duplicates: Annotated[str, OneOf(DUPLICATES)] = ERROR
+
+    def __post_init__(self) -> None:
+        for name, _ in self.normalization:
+            if name not in self.keys:
+                raise UnfitError("normalization", f"has an unknown key {name!r}", near(name, self.keys))
+
+    @property
+    def recipes(self) -> Recipes:
+        """The key columns, in the order of the job, and the normalization steps of each."""
+        given = dict(self.normalization)
+        return tuple((name, given.get(name, DEFAULT_STEPS)) for name in self.keys)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The key columns, the same for both sides."""
-        return tuple(name for name, _ in self.recipes)
-
-
-def parse_keys(parameters: Mapping[str, Any], place: str) -> KeyParameters:
-    """Read how rows are matched; other keys are the caller's.
-
-    Args:
-        parameters: with `keys`, `normalization` and `duplicates`.
-        place: how errors call them.
-
-    Raises:
-        UsageError: one is missing or impossible; names its place.
-    """
-    names: list[Any] = take(parameters, "keys", list, place)
-    if not 1 <= len(names) <= MAX_KEYS or any(not isinstance(name, str) for name in names):
-        raise UsageError(f"{place}.keys is not a list of 1 to {MAX_KEYS} columns.", 'Write keys = ["id"].')
-    if len(set(names)) < len(names):
-        raise UsageError(f"{place}.keys names a column twice.", "Name each column once.")
-    duplicates = take(parameters, "duplicates", str, place, ERROR)
-    if duplicates not in DUPLICATES:
-        raise UsageError(
-            f"{place}.duplicates cannot be {duplicates!r}.", f"Choose one of {', '.join(DUPLICATES)}."
-        )
-    recipes: dict[str, Any] = take(parameters, "normalization", dict, place, {})
-    reject_unknown(recipes, names, f"{place}.normalization")
-    given = {name: parse_steps(steps, f"{place}.normalization.{name}") for name, steps in recipes.items()}
-    return KeyParameters(tuple((name, given.get(name, DEFAULT_STEPS)) for name in names), duplicates)
+        return self.keys
 
 
 def check_keys(parameters: KeyParameters, schemas: Mapping[str, Schema], role: Role) -> None:

@@ -209,3 +209,6 @@ STEPS: Final[Mapping[str, Step]] = MappingProxyType(
     }
 )
 """The steps by name."""
+
+STEP_LIST: Final[Mapping[str, Any]] = {"type": "array", "items": {"enum": [*STEPS]}, "uniqueItems": True}
+"""JSON Schema of what `parse_steps` takes."""

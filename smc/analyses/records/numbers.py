@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
@@ -11,6 +12,9 @@ from smc.analyses.studies.loss import MAX_TERM
 from smc.errors import UsageError
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?|[+-]?[0-9]{1,30}/[0-9]{1,30}")
+
+NUMBER: Final[Mapping[str, Any]] = {"type": ["integer", "string"], "pattern": _NUMBER.pattern}
+"""JSON Schema of what `number` takes."""
 
 
 def number(value: Any, place: str) -> Fraction:

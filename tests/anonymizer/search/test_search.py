@@ -100,7 +100,7 @@ def test_nothing_to_search_for_and_no_file(tmp_path):
     with pytest.raises(FileError):
         SearchSpace.read(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("a = ", encoding="utf-8")
-    with pytest.raises(SpecError, match="not TOML"):
+    with pytest.raises(SpecError, match="not valid TOML"):
         SearchSpace.read(tmp_path / "bad.toml")
     with pytest.raises(SpecError, match="no method 'samplin'"):
         space(TEXT.replace('"sampling"', '"samplin"')).spec(

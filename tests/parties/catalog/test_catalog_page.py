@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from commons.settings.table import StrictTable
 from parties.catalog.columns import TYPES
 from parties.catalog.databases import DRIVERS
-from parties.catalog.declaration import FILES, KINDS, load_catalog
+from parties.catalog.declaration import load_catalog
+from parties.catalog.tables import FILES, KINDS
 from parties.cli.drafts import add
 from parties.errors import ConfigError
-from parties.toml import StrictTable
 
 PAGE = Path(__file__).parents[3] / "docs" / "catalog.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from commons.settings.toml import parse
 from parties.catalog.batch import positions
 from parties.catalog.checking import below_limits, checked
 from parties.catalog.confirming import confirmed, proposal
@@ -19,7 +20,6 @@ from parties.catalog.drafting import MAX_COLUMNS, draft, sniffed
 from parties.catalog.loading import load
 from parties.catalog.rendering import text_of
 from parties.errors import ConfigError, DataError
-from parties.toml import parse
 from tests.parties.catalog.test_dialect import written
 
 HOSPITAL = """\

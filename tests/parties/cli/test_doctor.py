@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from parties.errors import CONFIG, UNAVAILABLE
+from commons.exits import CONFIG, UNAVAILABLE
 from parties.ledger.book import Ledger
 from parties.ledger.entries import DENIED
 from scripts.processes import tried

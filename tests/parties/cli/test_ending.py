@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from parties.errors import CONFIG, INTERRUPTED, REFUSED, UNREAD, USAGE
+from commons.exits import CONFIG, INTERRUPTED, REFUSED, UNREAD, USAGE
 from scripts.processes import COMMAND
 
 ENTRY = (sys.executable, "-c", "from parties.cli.entry import main; main()")

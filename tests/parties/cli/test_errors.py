@@ -10,18 +10,10 @@ import sys
 import click
 import pytest
 
+from commons.exits import BAD_DATA, CONFIG, DISK, INTERNAL, INTERRUPTED, REFUSED, RETRY, UNAVAILABLE, USAGE
 from parties.cli import output
 from parties.cli.main import ENTRIES
 from parties.errors import (
-    BAD_DATA,
-    CONFIG,
-    DISK,
-    INTERNAL,
-    INTERRUPTED,
-    REFUSED,
-    RETRY,
-    UNAVAILABLE,
-    USAGE,
     BudgetError,
     ConfigError,
     DaemonUnavailable,

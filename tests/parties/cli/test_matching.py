@@ -7,9 +7,9 @@ import csv
 import pytest
 
 import duetto
+from commons.settings.toml import parse
 from parties.bench.people import people
 from parties.errors import DataError
-from parties.toml import parse
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness

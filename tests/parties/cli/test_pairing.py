@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import json
 
+from commons.exits import BAD_DATA, CONFIG, USAGE
 from parties.config import load
-from parties.errors import BAD_DATA, CONFIG, USAGE
 
 
 def test_pair_asks_and_heeds_no(homes, monkeypatch, called):

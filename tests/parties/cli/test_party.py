@@ -13,9 +13,9 @@ import subprocess
 import pytest
 import tomli_w
 
+from commons.exits import BAD_DATA, CONFIG, UNAVAILABLE, USAGE
 from parties.client import job_text
 from parties.config import load
-from parties.errors import BAD_DATA, CONFIG, UNAVAILABLE, USAGE
 from scripts.processes import COMMAND, ended, started, tried
 from tests.parties.jobs.institutions import ALLOWED, job
 

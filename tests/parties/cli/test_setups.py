@@ -21,8 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from commons.exits import CONFIG, UNAVAILABLE
 from parties.config import load
-from parties.errors import CONFIG, UNAVAILABLE
 from parties.pki import certificate
 from parties.pki.files import PRIVATE
 from scripts.processes import COMMAND, free_port

@@ -14,19 +14,13 @@ from importlib.metadata import version
 
 import pytest
 
+from commons.exits import UNAVAILABLE
 from parties.cluster.connecting import Members, connect
 from parties.cluster.executor import ClusterExecutor
 from parties.cluster.work import work
 from parties.config import Address, Compute, Dask
 from parties.doctor import Status, examine_cluster
-from parties.errors import (
-    UNAVAILABLE,
-    ClusterError,
-    ClusterMismatch,
-    ClusterUnavailable,
-    ConfigError,
-    exit_code,
-)
+from parties.errors import ClusterError, ClusterMismatch, ClusterUnavailable, ConfigError, exit_code
 from parties.jobs.faults import from_code
 from parties.release import release
 from smc.ciphers.paillier import Ciphertexts, OwnPaillier

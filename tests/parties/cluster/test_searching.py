@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from commons.exits import CONFIG, OK, UNAVAILABLE
 from parties.cli import main as command
-from parties.errors import CONFIG, OK, UNAVAILABLE
 from tests.anonymizer.choosing.test_choosing import SPEC
 from tests.anonymizer.choosing.test_choosing import people as guests
 from tests.anonymizer.search.test_search import TEXT, people

@@ -154,7 +154,7 @@ def test_no_query_writes(tmp_path, database, query, monkeypatch):
     if not is_single(query):
         with pytest.raises(ConfigError, match="more than one statement"):
             declared(tmp_path, database, query)
-        monkeypatch.setattr("parties.catalog.declaration.is_single", lambda _: True)
+        monkeypatch.setattr("parties.catalog.tables.is_single", lambda _: True)
         monkeypatch.setattr(databases, "is_single", lambda _: True)
     with pytest.raises(DataError) as caught:
         load(declared(tmp_path, database, query, {"age": COLUMNS["age"]}), ["age"])

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
+from commons.exits import USAGE
 from parties.cli.own_keys import keys as keys_group
 from parties.config import load
-from parties.errors import USAGE, PairingError
+from parties.errors import PairingError
 from parties.pki import certificate, home, pairing
 from parties.pki.offers import Renewals, accept, offered
 from parties.pki.renewal import renew

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
+from commons.exits import REFUSED
 from parties.cli.policy import COMMANDS
-from parties.errors import REFUSED, ConfigError, PolicyError
+from parties.errors import ConfigError, PolicyError
 from parties.policy import EXAMPLE
 from parties.policy.drafting import NoisyRule, add_rule
 from parties.policy.rules import load_policy

@@ -18,15 +18,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from smc.analyses.records.key_parameters import KEY_PARAMETERS, KeyParameters, parse_keys
+from commons.settings.marks import Inline, OneOf, Read, UnfitError, Wrong
+from smc.analyses.records.key_parameters import KeyParameters
 from smc.analyses.records.keys import ERROR
-from smc.analyses.records.numbers import loss_term, number
+from smc.analyses.records.numbers import NUMBER, loss_term, number
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.facts import Asked, ExactFigures, Stated, Whom
 from smc.analyses.studies.neighbours import Neighbours
-from smc.analyses.studies.parameters import reject_unknown, take
+from smc.analyses.studies.parameters import read_parameters
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import MAX_SCALE, Declared
@@ -58,10 +59,14 @@ class ValueColumn:
         upper: the same.
     """
 
-    side: Role
+    side: Annotated[Role, Wrong("is neither alice nor bob", 'Write side = "alice" or side = "bob".')]
     column: str
-    lower: Fraction | None = None
-    upper: Fraction | None = None
+    lower: Annotated[Fraction | None, Read(number, NUMBER)] = None
+    upper: Annotated[Fraction | None, Read(number, NUMBER)] = None
+
+    def __post_init__(self) -> None:
+        if self.lower is not None and self.upper is not None and self.lower > self.upper:
+            raise UnfitError("lower", "is above upper", "Exchange the two bounds.")
 
     @property
     def name(self) -> str:
@@ -77,11 +82,36 @@ class FigureParameters:
         output: one of `OUTPUTS`.
         values: the columns, in the order of the job.
         epsilon: of the whole release, or None for exact results.
+
+    Raises:
+        UnfitError: there are too many values, or they do not fit the output; or epsilon does not.
     """
 
-    output: str
+    output: Annotated[str, OneOf(OUTPUTS)]
     values: tuple[ValueColumn, ...] = ()
-    epsilon: Fraction | None = None
+    epsilon: Annotated[Fraction | None, Read(loss_term, NUMBER)] = None
+
+    def __post_init__(self) -> None:
+        if self.epsilon is not None and self.output == SHARES:
+            raise UnfitError("epsilon", "does not go with shares, which are not noisy", "Leave it out.")
+        few, many = {SIZE: (0, 0), STATISTICS: (1, MAX_VALUES), SHARES: (0, MAX_VALUES)}[self.output]
+        if not few <= len(self.values) <= many:
+            raise UnfitError(
+                "values",
+                f"is wrong: {len(self.values)} columns do not fit the output {self.output!r}",
+                f"Name 1 to {MAX_VALUES} for statistics, up to {MAX_VALUES} for shares, none for the size.",
+            )
+        if len({value.name for value in self.values}) < len(self.values):
+            raise UnfitError("values", "names a column twice", "Name each column once.")
+        if self.epsilon is None and any(
+            value.lower is not None or value.upper is not None for value in self.values
+        ):
+            raise UnfitError(
+                "values",
+                "has lower or upper, which need noise (epsilon): without it the bounds are those that the "
+                "catalogs declare, by which limits are measured",
+                "Leave lower and upper out, or add epsilon.",
+            )
 
     def value_columns(self, role: Role) -> tuple[str, ...]:
         """The value columns that a side brings."""
@@ -122,7 +152,7 @@ class AggregateParameters(FigureParameters):
         keys: by which rows are matched.
     """
 
-    keys: KeyParameters
+    keys: Annotated[KeyParameters, Inline()]
 
     def columns(self, role: Role) -> tuple[str, ...]:
         """The columns that a side brings: keys, then values that are not keys."""
@@ -152,64 +182,7 @@ def parse(parameters: Mapping[str, Any]) -> AggregateParameters:
     Raises:
         UsageError: a key is unknown, missing or impossible, or does not fit the output.
     """
-    keys = parse_keys(parameters, "parameters")
-    reject_unknown(parameters, (*KEY_PARAMETERS, "output", "values", "epsilon"), "parameters")
-    output = take(parameters, "output", str, "parameters")
-    if output not in OUTPUTS:
-        raise UsageError(f"parameters.output cannot be {output!r}.", f"Choose one of {', '.join(OUTPUTS)}.")
-    epsilon = None
-    if "epsilon" in parameters:
-        if output == SHARES:
-            raise UsageError(
-                "parameters.epsilon does not go with shares, which are not noisy.", "Leave it out."
-            )
-        epsilon = loss_term(parameters["epsilon"], "parameters.epsilon")
-    values = parse_values(parameters, output, noisy=epsilon is not None)
-    return AggregateParameters(keys=keys, output=output, values=values, epsilon=epsilon)
-
-
-def parse_values(parameters: Mapping[str, Any], output: str, *, noisy: bool) -> tuple[ValueColumn, ...]:
-    """Read `[[parameters.values]]`.
-
-    Args:
-        parameters: of the job.
-        output: for which they are.
-        noisy: whether there is noise, and values are clamped to bounds of the job's choice.
-
-    Raises:
-        UsageError: a value is impossible, there are too many, or they do not fit the output.
-    """
-    tables: list[Any] = take(parameters, "values", list, "parameters", [])
-    if len(tables) > MAX_VALUES or (output == SIZE and tables) or (output == STATISTICS and not tables):
-        raise UsageError(
-            f"parameters.values: {len(tables)} columns do not fit the output {output!r}.",
-            f"Name 1 to {MAX_VALUES} for statistics, up to {MAX_VALUES} for shares, none for the size.",
-        )
-    values = tuple(_value(table, f"parameters.values[{place}]") for place, table in enumerate(tables))
-    if len({value.name for value in values}) < len(values):
-        raise UsageError("parameters.values names a column twice.", "Name each column once.")
-    if not noisy and any((value.lower, value.upper) != (None, None) for value in values):
-        raise UsageError(
-            "parameters.values: lower and upper need noise (epsilon). Without it the bounds are those that "
-            "the catalogs declare, by which limits are measured.",
-            "Leave lower and upper out, or add epsilon.",
-        )
-    return values
-
-
-def _value(table: Any, place: str) -> ValueColumn:
-    if not isinstance(table, Mapping):
-        raise UsageError(f"{place} is not a table.", 'Write side = "alice", column = "...".')
-    reject_unknown(table, ("side", "column", "lower", "upper"), place)
-    side = take(table, "side", str, place)
-    if side not in {role.value for role in Role}:
-        raise UsageError(f"{place}.side is neither alice nor bob.", 'Write side = "alice" or side = "bob".')
-    lower, upper = (
-        number(table[key], f"{place}.{key}") if key in table else None for key in ("lower", "upper")
-    )
-    if lower is not None and upper is not None and lower > upper:
-        raise UsageError(f"{place}: lower is above upper.", "Exchange the two bounds.")
-    return ValueColumn(Role(side), take(table, "column", str, place), lower, upper)
+    return read_parameters(AggregateParameters, parameters)
 
 
 def declared(value: ValueColumn, schema: Schema | None) -> Declared:

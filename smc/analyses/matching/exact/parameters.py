@@ -13,21 +13,32 @@ date_of_birth = ["date"]
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
 
-from smc.analyses.records.key_parameters import KEY_PARAMETERS, KeyParameters, parse_keys
-from smc.analyses.studies.parameters import reject_unknown
+from commons.settings.marks import OneOf
+from smc.analyses.records.key_parameters import KeyParameters
+from smc.analyses.studies.parameters import read_parameters
 
 KEYS: Final = "keys"
 """The output that shows which local keys the other side has."""
 
 
-def parse(parameters: Mapping[str, Any]) -> KeyParameters:
+@dataclass(frozen=True, slots=True)
+class ExactParameters(KeyParameters):
+    """By which keys rows are matched, and what is shown.
+
+    Attributes:
+        output: always `KEYS`.
+    """
+
+    output: Annotated[str, OneOf((KEYS,))] = KEYS
+
+
+def parse(parameters: Mapping[str, Any]) -> ExactParameters:
     """Read `[parameters]` without `method`.
 
     Raises:
         UsageError: a key is unknown, missing or impossible; names its place.
     """
-    found = parse_keys(parameters, "parameters")
-    reject_unknown(parameters, (*KEY_PARAMETERS, "output"), "parameters")
-    return found
+    return read_parameters(ExactParameters, parameters)

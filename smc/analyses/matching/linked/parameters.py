@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.matching.aggregates.parameters import SIZE, STATISTICS, FigureParameters, parse_values
+from smc.analyses.matching.aggregates.parameters import SIZE, STATISTICS, FigureParameters
 from smc.analyses.matching.tolerant import parameters as tolerant
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
-from smc.analyses.studies.parameters import reject_unknown, take
+from smc.analyses.studies.parameters import read_parameters, reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import Role
 
@@ -67,9 +67,8 @@ def parse(parameters: Mapping[str, Any]) -> LinkedParameters:
         )
     if "epsilon" in parameters:
         raise UsageError(_noise(matching), "Leave epsilon out for exact figures, or match by exact keys.")
-    return LinkedParameters(
-        matching, FigureParameters(output=output, values=parse_values(parameters, output, noisy=False))
-    )
+    figures: dict[str, Any] = {key: given[key] for key in ("output", "values") if key in given}
+    return LinkedParameters(matching, read_parameters(FigureParameters, figures))
 
 
 def moved_pairs(parameters: TolerantParameters) -> int:

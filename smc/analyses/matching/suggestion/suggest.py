@@ -21,7 +21,8 @@ from smc.analyses.matching.suggestion import menu
 from smc.analyses.matching.suggestion.errors import DEFAULT_ERRORS, ErrorModel, Texts, corrupted
 from smc.analyses.matching.suggestion.roles import BORN
 from smc.analyses.matching.tolerant.coverage import Coverage
-from smc.analyses.matching.tolerant.parameters import DEFAULT_STEPS, TolerantParameters
+from smc.analyses.matching.tolerant.encoding import DEFAULT_STEPS
+from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.plain import claims, ranked_pairs
 from smc.analyses.matching.tolerant.records import prepare, ranked
 from smc.analyses.matching.tolerant.study import TOLERANT

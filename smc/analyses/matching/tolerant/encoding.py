@@ -15,18 +15,25 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from commons.settings.marks import Between, Read
 from smc.analyses.matching.tolerant.similarity import MAX_ONES
+from smc.analyses.records.normalization import STEP_LIST, parse_steps
 from smc.pieces import each
 
 Octet = NDArray[np.uint8]
 
 MAX_WEIGHT: Final = 8
 """One digest of 64 bytes has a place in it for each bit that a gram sets."""
+
+MAX_Q: Final = 4
+
+DEFAULT_STEPS: Final = ("width", "transliterate", "lower", "strip-accents", "collapse-spaces")
+"""The normalization of columns for which the job gives none; they leave dates as they are."""
 
 _PAD: Final = "\x00"
 _PLACE_BYTES: Final = 8
@@ -44,9 +51,9 @@ class Field:
     """
 
     column: str
-    weight: int
-    q: int
-    normalization: tuple[str, ...]
+    weight: Annotated[int, Between(1, MAX_WEIGHT)] = 1
+    q: Annotated[int, Between(1, MAX_Q)] = 2
+    normalization: Annotated[tuple[str, ...], Read(parse_steps, STEP_LIST)] = DEFAULT_STEPS
 
 
 @dataclass(frozen=True, slots=True)

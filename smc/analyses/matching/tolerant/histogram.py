@@ -19,16 +19,15 @@ emptied and filled again, so that s = 2 max(1 + 2 P, 2 P R). Which side claims i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Final
 
-from smc.analyses.records.numbers import loss_term
+from commons.settings.marks import Parse, Read, UnfitError, Unread
+from smc.analyses.records.numbers import NUMBER, loss_term
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.neighbours import Neighbours
-from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.secret.laplace import DiscreteLaplace
 
@@ -48,7 +47,20 @@ MAX_DELTA: Final = Fraction(1, 1 << 40)
 NEIGHBOURS: Final = Neighbours(1, rows_public=True)
 """What the guarantee is about: one person is one row, and the numbers of rows are public."""
 
-_KEYS: Final = ("epsilon", "lowest", "highest")
+
+def _parse_end(text: str) -> Fraction:
+    try:
+        value = Fraction(text) if len(text) <= len("0.00") else None
+    except (ValueError, ZeroDivisionError):
+        value = None
+    if value is None or (100 * value).denominator != 1:
+        raise UsageError(
+            f"{text[:20]!r} is not a decimal in hundredths.", f'Write such as "{float(LOWEST)}".'
+        )
+    return value
+
+
+End = Annotated[Fraction, Parse(_parse_end)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +71,49 @@ class Histogram:
         epsilon: of the histogram, positive.
         lowest: the least threshold that can be chosen, in whole hundredths.
         highest: the largest one.
-        sensitivity: s, by how much the counts of neighbours differ together.
+        sensitivity: s, by how much the counts of neighbours differ together; the rest of the job decides it.
+
+    Raises:
+        UnfitError: there is no epsilon.
     """
 
-    epsilon: Fraction
-    lowest: Fraction
-    highest: Fraction
-    sensitivity: int
+    epsilon: Annotated[Fraction, Read(loss_term, NUMBER)] = Fraction(0)
+    lowest: End = LOWEST
+    highest: End = HIGHEST
+    sensitivity: Annotated[int, Unread()] = 0
+
+    def __post_init__(self) -> None:
+        if not self.epsilon:
+            raise UnfitError("epsilon", "is missing", 'Write epsilon = "1".')
+
+    def of(self, threshold: Fraction, passes: int, ranks: int) -> Histogram:
+        """The histogram of a job.
+
+        Args:
+            threshold: the stated one, from which the choice begins.
+            passes: of the job.
+            ranks: of the job; 0 where rows meet in buckets.
+
+        Raises:
+            UnfitError: it does not fit the job.
+            UsageError: its noise cannot be drawn.
+        """
+        if not ranks:
+            raise UnfitError(
+                "histogram",
+                "goes with ranks only: in buckets one row can change too many scores",
+                "Write ranks = 1, or state the threshold alone.",
+            )
+        if not EDGES[0] < self.lowest <= threshold <= self.highest < EDGES[-1]:
+            raise UnfitError(
+                "histogram",
+                "does not fit: the stated threshold has to lie between lowest and highest, and these between "
+                f"{float(EDGES[0])} and {float(EDGES[-1])}",
+                "Change one of the three; the choice begins at the stated threshold.",
+            )
+        found = replace(self, sensitivity=sensitivity(passes, ranks))
+        _ = found.noise
+        return found
 
     @property
     def noise(self) -> DiscreteLaplace:
@@ -105,53 +153,3 @@ class Chosen:
 def sensitivity(passes: int, ranks: int) -> int:
     """By how much the counts of neighbours differ at most, added up over the bins."""
     return 2 * max(1 + 2 * passes, 2 * passes * ranks)
-
-
-def parse(table: Any, place: str, threshold: Fraction, passes: int, ranks: int) -> Histogram:
-    """Check `[parameters.histogram]`.
-
-    Args:
-        table: of the job.
-        place: of the table in the job.
-        threshold: the stated one, from which the choice begins.
-        passes: of the job.
-        ranks: of the job; 0 where rows meet in buckets.
-
-    Raises:
-        UsageError: a value is missing or impossible; names the place.
-    """
-    if not isinstance(table, Mapping):
-        raise UsageError(f"{place} is not a table.", f'Write [{place}] with epsilon = "1".')
-    reject_unknown(table, _KEYS, place)
-    if not ranks:
-        raise UsageError(
-            f"{place} goes with ranks only: in buckets one row can change too many scores.",
-            "Write ranks = 1, or state the threshold alone.",
-        )
-    if "epsilon" not in table:
-        raise UsageError(f"{place}.epsilon is missing.", 'Write epsilon = "1".')
-    ends = [_end(table, name, place, default) for name, default in (("lowest", LOWEST), ("highest", HIGHEST))]
-    lowest, highest = ends
-    if not EDGES[0] < lowest <= threshold <= highest < EDGES[-1]:
-        raise UsageError(
-            f"{place}: the stated threshold has to lie between lowest and highest, and these between "
-            f"{float(EDGES[0])} and {float(EDGES[-1])}.",
-            "Change one of the three; the choice begins at the stated threshold.",
-        )
-    epsilon = loss_term(table["epsilon"], f"{place}.epsilon")
-    found = Histogram(epsilon, lowest, highest, sensitivity(passes, ranks))
-    _ = found.noise
-    return found
-
-
-def _end(table: Mapping[str, Any], name: str, place: str, default: Fraction) -> Fraction:
-    text = take(table, name, str, place, str(float(default)))
-    try:
-        value = Fraction(text) if len(text) <= len("0.00") else None
-    except (ValueError, ZeroDivisionError):
-        value = None
-    if value is None or (100 * value).denominator != 1:
-        raise UsageError(
-            f"{place}.{name} is not a decimal in hundredths.", f'Write {name} = "{float(default)}".'
-        )
-    return value

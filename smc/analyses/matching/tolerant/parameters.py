@@ -6,16 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from commons.settings.marks import Between, Given, Length, OneOf, Parse, Read, Repeated, UnfitError, Wrong
+from commons.settings.reader import fields_of
 from smc.analyses.matching.tolerant.blocking import YEAR, KeyPart
-from smc.analyses.matching.tolerant.encoding import MAX_WEIGHT, Field
+from smc.analyses.matching.tolerant.encoding import DEFAULT_STEPS, Field
 from smc.analyses.matching.tolerant.histogram import FLOOR, Histogram
-from smc.analyses.matching.tolerant.histogram import parse as parse_histogram
 from smc.analyses.matching.tolerant.similarity import Rule
-from smc.analyses.records.normalization import DATE, parse_steps
+from smc.analyses.records.normalization import DATE
 from smc.analyses.studies.columns import Schema
-from smc.analyses.studies.parameters import reject_unknown, take
+from smc.analyses.studies.parameters import read_parameters
 from smc.errors import UsageError
 from smc.secret.common_ones import PAD_BYTES
 
@@ -27,29 +28,52 @@ MODES: Final = (NONE, GREEDY, LARGEST)
 REFUSE: Final = "refuse"
 ACCEPT: Final = "accept"
 
-DEFAULT_STEPS: Final = ("width", "transliterate", "lower", "strip-accents", "collapse-spaces")
-"""The normalization of columns for which the job gives none; they leave dates as they are."""
-
 MAX_FIELDS: Final = 64
 MAX_PASSES: Final = 16
 MAX_BITS: Final = 4096
 MIN_BITS: Final = 64
 MAX_ROUNDS: Final = 16
 MAX_RANKS: Final = 8
-MAX_Q: Final = 4
 LONGEST_SALT: Final = 100
 MIN_THRESHOLD: Final = Fraction(1, 20)
 
-_PLACE: Final = "parameters"
 PAIRS: Final = "pairs"
 """The output that shows which local rows were paired."""
 
-KEYS: Final = (
-    "fields", "bits", "threshold", "blocking", "bucket", "load", "overflow", "ranks", "one_to_one", "rounds",
-    "salt", "show", "output", "histogram",
-)  # fmt: skip
-_FIELD_KEYS: Final = ("column", "weight", "q", "normalization")
 _DECIMAL: Final = re.compile(r"0\.[0-9]{1,4}|1(\.0{1,4})?")
+_GRAMMAR: Final = 'Write blocking = [["surname:soundex", "date_of_birth:year"], ["postcode:value"]].'
+
+
+def _parse_threshold(text: str) -> Fraction:
+    value = Fraction(text) if _DECIMAL.fullmatch(text) else Fraction(0)
+    if not MIN_THRESHOLD <= value <= 1:
+        raise UsageError(
+            f"{text[:20]!r} is not a decimal from 0.05 to 1 with at most four digits after the point.",
+            'Write the least Dice coefficient of a match, such as threshold = "0.6".',
+        )
+    return value
+
+
+def _parse_blocking(value: Any, place: str) -> tuple[tuple[KeyPart, ...], ...]:
+    if not isinstance(value, list) or not 1 <= len(value) <= MAX_PASSES:
+        raise UsageError(f"{place} must hold 1 to {MAX_PASSES} passes.", _GRAMMAR)
+    found = []
+    for number, key in enumerate(value):
+        where = f"{place}[{number}]"
+        if not isinstance(key, list) or not all(isinstance(text, str) for text in key):
+            raise UsageError(f"{where} is not a list of texts.", 'Write ["...", "..."].')
+        found.append(tuple(KeyPart.parse(part, where) for part in key))
+    if not all(found) or len(set(found)) < len(found):
+        raise UsageError(f"{place} has an empty pass, or the same pass twice.", "Remove that pass.")
+    return tuple(found)
+
+
+_PASSES: Final[Mapping[str, Any]] = {
+    "type": "array",
+    "items": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    "minItems": 1,
+    "maxItems": MAX_PASSES,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +86,8 @@ class TolerantParameters:
         threshold: least Dice coefficient of a match; with a histogram, where the choice begins.
         blocking: the key of each pass.
         bucket: most rows of one side in a bucket.
-        load: mean rows of the larger side per bucket.
-        accept_overflow: whether a run goes on where too many rows are left out of passes.
+        load: mean rows of the larger side per bucket; 0 in the making is three eighths of a bucket.
+        overflow: whether a run goes on where too many rows are left out of passes, or not.
         ranks: rows of one side that take part under a key, where passes are joins in secret; 0 where rows
             meet in buckets.
         one_to_one: `none`, `greedy` or `largest`.
@@ -71,21 +95,66 @@ class TolerantParameters:
         salt: makes hashes of this job its own.
         show: local columns that the result repeats beside the row numbers.
         histogram: how the threshold is chosen in the run; None where it is stated.
+        output: always `PAIRS`; figures about pairs have parameters of their own.
+        has_bucket: whether the job says so.
+        has_rounds: likewise.
+
+    Raises:
+        UnfitError: they do not fit each other.
     """
 
-    fields: tuple[Field, ...]
-    bits: int
-    threshold: Fraction
-    blocking: tuple[tuple[KeyPart, ...], ...]
-    bucket: int
-    load: int
-    accept_overflow: bool
-    ranks: int
-    one_to_one: str
-    rounds: int
-    salt: str
-    show: tuple[str, ...]
-    histogram: Histogram | None
+    fields: Annotated[
+        tuple[Field, ...],
+        Length(1, MAX_FIELDS),
+        Wrong(f"must hold 1 to {MAX_FIELDS} fields", "Write [[parameters.fields]] tables."),
+    ]
+    threshold: Annotated[Fraction, Parse(_parse_threshold, {"type": "string", "pattern": _DECIMAL.pattern})]
+    blocking: Annotated[tuple[tuple[KeyPart, ...], ...], Read(_parse_blocking, _PASSES)]
+    bits: Annotated[int, Between(MIN_BITS, MAX_BITS)] = 512
+    bucket: Annotated[int, Between(2, PAD_BYTES)] = PAD_BYTES
+    load: Annotated[int, Between(1, PAD_BYTES)] = 0
+    overflow: Annotated[str, OneOf((REFUSE, ACCEPT))] = REFUSE
+    ranks: Annotated[int, Between(1, MAX_RANKS)] = 0
+    one_to_one: Annotated[str, OneOf(MODES)] = GREEDY
+    rounds: Annotated[int, Between(1, MAX_ROUNDS)] = 1
+    salt: Annotated[str, Length(maximum=LONGEST_SALT)] = ""
+    show: Annotated[tuple[str, ...], Repeated()] = ()
+    histogram: Histogram | None = None
+    output: Annotated[str, OneOf((PAIRS,))] = PAIRS
+    has_bucket: Annotated[bool, Given("bucket")] = False
+    has_rounds: Annotated[bool, Given("rounds")] = False
+
+    def __post_init__(self) -> None:
+        if self.has_rounds and self.one_to_one != GREEDY:
+            hint = 'Leave it out, or write one_to_one = "greedy".'
+            raise UnfitError("rounds", "is only for the greedy mode", hint)
+        if len({each.column for each in self.fields}) < len(self.fields):
+            hint = "Name it once; to make it count more, raise its weight."
+            raise UnfitError("fields", "names a column twice", hint)
+        if len(set(self.show)) < len(self.show):
+            raise UnfitError("show", "has a name twice", "Write each name once.")
+        if self.ranks:
+            self._check_ranks()
+        if self.load > self.bucket:
+            raise UnfitError("load", "is out of range", f"Use 1 to {self.bucket}.")
+        object.__setattr__(self, "load", self.load or max(1, 3 * self.bucket // 8))
+        if self.histogram is not None and not self.histogram.sensitivity:
+            chosen = self.histogram.of(self.threshold, len(self.blocking), self.ranks)
+            object.__setattr__(self, "histogram", chosen)
+
+    def _check_ranks(self) -> None:
+        if self.one_to_one != GREEDY:
+            hint = f'Write one_to_one = "{GREEDY}", or use buckets.'
+            raise UnfitError("ranks", "goes with the greedy mode only", hint)
+        for name, is_given in (("bucket", self.has_bucket), ("load", self.load), ("rounds", self.has_rounds)):
+            if is_given:
+                problem = f"goes with no {name}, which is for rows that meet in buckets"
+                raise UnfitError("ranks", problem, f"Leave {name} out.")
+
+    @property
+    def accept_overflow(self) -> bool:
+        """Whether a run goes on where too many rows are left out of passes."""
+        return self.overflow == ACCEPT
 
     @property
     def rule(self) -> Rule:
@@ -128,7 +197,7 @@ class TolerantParameters:
             texts = schemas[name].kind in ("text", "category") and DATE in self.steps(name)
             if not (schemas[name].is_date or texts):
                 raise UsageError(
-                    f"{_PLACE}.blocking takes the year of {name!r}, which does not hold dates.",
+                    f"parameters.blocking takes the year of {name!r}, which does not hold dates.",
                     "Declare the column as a date in the catalog; for a field of texts, "
                     f'write normalization = ["{DATE}"].',
                 )
@@ -144,132 +213,8 @@ def parse(parameters: Mapping[str, Any]) -> TolerantParameters:
     Raises:
         UsageError: a key is unknown or missing, or a value impossible; names the place.
     """
-    reject_unknown(parameters, KEYS, _PLACE)
-    if take(parameters, "output", str, _PLACE, PAIRS) != PAIRS:
-        raise UsageError(f"{_PLACE}.output is not {PAIRS!r}.", f'Write output = "{PAIRS}", or leave it out.')
-    bucket = _number(parameters, "bucket", _PLACE, 2, PAD_BYTES, PAD_BYTES)
-    mode = take(parameters, "one_to_one", str, _PLACE, GREEDY)
-    if mode not in MODES:
-        raise UsageError(f"{_PLACE}.one_to_one is not a known mode.", f"Choose one of {', '.join(MODES)}.")
-    overflow = take(parameters, "overflow", str, _PLACE, REFUSE)
-    if overflow not in (REFUSE, ACCEPT):
-        raise UsageError(f"{_PLACE}.overflow is not a known word.", f"Write {REFUSE} or {ACCEPT}.")
-    if "rounds" in parameters and mode != GREEDY:
-        raise UsageError(
-            f"{_PLACE}.rounds is only for the greedy mode.", 'Leave it out, or write one_to_one = "greedy".'
-        )
-    salt = take(parameters, "salt", str, _PLACE, "")
-    if len(salt) > LONGEST_SALT:
-        raise UsageError(f"{_PLACE}.salt has more than {LONGEST_SALT} characters.", "Shorten it.")
-    threshold, blocking, ranks = _threshold(parameters), _blocking(parameters), _ranks(parameters, mode)
-    histogram = None
-    if "histogram" in parameters:
-        place = f"{_PLACE}.histogram"
-        histogram = parse_histogram(parameters["histogram"], place, threshold, len(blocking), ranks)
-    return TolerantParameters(
-        _fields(parameters),
-        _number(parameters, "bits", _PLACE, MIN_BITS, MAX_BITS, 512),
-        threshold,
-        blocking,
-        bucket,
-        _number(parameters, "load", _PLACE, 1, bucket, max(1, 3 * bucket // 8)),
-        overflow == ACCEPT,
-        ranks,
-        mode,
-        _number(parameters, "rounds", _PLACE, 1, MAX_ROUNDS, 1),
-        salt,
-        _names(parameters, "show", _PLACE),
-        histogram,
-    )
+    return read_parameters(TolerantParameters, parameters)
 
 
-def _ranks(parameters: Mapping[str, Any], mode: str) -> int:
-    if "ranks" not in parameters:
-        return 0
-    if mode != GREEDY:
-        raise UsageError(
-            f"{_PLACE}.ranks goes with the greedy mode only.",
-            f'Write one_to_one = "{GREEDY}", or use buckets.',
-        )
-    for name in ("bucket", "load", "rounds"):
-        if name in parameters:
-            raise UsageError(
-                f"{_PLACE} has both ranks and {name}, which is for rows that meet in buckets.",
-                f"Leave {name} out.",
-            )
-    return _number(parameters, "ranks", _PLACE, 1, MAX_RANKS, 1)
-
-
-def _fields(parameters: Mapping[str, Any]) -> tuple[Field, ...]:
-    tables = take(parameters, "fields", list, _PLACE)
-    if not 1 <= len(tables) <= MAX_FIELDS:
-        raise UsageError(
-            f"{_PLACE}.fields must hold 1 to {MAX_FIELDS} fields.", "Write [[parameters.fields]] tables."
-        )
-    fields = tuple(_field(table, f"{_PLACE}.fields[{number}]") for number, table in enumerate(tables))
-    if len({each.column for each in fields}) < len(fields):
-        raise UsageError(
-            f"{_PLACE}.fields names a column twice.", "Name it once; to make it count more, raise its weight."
-        )
-    return fields
-
-
-def _field(table: Any, place: str) -> Field:
-    if not isinstance(table, Mapping):
-        raise UsageError(f"{place} is not a table.", 'Write { column = "..." }.')
-    reject_unknown(table, _FIELD_KEYS, place)
-    steps = list(DEFAULT_STEPS)
-    return Field(
-        take(table, "column", str, place),
-        _number(table, "weight", place, 1, MAX_WEIGHT, 1),
-        _number(table, "q", place, 1, MAX_Q, 2),
-        parse_steps(table.get("normalization", steps), f"{place}.normalization"),
-    )
-
-
-def _blocking(parameters: Mapping[str, Any]) -> tuple[tuple[KeyPart, ...], ...]:
-    passes = take(parameters, "blocking", list, _PLACE)
-    if not 1 <= len(passes) <= MAX_PASSES:
-        raise UsageError(
-            f"{_PLACE}.blocking must hold 1 to {MAX_PASSES} passes.",
-            'Write blocking = [["surname:soundex", "date_of_birth:year"], ["postcode:value"]].',
-        )
-    found = tuple(
-        tuple(KeyPart.parse(part, place) for part in _texts(key, place))
-        for number, key in enumerate(passes)
-        for place in (f"{_PLACE}.blocking[{number}]",)
-    )
-    if not all(found) or len(set(found)) < len(found):
-        raise UsageError(f"{_PLACE}.blocking has an empty pass, or the same pass twice.", "Remove that pass.")
-    return found
-
-
-def _threshold(parameters: Mapping[str, Any]) -> Fraction:
-    text = take(parameters, "threshold", str, _PLACE)
-    value = Fraction(text) if _DECIMAL.fullmatch(text) else Fraction(0)
-    if not MIN_THRESHOLD <= value <= 1:
-        raise UsageError(
-            f"{_PLACE}.threshold is not a decimal from 0.05 to 1 with at most four digits after the point.",
-            'Write the least Dice coefficient of a match, such as threshold = "0.6".',
-        )
-    return value
-
-
-def _names(table: Mapping[str, Any], key: str, place: str) -> tuple[str, ...]:
-    names = _texts(take(table, key, list, place, []), f"{place}.{key}")
-    if len(set(names)) < len(names):
-        raise UsageError(f"{place}.{key} has a name twice.", "Write each name once.")
-    return names
-
-
-def _texts(value: Any, place: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise UsageError(f"{place} is not a list of texts.", 'Write ["...", "..."].')
-    return tuple(value)
-
-
-def _number(table: Mapping[str, Any], key: str, place: str, least: int, most: int, default: int) -> int:
-    value = take(table, key, int, place, default)
-    if not least <= value <= most:
-        raise UsageError(f"{place}.{key} is out of range.", f"Use {least} to {most}.")
-    return value
+KEYS: Final = tuple(key for each in fields_of(TolerantParameters) for key in each.keys)
+"""The keys of `[parameters]` that are read here."""

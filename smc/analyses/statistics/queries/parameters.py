@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from commons.settings.reader import Tables
+from commons.settings.shapes import Document, keys_schema
 from smc.analyses.records.conditions import Presence, columns_of, parse_where
 from smc.analyses.records.numbers import loss_term
 from smc.analyses.statistics.queries import table_one
-from smc.analyses.statistics.queries.query import Query, check_keys, parse_query
+from smc.analyses.statistics.queries.query import Query, check_keys, parse_query, query_schema
 from smc.analyses.statistics.queries.vertical import (
     HORIZONTAL,
     KEYS,
@@ -174,6 +176,19 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
             'Name the column of the count, as in column = "...".',
         )
     return parsed
+
+
+def parameters_schema() -> Document:
+    """JSON Schema of `[parameters]`: which keys it has, by the layout."""
+    said: Document = {"noise": {"enum": [*NOISES]}, "queries": {"type": "array", "items": query_schema()}}
+    horizontal = {"rows_per_person": {"type": "integer"}, "layout": {"const": HORIZONTAL}}
+    vertical = {**Tables(Vertical).schema["properties"], "layout": {"const": VERTICAL}}
+    return {
+        "anyOf": [
+            keys_schema(sorted(_KEYS), ("queries",), **said, **horizontal),
+            keys_schema(sorted(_KEYS), ("queries", "layout"), **said, **vertical),
+        ]
+    }
 
 
 def check_recipients(recipients: frozenset[Role]) -> None:

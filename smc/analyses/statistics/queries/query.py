@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
+from commons.settings.shapes import Document, keys_schema
 from smc.analyses.records.conditions import Condition, columns_of, parse_where
 from smc.analyses.records.numbers import number
 from smc.analyses.studies.loss import Loss
@@ -121,6 +122,15 @@ def check_keys(table: Any, place: str) -> None:
     if kind not in KINDS:
         raise UsageError(f"{place}.kind is not a known statistic.", f"Choose one of {', '.join(KINDS)}.")
     reject_unknown(table, _COMMON_KEYS | _KEYS[kind], f"{place} ({kind})")
+
+
+def query_schema() -> Document:
+    """JSON Schema of a query: which keys it has, by its kind."""
+    several = (
+        keys_schema(sorted(_COMMON_KEYS | keys), ("kind",), kind={"const": kind})
+        for kind, keys in _KEYS.items()
+    )
+    return {"anyOf": [*several]}
 
 
 def parse_query(table: Mapping[str, Any], place: str, loss: Loss, where: tuple[Condition, ...] = ()) -> Query:

@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from commons.settings.marks import Key, Length, Repeated, Wrong
 from smc.analyses.records.conditions import columns_of
-from smc.analyses.records.key_parameters import KeyParameters, parse_keys
+from smc.analyses.records.key_parameters import KeyParameters
 from smc.analyses.records.keys import DISTINCT, MULTISET
 from smc.analyses.statistics.queries.query import Query
 from smc.analyses.studies.neighbours import Neighbours
-from smc.analyses.studies.parameters import reject_unknown, take
+from smc.analyses.studies.parameters import Name, read_parameters, take
 from smc.errors import UsageError
 from smc.forms import Role
 
@@ -40,6 +41,14 @@ _PLACE: Final = "parameters"
 _MATCH: Final = "parameters.match"
 
 
+Names = Annotated[
+    tuple[Name, ...],
+    Length(maximum=MAX_COLUMNS),
+    Repeated(),
+    Wrong(f"is not a list of at most {MAX_COLUMNS} names", 'Write ["...", "..."].'),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Vertical:
     """How the table comes about.
@@ -51,8 +60,8 @@ class Vertical:
     """
 
     match: KeyParameters
-    alice: tuple[str, ...]
-    bob: tuple[str, ...]
+    alice: Annotated[Names, Key("alice_columns")] = ()
+    bob: Annotated[Names, Key("bob_columns")] = ()
 
     def values(self, role: Role) -> tuple[str, ...]:
         """The columns of a side that queries name."""
@@ -80,8 +89,8 @@ def parse_vertical(parameters: Mapping[str, Any]) -> Vertical:
     Raises:
         UsageError: a key is missing or impossible; names the place.
     """
-    table: dict[str, Any] = take(parameters, "match", dict, _PLACE)
-    if _TOLERANT & table.keys():
+    match = take(parameters, "match", dict, _PLACE)
+    if _TOLERANT & match.keys():
         raise UsageError(
             f"{_MATCH} asks for tolerant matches: one row can take the partners of many others there, so "
             "that no useful noise hides it.",
@@ -89,24 +98,14 @@ def parse_vertical(parameters: Mapping[str, Any]) -> Vertical:
             'sums and means without noise, use analysis = "matching", method = "tolerant", '
             'output = "statistics".',
         )
-    reject_unknown(table, ("keys", "normalization", "duplicates"), _MATCH)
-    match = parse_keys(table, _MATCH)
-    if match.duplicates == MULTISET:
+    found = read_parameters(Vertical, {key: parameters[key] for key in KEYS if key in parameters})
+    if found.match.duplicates == MULTISET:
         raise UsageError(
             f"{_MATCH}.duplicates cannot be {MULTISET!r} here: a row that is taken away would move all rows "
             "of its key to other partners, which no noise for one row hides.",
             f"Use 'error' or {DISTINCT!r}.",
         )
-    return Vertical(match, _columns(parameters, "alice_columns"), _columns(parameters, "bob_columns"))
-
-
-def _columns(parameters: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    names: list[Any] = take(parameters, key, list, _PLACE, [])
-    if len(names) > MAX_COLUMNS or not all(isinstance(name, str) and name for name in names):
-        raise UsageError(
-            f"{_PLACE}.{key} is not a list of at most {MAX_COLUMNS} names.", 'Write ["...", "..."].'
-        )
-    return tuple(names)
+    return found
 
 
 def check_columns(vertical: Vertical, queries: Sequence[Query], noise: str) -> None:

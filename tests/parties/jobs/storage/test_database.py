@@ -7,9 +7,10 @@ import sqlite3
 
 import pytest
 
+from commons.exits import DISK
 from parties.contracts.contract import Outline, outline
 from parties.contracts.state import State
-from parties.errors import DISK, StorageError, exit_code
+from parties.errors import StorageError, exit_code
 from parties.jobs.storage.database import VERSION
 from parties.jobs.storage.store import JobStore
 from smc.forms import Role

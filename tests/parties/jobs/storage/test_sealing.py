@@ -6,7 +6,8 @@ import sqlite3
 
 import pytest
 
-from parties.errors import DISK, StorageError, exit_code
+from commons.exits import DISK
+from parties.errors import StorageError, exit_code
 from parties.jobs.storage.database import VERSION
 from parties.jobs.storage.results import ResultFolder
 from parties.jobs.storage.sealing import CODE

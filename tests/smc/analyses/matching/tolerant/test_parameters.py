@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.matching.tolerant.encoding import Field
-from smc.analyses.matching.tolerant.parameters import DEFAULT_STEPS
+from smc.analyses.matching.tolerant.encoding import DEFAULT_STEPS, Field
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.studies.columns import DAYS, Schema
 from smc.errors import UsageError

@@ -1,0 +1,71 @@
+"""TOML as plain values.
+
+Numbers with a point arrive as `decimal.Decimal` unless the caller wants floats, so that no value that a
+person wrote passes through a float.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from commons.errors import HintedError
+
+_TEXT_BYTES = 1 << 20
+
+
+def parse(
+    text: str, place: str, error: type[HintedError], number: Callable[[str], Any] = Decimal
+) -> dict[str, Any]:
+    """Parse TOML.
+
+    Args:
+        text: the document.
+        place: how errors call it, such as a file name.
+        error: the class of errors.
+        number: makes a value of a number with a point.
+
+    Raises:
+        HintedError: of class `error`; the text is not TOML or too long.
+    """
+    if len(text) > _TEXT_BYTES:
+        raise error(f"{place} is longer than {_TEXT_BYTES} characters.", "Shorten it.")
+    try:
+        return tomllib.loads(text, parse_float=number)
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        raise error(f"{place} is not valid TOML: {problem}.", "Correct the line.") from None
+    except ValueError:
+        raise error(f"{place} has a number with thousands of digits.", "Shorten it.") from None
+
+
+def read(
+    path: Path,
+    error: type[HintedError],
+    number: Callable[[str], Any] = Decimal,
+    *,
+    unreadable: type[HintedError] | None = None,
+) -> dict[str, Any]:
+    """Read a TOML file of UTF-8, with a byte order mark or without.
+
+    Args:
+        path: the file.
+        error: the class of errors.
+        number: as of `parse`.
+        unreadable: the class of errors where the file cannot be read; `error` unless given.
+
+    Raises:
+        HintedError: of these classes; the file is missing, unreadable or not TOML.
+    """
+    refused = unreadable or error
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise refused(f"{path} cannot be read: it does not exist.", "Make it, or correct the path.") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise refused(
+            f"{path} cannot be read: {type(problem).__name__}.", "Check rights and encoding."
+        ) from None
+    return parse(text, path.name, error, number)
