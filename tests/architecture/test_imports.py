@@ -159,7 +159,7 @@ ANONYMIZER = (
 """The same for the anonymizer, which stands beside the house. The gate looks at whole pipelines, and so lies
 above them, while what it guards, releases and guarantees, lies below the methods that make them."""
 
-COMMONS = (("commons.tabular",), ("commons",))
+COMMONS = (("commons.tabular", "commons.logs"), ("commons",))
 """What both houses share lies below them, and knows neither."""
 
 ONLY_IN_PARTIES = ("grpc", "grpc_health", "google")
