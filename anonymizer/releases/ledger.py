@@ -20,7 +20,7 @@ from anonymizer.errors import FileError, LedgerError, SpecError
 from anonymizer.releases.composition import PrivacyLoss, accumulated, loss_of
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import Manifest
-from anonymizer.releases.records import Record, RecordFile, Writing
+from anonymizer.releases.records import Record, RecordFile
 
 NAME: Final = "duetto-releases.jsonl"
 
@@ -242,26 +242,29 @@ class ReleaseLedger:
         Raises:
             LedgerError: as `records`, or it cannot be written.
         """
-        with self._chain.locked() as writing:
-            yield OpenLedger(writing, self._check)
+        with self._chain.locked() as records:
+            yield OpenLedger(self._chain, records, self._check)
 
 
 class OpenLedger:
     """A ledger that is held."""
 
-    def __init__(self, writing: Writing, check: Callable[[SourceTable], None]) -> None:
-        self._writing = writing
+    def __init__(
+        self, chain: RecordFile, records: Sequence[Record], check: Callable[[SourceTable], None]
+    ) -> None:
+        self._chain = chain
+        self._records = records
         self._check = check
 
     @property
     def folder(self) -> Path:
         """Where it lies."""
-        return self._writing.path.parent
+        return self._chain.path.parent
 
     def history(self, source: SourceTable) -> History:
         """As `ReleaseLedger.history`."""
         self._check(source)
-        return history_of(self._writing.records, source)
+        return history_of(self._records, source)
 
     def record(
         self, source: SourceTable, manifest: Manifest, output: Path, blurred: Sequence[str] = ()
@@ -279,7 +282,7 @@ class OpenLedger:
         """
         self._check(source)
         place = Path(os.path.relpath(output.resolve(), self.folder))
-        return self._writing.append(
+        return self._chain.append(
             RELEASED,
             {
                 "table": source.table,
@@ -297,7 +300,7 @@ class OpenLedger:
         """Write what all releases of a table may come to; the last word counts. Raises as `record`."""
         self._check(source)
         content = {"table": source.table, "content": source.content}
-        return self._writing.append(LIMITED, {**content, "epsilon": limit.epsilon, "delta": limit.delta})
+        return self._chain.append(LIMITED, {**content, "epsilon": limit.epsilon, "delta": limit.delta})
 
     def withdraw(self, source: SourceTable, sequence: int, why: str) -> Record:
         """Write that a release has not left the house, so that it counts no more.
@@ -320,7 +323,7 @@ class OpenLedger:
                 f"{source.table} has no release {sequence} that counts.",
                 f"List them: duetto anonymize releases {source.table}.",
             )
-        return self._writing.append(WITHDRAWN, {"release": sequence, "why": why})
+        return self._chain.append(WITHDRAWN, {"release": sequence, "why": why})
 
 
 def history_of(records: Sequence[Record], source: SourceTable) -> History:

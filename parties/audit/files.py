@@ -8,11 +8,14 @@ may be moved away: what is left is a chain that begins later.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from parties.audit.lines import GENESIS, AuditError, AuditLine, parse_line
+from commons.logs.chain import DISCONTINUOUS, ChainedLog
+from commons.logs.files import TORN, ForeignWrite
+from commons.logs.lines import ANY, START
+from parties.audit.lines import AuditError, AuditLine, parse_line
 
 FOLDER: Final = "audit"
 FILE_BYTES: Final = 4 << 20
@@ -38,7 +41,7 @@ class AuditLog:
     @property
     def begins_later(self) -> bool:
         """Whether files before the first line were moved away."""
-        return bool(self.lines) and self.lines[0].number > 0
+        return bool(self.lines) and self.lines[0].sequence > 0
 
 
 def read_log(home: Path) -> AuditLog:
@@ -55,12 +58,12 @@ def read_log(home: Path) -> AuditLog:
     folder = home / FOLDER
     lines: list[AuditLine] = []
     paths = files(folder)
-    for number, path in enumerate(paths):
-        found, tail = read_file(path, lines[-1] if lines else None)
-        if tail and number + 1 < len(paths):
-            raise broken(path, len(found), "is cut off")
-        lines += found
-    return AuditLog(tuple(lines), tuple(sorted(path.name for path in folder.glob("*.torn-*"))))
+    for path in paths:
+        chain = log_file(path, lines[-1] if lines else None).read()
+        if chain.tail and path != paths[-1]:
+            raise _broken(path, len(chain.lines), "is cut off")
+        lines += chain.lines
+    return AuditLog(tuple(lines), tuple(sorted(path.name for path in folder.glob(f"*{TORN}*"))))
 
 
 def files(folder: Path) -> list[Path]:
@@ -74,7 +77,7 @@ def files(folder: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as problem:
-        raise _unreadable(folder, problem) from None
+        raise unusable(folder, problem) from None
 
 
 def name_of(number: int) -> str:
@@ -82,46 +85,36 @@ def name_of(number: int) -> str:
     return f"{number:012d}.jsonl"
 
 
-def read_file(path: Path, before: AuditLine | None) -> tuple[list[AuditLine], bytes]:
-    """The lines of a file, checked.
+def log_file(path: Path, before: AuditLine | None) -> ChainedLog[AuditLine]:
+    """One file of a log.
 
     Args:
-        path: the file.
+        path: the file; its name says with which line it begins.
         before: the last line of the file before; None if that is not here.
 
-    Returns:
-        The whole lines, and what follows the last newline.
-
     Raises:
-        AuditError: as `read_log`.
+        AuditError: it has no such name, or the lines between the two files are missing.
     """
-    try:
-        *pieces, tail = path.read_bytes().split(b"\n")
-    except OSError as problem:
-        raise _unreadable(path, problem) from None
-    lines: list[AuditLine] = []
-    for place, piece in enumerate(pieces):
-        try:
-            lines.append(parse_line(piece))
-        except (ValueError, RecursionError):
-            raise broken(path, place, "cannot be read") from None
-    for place, (first, second) in enumerate(pairwise([before, *lines])):
-        if second is not None and not second.follows(first):
-            raise broken(path, place, "is not the successor of the one before")
-    if lines and path.name != name_of(lines[0].number):
-        raise broken(path, 0, "is not the one that the file is named after")
-    if lines and lines[0].number == 0 and lines[0].previous != GENESIS:
-        raise broken(path, 0, "is not a first line")
-    return lines, tail
+    first = int(path.stem) if path.stem.isdecimal() else -1
+    if path.name != name_of(first) or (before is not None and before.sequence + 1 != first):
+        raise _broken(path, 0, DISCONTINUOUS)
+    known = before.hash if before is not None else ANY
+    after = (first - 1, known) if first else START
+    return ChainedLog(path, parse_line, partial(_broken, path), partial(unusable, path), after=after)
 
 
-def _unreadable(path: Path, problem: OSError) -> AuditError:
+def unusable(path: Path, problem: OSError) -> AuditError:
+    """The error that the operating system does not let a file or folder of a log be used."""
+    if isinstance(problem, ForeignWrite):
+        return AuditError(
+            f"Another program has written to {path}.",
+            "Stop the daemon, and look at the file with `duetto log verify`.",
+        )
     return AuditError(
-        f"{path} cannot be read: {problem.strerror or type(problem).__name__}.",
-        "Give this user the right to read it.",
+        f"The audit log {path} cannot be used: {problem.strerror or type(problem).__name__}.",
+        "Free space on the disk, or give this user the right to read and write there.",
     )
 
 
-def broken(path: Path, place: int, how: str) -> AuditError:
-    """The error that the line at a place in a file, counted from 0, is not as it was written."""
+def _broken(path: Path, place: int, how: str) -> AuditError:
     return AuditError(f"The audit log is broken: line {place + 1} of {path} {how}.", _KEEP)

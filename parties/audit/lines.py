@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from commons.logs.lines import Line
 from parties.errors import StorageError
 from parties.texts import visible
-
-GENESIS: Final = "0" * 64
-"""What stands as the previous hash in the first line."""
 
 BEGUN: Final = "begun"
 STARTED: Final = "daemon-started"
@@ -44,7 +41,6 @@ MAX_TEXT_BYTES: Final = 4 * MAX_TEXT
 MAX_LINE: Final = 16384
 """The longest line, in bytes: what a line of the most and longest fields needs, and some more."""
 
-_DOMAIN: Final = b"duetto audit line v1\0"
 _HEAD: Final = frozenset({"number", "previous", "time", "event", "hash"})
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
@@ -58,60 +54,33 @@ class AuditError(StorageError):
 
 
 @dataclass(frozen=True, slots=True)
-class AuditLine:
-    """One line.
+class AuditLine(Line):
+    """One line; its `sequence` counts over all files.
 
     Attributes:
-        number: from 0 without gaps, over all files.
-        previous: hash of the line before, hexadecimal.
-        time: when it was written, RFC 3339 in UTC.
         event: one of `EVENTS`.
         about: what the event is about: texts and whole numbers by name.
-        hash: SHA-256 of all of the above, hexadecimal.
     """
 
-    number: int
-    previous: str
-    time: str
     event: str
     about: Mapping[str, str | int] = field(default_factory=dict)
-    hash: str = ""
 
-    def sealed(self) -> AuditLine:
-        """The same with its hash."""
-        return AuditLine(self.number, self.previous, self.time, self.event, self.about, self._digest())
+    @property
+    def domain(self) -> bytes:
+        """See `Line`."""
+        return b"duetto audit line v1\0"
 
-    def written(self) -> bytes:
-        """As it stands in the file: one line of ASCII, its fields in the order of their names."""
-        return _canonical({**self._content(), "hash": self.hash}) + b"\n"
-
-    def follows(self, before: AuditLine | None) -> bool:
-        """Whether it is whole and the successor of the line before; of any if that is not known."""
-        joined = before is None or (self.number, self.previous) == (before.number + 1, before.hash)
-        return joined and self.hash == self._digest()
-
-    def document(self) -> dict[str, str | int]:
-        """As plain JSON values."""
-        return {**self._content(), "hash": self.hash}
-
-    def _digest(self) -> str:
-        return hashlib.sha256(_DOMAIN + _canonical(self._content())).hexdigest()
-
-    def _content(self) -> dict[str, str | int]:
-        return {
-            "number": self.number,
-            "previous": self.previous,
-            "time": self.time,
-            "event": self.event,
-            **self.about,
-        }
+    def body(self) -> dict[str, Any]:
+        """The fields of the file, in which the number of the line is called so."""
+        head = {"number": self.sequence, "previous": self.previous, "time": self.time, "event": self.event}
+        return {**head, **self.about}
 
 
 def parse_line(data: bytes) -> AuditLine:
     """Read a line, without its newline.
 
     Raises:
-        ValueError: it is not a line of an audit log, or not as `AuditLine.written` writes it.
+        ValueError: it is not a line of an audit log, or not as `AuditLine.line` writes it.
     """
     if len(data) > MAX_LINE:
         raise ValueError("too long")
@@ -132,8 +101,8 @@ def parse_line(data: bytes) -> AuditLine:
         raise ValueError("a field of another type")
     if not (_HASH.fullmatch(previous) and _HASH.fullmatch(own) and _TIME.fullmatch(time) and event in EVENTS):
         raise ValueError("a field of another form")
-    line = AuditLine(number, previous, time, event, about, own)
-    if line.written() != data + b"\n":
+    line = AuditLine(number, previous, time, event, about, hash=own)
+    if line.line() != data + b"\n":
         raise ValueError("not in canonical form")
     return line
 
@@ -157,7 +126,3 @@ def _cut(text: str) -> str:
     while len(json.dumps(text)) > MAX_TEXT_BYTES:
         text = text[: len(text) * 3 // 4]
     return text
-
-
-def _canonical(document: Mapping[str, str | int]) -> bytes:
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")

@@ -29,7 +29,7 @@ def missing_entries(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
         return []
     left = len(entries)
     return [
-        f"The ledger has {left} entries, and had {most} at {line.time}, by line {line.number} of the log."
+        f"The ledger has {left} entries, and had {most} at {line.time}, by line {line.sequence} of the log."
     ]
 
 
@@ -80,7 +80,7 @@ def known_gaps(found: AuditLog) -> list[str]:
     return [
         f"{line.about.get('lost')} decisions of the ledger, from its entry {line.about.get('first')} to "
         f"{line.about.get('last')}, are not in the log, as {line.about.get('actor')} (account "
-        f"{line.about.get('uid')}) recorded at {line.time} in line {line.number}."
+        f"{line.about.get('uid')}) recorded at {line.time} in line {line.sequence}."
         for line in found.lines
         if line.event == GAP
     ]

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from time import monotonic as _now_seconds
 from typing import Final
 
-from parties.audit.files import FILE_BYTES, FOLDER, files, name_of, read_file
-from parties.audit.lines import (
-    GENESIS,
-    MAX_LINE,
-    REFUSED,
-    TORN,
-    AuditError,
-    AuditLine,
-    bounded,
-    parse_line,
-)
-from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
+from commons.logs.lines import Link
+from parties.audit.files import FILE_BYTES, FOLDER, files, log_file, name_of, unusable
+from parties.audit.lines import MAX_LINE, REFUSED, TORN, AuditLine, bounded
+from parties.pki.files import PRIVATE_FOLDER
 
 REFUSALS_AN_HOUR: Final = 60
 """Lines about refused proposals of one peer in an hour; further ones are counted in the next line."""
@@ -46,24 +38,25 @@ class Audit:
         self._folder: Final = home / FOLDER
         self._now = now
         self._lock = threading.Lock()
-        self._last: AuditLine | None = None
-        self._path = self._folder / name_of(0)
-        self._size = 0
-        self._left_over = False
         self._refusals: dict[str, tuple[float, int]] = {}
         try:
             self._folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
-            torn = self._open()
         except OSError as problem:
-            raise _unusable(self._folder, problem) from None
-        if torn:
-            self.write(TORN, file=torn)
+            raise unusable(self._folder, problem) from None
+        paths = files(self._folder) or [self._folder / name_of(0)]
+        before = log_file(paths[-2], None).read().lines[-1:] if len(paths) > 1 else []
+        self._log = log_file(paths[-1], before[0] if before else None)
+        found = self._log.read()
+        torn = self._log.repair(found)
+        self._last = next(reversed([*before, *found.lines]), None)
+        if torn is not None:
+            self.write(TORN, file=torn.name)
 
     @property
-    def head(self) -> tuple[int, str]:
+    def head(self) -> Link:
         """Number and hash of the last line, to be noted elsewhere; -1 and zeros if there is none."""
         with self._lock:
-            return (self._last.number, self._last.hash) if self._last else (-1, GENESIS)
+            return self._log.end
 
     @property
     def last_time(self) -> str:
@@ -82,23 +75,12 @@ class Audit:
     def extend(self, events: Iterable[Event]) -> None:
         """The same for several lines, in one piece."""
         with self._lock:
-            lines: list[AuditLine] = []
-            last = self._last
-            for event, about in events:
-                number, previous = (last.number + 1, last.hash) if last else (0, GENESIS)
-                last = AuditLine(number, previous, self._now(), event, bounded(about)).sealed()
-                if len(last.written()) > MAX_LINE:
-                    raise ValueError("more fields than a line can have")
-                lines.append(last)
-            if not lines:
+            makes = [partial(self._line, event, about) for event, about in events]
+            if not makes:
                 return
-            if self._size >= FILE_BYTES:
-                self._path, self._size = self._folder / name_of(lines[0].number), 0
-            try:
-                self._append(b"".join(line.written() for line in lines))
-            except OSError as problem:
-                raise _unusable(self._path, problem) from None
-            self._last = last
+            if self._log.size >= FILE_BYTES:
+                self._log = log_file(self._folder / name_of(self._log.end[0] + 1), self._last)
+            self._last = self._log.extend(makes)[-1]
 
     def refused(self, peer: str, job: str, code: str) -> None:
         """Write that a proposal of a peer was refused, which nothing else keeps.
@@ -121,67 +103,8 @@ class Audit:
         if count < REFUSALS_AN_HOUR:
             self.write(REFUSED, **about)
 
-    # How it is done
-
-    def _open(self) -> str:
-        """Find the end of the log; the name of the file with what a crash has cut off, or nothing."""
-        paths = files(self._folder)
-        if not paths:
-            return ""
-        self._path = paths[-1]
-        before = read_file(paths[-2], None)[0][-1:] if len(paths) > 1 else []
-        lines, tail = read_file(self._path, before[0] if before else None)
-        self._last = lines[-1] if lines else (before[0] if before else None)
-        whole = b"".join(line.written() for line in lines)
-        self._size = len(whole)
-        if not tail:
-            return ""
-        try:
-            line = parse_line(tail)
-        except (ValueError, RecursionError):
-            line = None
-        if line is not None and line.follows(self._last):  # only the newline is missing: it counts
-            self._size += len(tail)
-            self._append(b"\n")
-            self._last = line
-            return ""
-        pieces = len(list(self._folder.glob("*.torn-*")))
-        aside = self._path.with_name(f"{self._path.name}.torn-{pieces}")
-        write_atomically(aside, tail, PRIVATE)
-        self._left_over = True  # and goes with the line that says so
-        return aside.name
-
-    def _append(self, data: bytes) -> None:
-        is_new = not self._path.exists()
-        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
-        try:
-            found = os.fstat(file).st_size
-            if found > self._size and self._left_over:
-                os.ftruncate(file, self._size)
-            elif found != self._size:
-                raise AuditError(
-                    f"Another program has written to {self._path}.",
-                    "Stop the daemon, and look at the file with `duetto log verify`.",
-                )
-            self._left_over = True
-            view = memoryview(data)
-            while view:
-                view = view[os.write(file, view) :]
-            os.fsync(file)
-        finally:
-            os.close(file)
-        self._left_over = False
-        self._size += len(data)
-        if is_new:
-            folder = os.open(self._folder, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-
-
-def _unusable(path: Path, problem: OSError) -> AuditError:
-    return AuditError(
-        f"The audit log {path} cannot be written: {problem.strerror or type(problem).__name__}.",
-        "Free space on the disk, or give this user the right to write there.",
-    )
+    def _line(self, event: str, about: Mapping[str, str | int], number: int, previous: str) -> AuditLine:
+        line = AuditLine(number, previous, self._now(), event, bounded(about)).sealed()
+        if len(line.line()) > MAX_LINE:
+            raise ValueError("more fields than a line can have")
+        return line

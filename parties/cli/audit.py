@@ -51,7 +51,7 @@ def show(job: str, event: str | None, lines: int, config_path: Path | None, as_j
             out.print("There are no such lines.")
             return
         rows = [
-            (n.number, n.time, n.event, _job(n, jobs)[:_SHORT], n.about.get("peer", ""), _rest(n))
+            (n.sequence, n.time, n.event, _job(n, jobs)[:_SHORT], n.about.get("peer", ""), _rest(n))
             for n in found
         ]
         out.print(table("", ("line", "time", "event", "job", "peer", "what"), rows))
@@ -87,11 +87,11 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
             out.print("The log is empty.")
         if last is not None:
             out.print(f"{config.name}: {len(found.lines)} lines, each the successor of the one before.")
-            out.print(f"Head to note elsewhere: {last.number}:{last.hash}")
+            out.print(f"Head to note elsewhere: {last.sequence}:{last.hash}")
         if found.lines and found.lines[0].about.get("ledger"):
             out.print(f"It begins when the ledger had {found.lines[0].about['ledger']} entries.")
         if found.begins_later:
-            out.print(f"The log begins with line {found.lines[0].number}: files before it were moved away.")
+            out.print(f"The log begins with line {found.lines[0].sequence}: files before it were moved away.")
         if found.torn:
             out.print(f"Pieces that a crash cut off lie in {', '.join(found.torn)}.")
         for gap in gaps:
@@ -102,8 +102,8 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
     document = {
         "party": config.name,
         "lines": len(found.lines),
-        "first": found.lines[0].number if found.lines else None,
-        "head": f"{last.number}:{last.hash}" if last is not None else "",
+        "first": found.lines[0].sequence if found.lines else None,
+        "head": f"{last.sequence}:{last.hash}" if last is not None else "",
         "torn": list(found.torn),
         "gaps": gaps,
         "problems": problems,
@@ -196,7 +196,7 @@ def _checked(found: AuditLog, head: str | None) -> list[str]:
     number, colon, noted = head.partition(":")
     if not colon or not number.isdecimal() or not number.isascii() or len(noted) != 64:
         raise UsageError(f"--head {head[:100]!r} is not a number and a hash.", "Write NUMBER:HASH.")
-    place = int(number) - (found.lines[0].number if found.lines else 0)
+    place = int(number) - (found.lines[0].sequence if found.lines else 0)
     if place < 0:
         raise AuditError(
             f"Line {number} is in a file that was moved away.",

@@ -6,19 +6,18 @@ nothing was opened for it. Damage elsewhere is noticed by the seal, a checksum, 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from shlex import quote
 from typing import Any, BinaryIO, ClassVar, Final, Generic, Protocol, TypeVar
 
+from commons.logs.files import LogFile, lock_beside, open_log
 from parties.errors import ConfigError, PolicyError
-from parties.pki.files import PRIVATE
 
 WORD_BYTES: Final = 8
 
@@ -72,14 +71,22 @@ class SealedLog(Generic[_Head]):
     """A log while it is open; made by `opened`.
 
     Args:
-        file: the open file.
+        file: the open file, held.
+        stream: the same for reading; writing passes its buffer by.
         kinds: what heads there are, which differ in the names or types of their fields.
         parsed: the records as they were when the file was read last, empty at first; kept up to date here.
             Every line is read again, and parsed again unless it is the same in the same place.
     """
 
-    def __init__(self, file: BinaryIO, kinds: Sequence[type[_Head]], parsed: list[LogRecord[_Head]]) -> None:
-        self._file = file
+    def __init__(
+        self,
+        file: LogFile,
+        stream: BinaryIO,
+        kinds: Sequence[type[_Head]],
+        parsed: list[LogRecord[_Head]],
+    ) -> None:
+        self._log = file
+        self._file = stream
         self._kinds = [({each.name: _TYPES[str(each.type)] for each in fields(kind)}, kind) for kind in kinds]
         self._parsed = parsed
         self._is_read = False
@@ -104,36 +111,16 @@ class SealedLog(Generic[_Head]):
         """Write a record behind the last whole one; on return it is on disk, and after an error it is not."""
         content = asdict(head)
         content["seal"] = _seal(content)
-        place = self._end()
-        try:
-            self._cut(place)
-            self._write(json.dumps(content, sort_keys=True).encode() + b"\n" + data, place)
-        except OSError:
-            with suppress(OSError):  # else the next one cuts it
-                self._cut(place)
-            raise
+        last = self.records()[-1:]
+        self._is_read = False
+        line = json.dumps(content, sort_keys=True).encode() + b"\n"
+        self._log.append(line + data, last[0].start + last[0].length if last else 0)
 
     def withdraw(self) -> None:
         """Take the last whole record back; on return it is gone from the disk."""
         last = self.records()[-1]
-        self._cut(last.start - len(last.line))
-
-    def _end(self) -> int:
-        last = self.records()[-1:]
-        return last[0].start + last[0].length if last else 0
-
-    def _cut(self, place: int) -> None:
-        """Leave out all from a place on. The file's buffer is for reading only and is passed by here."""
         self._is_read = False
-        os.ftruncate(self._file.fileno(), place)
-        os.fsync(self._file.fileno())
-
-    def _write(self, data: bytes, place: int) -> None:
-        view = memoryview(data)
-        while view:
-            written = os.pwrite(self._file.fileno(), view, place)
-            view, place = view[written:], place + written
-        os.fsync(self._file.fileno())
+        self._log.cut(last.start - len(last.line))
 
     def _read(self) -> list[LogRecord[_Head]]:
         found: list[LogRecord[_Head]] = []
@@ -144,7 +131,7 @@ class SealedLog(Generic[_Head]):
             if not line.endswith(b"\n"):
                 if place + len(line) == size:
                     break
-                raise damaged(self._file.name, place)
+                raise damaged(self._log.path.name, place)
             start = place + len(line)
             record = self._parsed[len(found)] if len(found) < len(self._parsed) else None
             if record is None or record.line != line or record.start != start:
@@ -167,7 +154,7 @@ class SealedLog(Generic[_Head]):
             if content["stored"] < 0 or seal != _seal(content):
                 raise ValueError
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise damaged(self._file.name, place) from None
+            raise damaged(self._log.path.name, place) from None
         return kind(**content)
 
 
@@ -187,26 +174,19 @@ def opened(
         ConfigError: it is open to other users.
     """
     try:
-        lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, PRIVATE)
-    except OSError as problem:
-        raise _unusable(path, problem) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
-        with open(path, "r+b", opener=lambda *_: file) as stream:
-            if os.fstat(file).st_mode & 0o077:
+        with lock_beside(path), open_log(path, os.O_NOFOLLOW) as file:
+            if os.fstat(file.descriptor).st_mode & 0o077:
                 raise ConfigError(f"{path} is open to other users.", f"Run `chmod 600 {quote(str(path))}`.")
-            yield SealedLog(stream, kinds, parsed)
+            with open(file.descriptor, "rb", closefd=False) as stream:
+                yield SealedLog(file, stream, kinds, parsed)
     except OSError as problem:
         raise _unusable(path, problem) from None
-    finally:
-        os.close(lock)
 
 
 def damaged(name: str, place: int) -> HistoryError:
     """The error of a log that is damaged."""
     return HistoryError(
-        f"The record of exact jobs {Path(name).name} is damaged near byte {place}.",
+        f"The record of exact jobs {name} is damaged near byte {place}.",
         "Restore it from a backup; without it no exact job can be compared with earlier ones.",
     )
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from commons.logs.chain import DISCONTINUOUS
+from commons.logs.lines import GENESIS, START, Line
 from parties.errors import BudgetError
 from smc.analyses.studies.loss import Loss
-
-GENESIS = "0" * 64
-"""What stands as the previous hash in the first entry."""
 
 NOTHING: Final = (0, GENESIS)
 """Number and hash that stand for no entry."""
@@ -67,13 +65,10 @@ class LedgerError(BudgetError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Line):
     """One line of the ledger. Each event has fields of its own; the others are at their defaults.
 
     Attributes:
-        sequence: its number, from 0 without gaps.
-        previous: hash of the entry before, hexadecimal.
-        time: when it was written, RFC 3339 in UTC.
         event: `run`: a job has begun; `exact`: figures without noise are about to be opened; `spent`: a
             privacy loss is; `countersigned`: the peer's word that it has written its own; `approved`,
             `denied`, `cancelled`: somebody's decision.
@@ -87,7 +82,6 @@ class Entry:
         peer_hash: for `countersigned`: the hash of the peer's own entry.
         signature: for `countersigned`: the peer's signature, hexadecimal; for `exact` and `spent`: that
             under its announcement, see `parties.ledger.commit`.
-        hash: hash of all the others.
         format: how the entry is written and hashed.
         account: with `dataset`: who it is about: a population, or a data set that has one of its own.
         delta: as `epsilon`.
@@ -101,9 +95,6 @@ class Entry:
         uid: for decisions: the number of the person's account at the local machine; -1 if a rule decided.
     """
 
-    sequence: int
-    previous: str
-    time: str
     event: str
     job: str
     dataset: str = ""
@@ -113,7 +104,6 @@ class Entry:
     peer_sequence: int = -1
     peer_hash: str = ""
     signature: str = ""
-    hash: str = ""
     format: int = FORMAT
     account: str = ""
     delta: str = "0"
@@ -125,14 +115,10 @@ class Entry:
     actor: str = ""
     uid: int = -1
 
-    def sealed(self) -> Entry:
-        """The entry with its hash."""
-        return replace(self, hash=self._digest())
-
     @property
-    def is_sealed(self) -> bool:
-        """Whether the hash is that of the content."""
-        return self.hash == self._digest()
+    def domain(self) -> bytes:
+        """See `Line`."""
+        return _DOMAINS[self.format]
 
     @property
     def loss(self) -> Loss:
@@ -141,20 +127,10 @@ class Entry:
             return Loss()
         return Loss(Fraction(self.epsilon), Fraction(self.delta), Fraction(self.rho))
 
-    def document(self) -> dict[str, Any]:
-        """The entry as plain JSON values, in the fields of its event and format."""
-        return self._content() | {"hash": self.hash}
-
-    def line(self) -> bytes:
-        """The line in the file, newline included."""
-        return _canonical(self.document()) + b"\n"
-
-    def _content(self) -> dict[str, Any]:
+    def body(self) -> dict[str, Any]:
+        """The fields of its event and format."""
         names = _names(self.format, self.event)
         return {name: getattr(self, name) for name in names if name != "hash"}
-
-    def _digest(self) -> str:
-        return hashlib.sha256(_DOMAINS[self.format] + _canonical(self._content())).hexdigest()
 
 
 def parse_line(line: bytes) -> Entry:
@@ -196,14 +172,19 @@ def check_chain(entries: Iterable[Entry], after: Entry | None = None) -> None:
     Raises:
         LedgerError: at the first entry that is not the successor of the one before.
     """
-    previous = after.hash if after else GENESIS
-    for number, entry in enumerate(entries, after.sequence + 1 if after else 0):
-        if entry.sequence != number or entry.previous != previous or not entry.is_sealed:
-            raise LedgerError(
-                f"The ledger is broken at entry {number}: it does not continue the entry before.",
-                "Compare it with a backup and with the peer's countersignatures; do not edit it.",
-            )
-        previous = entry.hash
+    before = after.link if after else START
+    for entry in entries:
+        if not entry.continues(before):
+            raise broken(before[0] + 1, DISCONTINUOUS)
+        before = entry.link
+
+
+def broken(number: int, how: str) -> LedgerError:
+    """The error that an entry is not as it was written."""
+    return LedgerError(
+        f"The ledger is broken: entry {number} {how}.",
+        "Compare it with a backup and with the peer's countersignatures; do not edit it.",
+    )
 
 
 def require(entries: Sequence[Entry], sequence: int, entry_hash: str) -> None:
@@ -236,7 +217,3 @@ def _names(number: int, event: str) -> frozenset[str]:
     if event not in (SPENT, COUNTERSIGNED):
         return frozenset()
     return {1: _FIELDS_1, 2: _FIELDS_2}.get(number, frozenset())
-
-
-def _canonical(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()

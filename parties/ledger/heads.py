@@ -25,10 +25,11 @@ from typing import Any, Final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from commons.logs.lines import GENESIS
 from parties.ledger import doubts
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.doubts import Doubt, Notes, Whose
-from parties.ledger.entries import GENESIS, HEAD_BYTES, NOTHING, LedgerError, pack, unpack
+from parties.ledger.entries import HEAD_BYTES, NOTHING, LedgerError, pack, unpack
 from parties.pki.files import PRIVATE, write_atomically
 from smc.errors import ProtocolViolation
 

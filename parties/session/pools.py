@@ -15,7 +15,6 @@ Deleting a file does not erase the disk: what remains is ciphertext under the po
 
 from __future__ import annotations
 
-import fcntl
 import os
 import struct
 import time
@@ -28,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from commons.logs.files import lock, open_log, sync
 from parties.config import check_name
 from parties.errors import ConfigError, PoolError
 from parties.kept_pools import MAX_POOLS, KeptPools
@@ -73,6 +73,7 @@ class PoolStore:
 
     def __init__(self, home: Path, clock: Callable[[], float] = time.time) -> None:
         self._folder = home / "pools"
+        self._taken_path = self._folder / "taken.log"
         self._key_path = home / "keys" / "pool.key"
         self._clock = clock
 
@@ -228,7 +229,7 @@ class PoolStore:
     def _taken(self) -> frozenset[bytes]:
         """The names in the log; a line that a crash cut off stood for a pool that was never handed out."""
         try:
-            lines = (self._folder / "taken.log").read_bytes().split(b"\n")
+            lines = self._taken_path.read_bytes().split(b"\n")
         except FileNotFoundError:
             return frozenset()
         try:
@@ -240,32 +241,18 @@ class PoolStore:
             ) from None
 
     def _write_taken(self, name: bytes) -> None:
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-        descriptor = os.open(self._folder / "taken.log", flags, PRIVATE)
-        with os.fdopen(descriptor, "rb+", buffering=0) as log:
-            size = log.seek(0, os.SEEK_END)
-            cut_off = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-            line = (b"\n" if cut_off else b"") + name.hex().encode() + b"\n"
-            if log.write(line) != len(line):
-                raise PoolError("The log of used pools cannot be written.", "Make room on the disk.")
-            os.fsync(descriptor)
-        _sync(self._folder)
+        with open_log(self._taken_path, os.O_NOFOLLOW) as log:
+            whole = self._taken_path.read_bytes().rfind(b"\n") + 1  # the rest was cut off by a crash
+            log.append(name.hex().encode() + b"\n", whole)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         try:
             _make_private(self._folder)
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-            lock = os.open(self._folder / "lock", flags, PRIVATE)
+            with lock(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW):
+                yield
         except OSError as problem:
             raise _unusable(self._folder, problem) from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-        except OSError as problem:
-            raise _unusable(self._folder, problem) from None
-        finally:
-            os.close(lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +296,7 @@ def _read_head(path: Path) -> PoolFile | None:
 
 def _moved_aside(path: Path) -> PoolError:
     path.rename(path.with_suffix(".damaged"))
-    _sync(path.parent)
+    sync(path.parent)
     return PoolError(
         f"{path.name} is damaged, of another peer, or made with another key; it was moved aside.",
         "Delete it with `duetto pool clear` and prepare a new pool.",
@@ -318,20 +305,12 @@ def _moved_aside(path: Path) -> PoolError:
 
 def _delete(path: Path) -> None:
     path.unlink()
-    _sync(path.parent)
+    sync(path.parent)
 
 
 def _make_private(folder: Path) -> None:
     folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
     check_private(folder)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _unusable(folder: Path, problem: OSError) -> ConfigError:

@@ -161,7 +161,7 @@ above them, while what it guards, releases and guarantees, lies below the method
 
 COMMONS = (
     ("commons.errors", "commons.exits"),
-    ("commons.output", "commons.settings", "commons.tabular"),
+    ("commons.logs", "commons.output", "commons.settings", "commons.tabular"),
     ("commons",),
 )
 """What both houses share lies below them, and knows neither."""

@@ -133,9 +133,9 @@ def test_verify_finds_what_was_changed(run):
     ledger = Path(NAME).read_text()
     Path(NAME).write_text(ledger.replace('"rows":60', '"rows":61'))
     _, err = run("anonymize releases data.csv --verify", 65)
-    assert "broken at record 0" in err
+    assert "broken: record 0" in err
     _, err = run("anonymize data.csv --spec k.toml -o k.csv", 65)
-    assert "broken at record 0" in err
+    assert "broken: record 0" in err
     assert not Path("k.csv").exists()
 
 

@@ -207,12 +207,12 @@ def test_without_its_record_nothing_is_released(monkeypatch):
     ledger = ledger_with(dp(1.0))
     before = ledger.path.read_bytes()
 
-    def full(file: int, data: bytes) -> int:
+    def full(file: int, data: bytes, place: int) -> int:
         raise OSError(28, "No space left on device")
 
     release = pipeline(LocalRecoding(k=3)).release(table())
     with ledger.opened() as held:
-        monkeypatch.setattr("anonymizer.releases.records.os.write", full)
+        monkeypatch.setattr("commons.logs.files.os.pwrite", full)
         with pytest.raises(LedgerError, match="No space left"):
             Gate().write(release, Path("out.csv"), recording=Recording.of(held, HERE))
     assert [path.name for path in Path().iterdir()] == [NAME]

@@ -59,7 +59,7 @@ def test_verify_says_what_is_wrong(served, job, command):
     done = command("log", "verify", "--json", code=77)
     assert "of the ledger, approved at" in json.loads(done.stdout)["problems"][0]
     path.write_bytes(b"".join(lines).replace(b'"finished"', b'"failed"'))
-    assert "is not the successor" in command("log", "verify", code=77).stdout
+    assert "does not continue the one before" in command("log", "verify", code=77).stdout
     path.unlink()
     done = command("log", "verify", "--json", code=77)
     assert "The log is empty, and the ledger has 2 decisions." in json.loads(done.stdout)["problems"]
@@ -85,5 +85,5 @@ def test_a_log_that_cannot_be_read_is_not_an_empty_one(served, command, monkeypa
 
     monkeypatch.setattr(Path, "iterdir", forbidden)
     done = command("log", "verify", code=77)
-    assert f"{folder} cannot be read: Permission denied. Give this user the right" in done.stdout
+    assert f"{folder} cannot be used: Permission denied. Free space on the disk, or give this user the right" in done.stdout
     command("log", "show", code=74)

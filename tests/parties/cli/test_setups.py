@@ -385,7 +385,7 @@ SETUPS = {
     ),
     "open keys": own(open_to_others("keys/signing.key", 0o644), "keys", "open to other users", "chmod 600"),
     "lost results key": own(without("keys/results.key"), "keys", "results.key", "Restore"),
-    "edited ledger": own(edited("ledger.jsonl"), "ledger", "broken at entry", "Compare it with a backup"),
+    "edited ledger": own(edited("ledger.jsonl"), "ledger", "broken: entry", "Compare it with a backup"),
     "edited heads": own(junk("heads.json"), "ledger", "heads.json", "Restore the file"),
     "edited audit log": own(edited("audit/*.jsonl"), "audit log", "broken: line", "keep it as evidence"),
     "deleted audit log": own(audit_deleted, "audit log", "log is empty", "duetto log record-gap"),

@@ -78,7 +78,7 @@ def daemon(home):
     assert process.returncode == 0
     last = read_log(home).lines[-1]
     assert last.event == "daemon-stopped"
-    assert f"the audit log ends with line {last.number}, hash {last.hash}" in log.decode()
+    assert f"the audit log ends with line {last.sequence}, hash {last.hash}" in log.decode()
 
 
 def asked(home, path="/metrics", method="GET", **headers):

@@ -94,23 +94,6 @@ def test_nothing_but_hashes_under_the_secret_is_kept(history, tmp_path):
     assert persons_of(other).astype("<u8").tobytes() not in data
 
 
-def test_a_record_that_a_crash_cut_off_does_not_count_at_any_length(history):
-    record(history, job(history, range(10)))
-    whole = history.path.read_bytes()
-    record(history, job(history, range(20, 30)))
-    both = history.path.read_bytes()
-    for cut in range(len(whole), len(both)):
-        history.path.write_bytes(both[:cut])
-        assert len(history.records()) == 1
-        history.check(job(history, range(20, 29)))
-        with pytest.raises(OverlapError):
-            history.check(job(history, range(9)))
-        record(history, job(history, range(40, 50)))
-        assert len(history.records()) == 2
-        with pytest.raises(OverlapError):
-            history.check(job(history, range(40, 49)))
-
-
 def test_damage_before_the_end_is_never_taken_for_a_crash(history):
     record(history, job(history, range(10)))
     first = history.path.stat().st_size

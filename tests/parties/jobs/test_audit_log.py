@@ -73,16 +73,17 @@ def test_what_was_refused_denied_cancelled_and_forgotten(pair):
     assert "a reason" not in text
 
 
+def full(*_):
+    raise AuditError("No space left on device.", "")
+
+
 def test_what_cannot_be_written_is_not_approved_and_does_not_begin(pair, monkeypatch):
     pair.allow("north", approval="person")
     record = pair.north.submit(job_file("1/2"))
     before = lines_of(pair, "north")
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
     with monkeypatch.context() as patched:
-        patched.setattr(pair.north.store.audit, "_append", full)
+        patched.setattr(pair.north.store.audit._log, "extend", full)
         with pytest.raises(AuditError, match="No space left"):
             approve(pair.north, record.job_id)
     assert lines_of(pair, "north") == before
@@ -97,11 +98,8 @@ def test_an_end_that_the_disk_does_not_take_is_written_later(pair, monkeypatch):
     record = pair.north.submit(job_file())
     audit = pair.north.store.audit
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
     with monkeypatch.context() as patched:
-        patched.setattr(audit, "_append", full)
+        patched.setattr(audit._log, "extend", full)
         with pytest.raises(AuditError):
             pair.north.cancel(record.job_id, ANN)
     pair.north.store.settle()

@@ -20,8 +20,9 @@ LOSS = Loss(Fraction(1, 3), Fraction(1, 2**50), Fraction(1, 100))
 ACCOUNT = Account.of("d")
 EVENTS = [RUN, EXACT, SPENT, COUNTERSIGNED]
 STAGES = 28
-"""Calls of the operating system for a job. Each of the four entries takes six: write, fsync and close of the
-file, fsync and close of the folder, close of the lock. Beside them the ledger is looked at four times."""
+"""Calls of the operating system for a job. Each of the four entries takes six: write and fsync of the file,
+fsync and close of the folder, close of the file, close of the lock. Beside them the ledger is looked at four
+times."""
 
 KILLED = """
 import os, signal, sys, threading
@@ -29,7 +30,7 @@ from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from parties.ledger import chain
+from commons.logs import files
 from parties.ledger.accounting import Account, Budget, RunLimits
 from parties.ledger.book import Ledger
 from parties.ledger.commit import Releasing, make_gate
@@ -57,7 +58,7 @@ def counted(function):
 class Os:
     def __getattr__(self, name):
         found = getattr(os, name)
-        return counted(found) if name in ("write", "fsync", "close") else found
+        return counted(found) if name in ("pwrite", "fsync", "close") else found
 
 def killed(name):
     # the job in a process of its own, which is killed before the call of that number, or at the end
@@ -70,7 +71,7 @@ def killed(name):
         os.dup2(os.open(folder / stream, os.O_CREAT | os.O_WRONLY, 0o600), number)
     job()
 
-chain.os = Os()
+files.os = Os()
 keys = {role: Ed25519PrivateKey.generate() for role in Role}
 ends = dict(zip(Role, memory_pair(5.0), strict=True))
 loss, budget = Loss(Fraction(1, 3), Fraction(1, 2**50), Fraction(1, 100)), Budget(Fraction(9))

@@ -16,12 +16,13 @@ from click.testing import CliRunner
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from commons.logs.lines import GENESIS
 from parties.cli.ledger import ledger as commands
 from parties.config import Address
 from parties.errors import DataError
 from parties.ledger.accounting import Account, Budget, RunLimits
 from parties.ledger.book import Ledger
-from parties.ledger.entries import APPROVED, COUNTERSIGNED, DENIED, GENESIS, check_chain, parse_line
+from parties.ledger.entries import APPROVED, COUNTERSIGNED, DENIED, check_chain, parse_line
 from parties.ledger.export import check_countersignatures, read_export, write_csv, write_export
 from parties.ledger.heads import Heads, open_heads
 from parties.pki import pairing
@@ -133,7 +134,7 @@ def test_lines_left_out_added_or_exchanged_are_noticed(data):
 
 def test_a_forger_cannot_seal_a_broken_chain(entries):
     cut = [*entries[:2], *entries[4:]]
-    with pytest.raises(DataError, match="broken at entry 2"):
+    with pytest.raises(DataError, match="broken: entry 2"):
         read_export(write_export("alice", KEYS[Role.ALICE], cut, {}, TIME))
 
 

@@ -1,4 +1,4 @@
-"""The ledger: exact sums, one order of spending, crashes at every byte, and tampering."""
+"""The ledger: exact sums, one order of spending, and tampering."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import errno
 import json
 import multiprocessing
 import os
-import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
@@ -16,7 +13,7 @@ from fractions import Fraction
 import pytest
 
 from parties.errors import BudgetError, PolicyError
-from parties.ledger import book, chain
+from parties.ledger import book
 from parties.ledger.accounting import Account, Budget, RunLimits, Runs
 from parties.ledger.book import Ledger
 from parties.ledger.entries import APPROVED, LedgerError
@@ -148,23 +145,6 @@ def test_threads_cannot_pass_the_runs_together(ledger):
         assert sorted(pool.map(attempt, range(12))) == ["begun"] * 3 + ["refused"] * 9
 
 
-def test_a_crash_within_a_write_is_repaired(ledger):
-    spend(ledger, 1)
-    before = ledger.path.read_bytes()
-    spend(ledger, 2)
-    after = ledger.path.read_bytes()
-    last = len(after) - 1
-    for cut in (*range(len(before) + 1, last, 9), last - 1, last):
-        ledger.path.write_bytes(after[:cut])
-        whole = cut == last
-        assert len(ledger.entries()) == (2 if whole else 1)
-        assert ledger.path.read_bytes() == (after if whole else before)
-        spend(ledger, 3)
-        assert spent(ledger) == (Fraction(3, 2) if whole else 1)
-    pieces = b"".join(path.read_bytes() for path in ledger.torn)
-    assert pieces.endswith(after[len(before) : len(after) - 2])
-
-
 def test_a_ledger_that_was_read_before_is_checked_all_the_same(ledger):
     """An object that has read the ledger answers as one that reads it for the first time."""
     for number in range(3):
@@ -262,76 +242,6 @@ def test_processes_cannot_pass_the_limit_together(ledger):
         worker.join(60)
     assert passed.value == 4
     assert spent(ledger) == 4
-
-
-KILLED = """
-import os, signal, sys
-from fractions import Fraction
-from pathlib import Path
-from parties.ledger import chain
-from parties.ledger.accounting import Account, Budget
-from parties.ledger.book import Ledger
-from smc.analyses.studies.loss import Loss
-step = int(sys.argv[2])
-calls = 0
-def crash_before(function):
-    def call(*args):
-        global calls
-        if calls == step:
-            os.kill(os.getpid(), signal.SIGKILL)
-        calls += 1
-        if function is os.write and len(args[1]) > 50 and step == 99:
-            function(args[0], args[1][:50])
-            os.kill(os.getpid(), signal.SIGKILL)
-        return function(*args)
-    return call
-class Os:
-    def __getattr__(self, name):
-        found = getattr(os, name)
-        return crash_before(found) if name in ("write", "fsync", "close") else found
-chain.os = Os()
-third, whole = Loss(Fraction(1, 3)), Budget(Fraction(1))
-Ledger(Path(sys.argv[1])).spend("0" * 64, Account.of("d"), "d", "south", third, whole)
-print("spent", flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.mark.parametrize("step", [0, 1, 2, 3, 4, 5, 50, 99])
-def test_killed_at_every_step_of_a_write(ledger, step):
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(ledger.path), str(step)],
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL
-    announced = b"spent" in done.stdout
-    assert announced == (step == 50)
-    before = spent(ledger)
-    assert before in (0, Fraction(1, 3))
-    assert before or not announced
-    spend(ledger, 7, "1/3", "1")
-    assert spent(ledger) == before + Fraction(1, 3)
-
-
-@pytest.mark.parametrize("call", ["write", "fsync"])
-def test_a_full_disk_is_an_error_and_leaves_nothing_of_the_entry(ledger, monkeypatch, call):
-    spend(ledger, 1)
-    before, real = ledger.path.read_bytes(), os.write
-
-    def full(file, data=b""):
-        real(file, bytes(data)[:20])
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as disk:
-        disk.setattr(chain.os, call, full)
-        with pytest.raises(LedgerError, match="No space"):
-            spend(ledger, 2)
-    assert ledger.path.read_bytes() == before
-    assert spent(ledger) == Fraction(1, 2)
-    spend(ledger, 2)
-    assert not ledger.torn
 
 
 def test_a_ledger_without_folder_is_an_error(tmp_path):

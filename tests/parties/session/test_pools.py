@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from commons.logs import files
 from parties.cli.pools import pool as pool_command
 from parties.errors import ConfigError, PoolError
 from parties.kept_pools import KeptPools
@@ -70,7 +71,7 @@ def test_it_is_deleted_before_it_is_handed_out(
 ) -> None:
     store.put("south", stored(), SECRET)
     seen: list[tuple[bool, bool]] = []
-    synced = pools._sync
+    synced = files.sync
 
     def crash(folder: Path) -> None:
         synced(folder)
@@ -79,7 +80,8 @@ def test_it_is_deleted_before_it_is_handed_out(
         if folder.name == "south":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(pools, "_sync", crash)
+    for module in (files, pools):
+        monkeypatch.setattr(module, "sync", crash)
     with pytest.raises(KeyboardInterrupt):
         store.take("south", stored().name)
     assert seen == [(True, True), (False, True)]
