@@ -8,7 +8,21 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.errors import ProtocolViolation
+from smc.errors import ProtocolViolation, UsageError
+from smc.numeric.shape_arrays import ShapeArray, of_shape, shape_array
+
+
+def check_data(values: object) -> None:
+    """Check that what is to be sent has values, and not a shape alone.
+
+    Raises:
+        UsageError: it has none: what a run over shapes made has come into another one.
+    """
+    if isinstance(values, ShapeArray):
+        raise UsageError(
+            "A message has no data: it was made in a run over shapes.",
+            "This is a defect of the program; such a run has a channel of its own.",
+        )
 
 
 def byte_width(modulus: int) -> int:
@@ -30,6 +44,7 @@ class Residues:
 
     def encode(self) -> bytes:
         """Big-endian integers of `byte_width(modulus)` bytes, or packed bits."""
+        check_data(self.values)
         if self.modulus == 2:
             return Bits(np.array(self.values, dtype=np.uint8)).encode()
         width = byte_width(self.modulus)
@@ -102,6 +117,7 @@ class Bits:
 
     def encode(self) -> bytes:
         """Packed bits, the most significant first."""
+        check_data(self.values)
         return np.packbits(self.values).tobytes()
 
 
@@ -136,7 +152,14 @@ class ByteRows:
 
     def encode(self) -> bytes:
         """The rows, one after the other."""
+        check_data(self.values)
         return self.values.tobytes()
+
+
+@of_shape(lambda data: ByteRows(shape_array((1, len(data)), np.uint8)))
+def byte_row(data: bytes) -> ByteRows:
+    """Bytes as a row of them."""
+    return ByteRows(np.frombuffer(data, dtype=np.uint8)[None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +187,7 @@ class Words:
 
     def encode(self) -> bytes:
         """Little-endian words."""
+        check_data(self.values)
         return self.values.astype("<u8").tobytes()
 
 

@@ -61,6 +61,7 @@ from smc.ciphers.lattice_ring import (
 )
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
+from smc.numeric.shape_arrays import contiguous, of_shape, shape_array
 from smc.pieces import each
 
 SEED_BYTES: Final = 32
@@ -187,12 +188,17 @@ def needed_flood(degree: int, bound: int, entries: int, coefficients: int, besid
     return ceil(FLOOD_SECURITY + log2(shift))
 
 
+@of_shape(
+    lambda parameters, seed, factors: shape_array(
+        (factors + 1, parameters.limbs, parameters.degree // 2), np.complex128
+    )
+)
 def _public(parameters: LatticeParameters, seed: bytes, factors: int) -> Spectrum:
     """a_0, ..., a_(D-1), a' in the frequency domain, shape (D + 1, L, N / 2)."""
     shape = (factors + 1, parameters.limbs, parameters.degree)
     drawn = uniform_limbs(Randomness.from_seed(seed, _PURPOSE), int(np.prod(shape)))
     limbs = without_idle(parameters, np.moveaxis(drawn.reshape(shape), 1, 0))
-    return forward(np.moveaxis(balanced(np.ascontiguousarray(limbs)), 0, 1))
+    return forward(np.moveaxis(balanced(contiguous(limbs)), 0, 1))
 
 
 def without_idle(parameters: LatticeParameters, limbs: Whole) -> Whole:
@@ -207,6 +213,7 @@ def uniform_limbs(random: Randomness, count: int) -> Whole:
     return (drawn & np.uint32((1 << LIMB_BITS) - 1)).astype(np.int64)
 
 
+@of_shape(lambda random, count: shape_array(count, np.int64))
 def ternary(random: Randomness, count: int) -> Whole:
     """Uniform draws from -1, 0, 1."""
     drawn = np.empty(0, dtype=np.int64)
@@ -218,6 +225,7 @@ def ternary(random: Randomness, count: int) -> Whole:
     return drawn[:count]
 
 
+@of_shape(lambda parameters, random, *shape: shape_array(shape, np.int64))
 def errors(parameters: LatticeParameters, random: Randomness, *shape: int) -> Whole:
     """Centred binomial draws, in units of the lowest bit that is not idle."""
     words = random.words(prod(shape)).reshape(shape)
@@ -227,6 +235,7 @@ def errors(parameters: LatticeParameters, random: Randomness, *shape: int) -> Wh
     return ones << np.int64(parameters.idle_bits)
 
 
+@of_shape(lambda parameters, random, first, masks: None)
 def flooded(parameters: LatticeParameters, random: Randomness, first: Whole, masks: Word) -> None:
     """Take masks off first components, and drown what they have of noise.
 
@@ -240,6 +249,7 @@ def flooded(parameters: LatticeParameters, random: Randomness, first: Whole, mas
     drowned(parameters, random, first)
 
 
+@of_shape(lambda parameters, random, first: None)
 def drowned(parameters: LatticeParameters, random: Randomness, first: Whole) -> None:
     """Add the flood to first components, as `flooded`."""
     count = first.shape[1]
@@ -295,7 +305,7 @@ class OwnLattice:
         self._used.add(number)
         parameters = self._parameters
         products = backward(self._public * self._secrets[number])
-        limbs = np.ascontiguousarray(np.moveaxis(np.negative(products), 1, 0))
+        limbs = contiguous(np.moveaxis(np.negative(products), 1, 0))
         limbs[0] += errors(parameters, self._random, *limbs[0].shape)
         limbs[:, : self._factors] += placed(plain, parameters.scale, parameters.limbs)
         return carried(limbs).astype(np.uint64)
@@ -347,7 +357,7 @@ class PeerLattice:
         self._parameters, self._factors, self._random = parameters, factors, random
         self._public = _public(parameters, seed, factors)
         shape = (factors + 1, secrets, parameters.limbs, parameters.degree // 2)
-        self._first = np.empty(shape, dtype=np.complex128)
+        self._first = np.empty(shape, dtype=np.complex128, like=self._public)
 
     def take(self, number: int, limbs: Word) -> None:
         """Keep the ciphertexts under one secret.
@@ -384,12 +394,12 @@ class PeerLattice:
         fresh = ternary(self._random, count * parameters.degree).reshape(count, 1, -1)
         left = np.concatenate([forward(factors), forward(fresh)], axis=1)
         second = np.moveaxis(backward(folded(left, self._public, 1)), 1, 0)
-        second = np.ascontiguousarray(second)
+        second = contiguous(second)
         second[0] += errors(parameters, self._random, *second[0].shape)
         secrets = self._first.shape[1]
         right = self._first.reshape(self._factors + 1, secrets * parameters.limbs, -1)
         first = backward(folded(left, right, every)).reshape(count, secrets, parameters.limbs, -1)
-        return highest(second, parameters.second_bits), np.ascontiguousarray(np.moveaxis(first, 2, 0))
+        return highest(second, parameters.second_bits), contiguous(np.moveaxis(first, 2, 0))
 
     def _flooded(self, first: Whole, masks: Word) -> Word:
         """Wanted first components as they are sent, from limbs of shape (L, n), which change."""

@@ -64,6 +64,7 @@ from smc.ciphers.lattice_ring import (
 )
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
+from smc.numeric.shape_arrays import of_shape, shape_array
 
 DIGIT_BITS: Final = 9
 CHUNK_FACTORS: Final = 16
@@ -161,6 +162,9 @@ class ColumnParameters:
         return slice(factor * degree, min(self.length, (factor + 1) * degree))
 
 
+@of_shape(
+    lambda parameters, seed, part: shape_array((parameters.limbs, parameters.degree // 2), np.complex128)
+)
 def _public(parameters: LatticeParameters, seed: bytes, part: str) -> Spectrum:
     """A polynomial a_d or a' in the frequency domain, shape (L, N / 2)."""
     shape = (parameters.limbs, parameters.degree)
@@ -215,6 +219,7 @@ class OwnColumns:
         limbs = self._errors(_public(lattice, self.seed, str(factor)))[..., : len(plain)]
         return carried(limbs + placed(plain.T, lattice.scale, lattice.limbs)).astype(np.uint64)
 
+    @of_shape(lambda self, second, first: shape_array((second.shape[1], first.shape[2]), np.uint64))
     def decrypt(self, second: Whole, first: Whole) -> Word:
         """Inner products less their masks.
 
@@ -258,6 +263,16 @@ class PeerColumns:
         """Keep the first components of the next polynomial, shape (L, K, n'), each in [0, 2**18)."""
         self._columns.append(_narrow(limbs))
 
+    def _sizes(self, integers: Whole) -> tuple[Whole, Whole, Word]:
+        """The shapes of a response."""
+        given, rows = self._parameters, len(integers)
+        return (
+            shape_array((given.second_limbs, rows, given.lattice.degree), np.int64),
+            shape_array((given.first_limbs, rows, given.columns), np.int64),
+            shape_array((rows, given.columns), np.uint64),
+        )
+
+    @of_shape(_sizes)
     def respond(self, integers: Whole) -> tuple[Whole, Whole, Word]:
         """What is sent for rows of integers, and what masks it.
 
@@ -361,10 +376,12 @@ def _turned(coefficients: Whole) -> Whole:
     return result
 
 
+@of_shape(lambda limbs: shape_array(limbs.shape, np.int32))
 def _narrow(limbs: Word) -> NDArray[np.int32]:
     return balanced(limbs.astype(np.int64)).astype(np.int32)
 
 
+@of_shape(lambda limbs, count: shape_array((count, *limbs.shape[1:]), np.int64))
 def highest_limbs(limbs: Whole, count: int) -> Whole:
     """The highest limbs of elements, rounded to the nearest; each in [0, 2**18)."""
     low = len(limbs) - count

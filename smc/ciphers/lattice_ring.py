@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.errors import ProtocolViolation
+from smc.numeric.shape_arrays import of_shape, shape_array
 
 Whole = NDArray[np.int64]
 Word = NDArray[np.uint64]
@@ -48,6 +49,9 @@ def _twists(degree: int) -> Spectrum:
     return twists
 
 
+@of_shape(
+    lambda coefficients: shape_array((*coefficients.shape[:-1], coefficients.shape[-1] // 2), np.complex128)
+)
 def forward(coefficients: Whole) -> Spectrum:
     """The values of polynomials at the roots.
 
@@ -67,6 +71,7 @@ def forward(coefficients: Whole) -> Spectrum:
     return np.fft.fft(twisted)
 
 
+@of_shape(lambda values: shape_array((*values.shape[:-1], 2 * values.shape[-1]), np.int64))
 def backward(values: Spectrum) -> Whole:
     """The polynomials with whole coefficients that have these values: the inverse of `forward`.
 
@@ -90,6 +95,7 @@ def transform_error(degree: int, left: float, right: float) -> float:
     return _ROUNDING * 3 * log2(degree) * left * right
 
 
+@of_shape(lambda words, shift, limbs: shape_array((limbs, *words.shape), np.int64))
 def placed(words: Word, shift: int, limbs: int) -> Whole:
     """Words times 2**shift modulo q, as unsigned limbs.
 
@@ -111,6 +117,7 @@ def placed(words: Word, shift: int, limbs: int) -> Whole:
     return result
 
 
+@of_shape(lambda limbs: limbs)
 def carried(limbs: Whole) -> Whole:
     """The same elements with limbs in [0, 2**18): carries go up, and over the top they are multiples of q.
 
@@ -127,6 +134,7 @@ def carried(limbs: Whole) -> Whole:
     return limbs
 
 
+@of_shape(lambda limbs: limbs)
 def balanced(limbs: Whole) -> Whole:
     """The same elements with limbs in [-2**17, 2**17), for transforms with smaller errors.
 
@@ -146,6 +154,7 @@ def balanced(limbs: Whole) -> Whole:
     return limbs
 
 
+@of_shape(lambda limbs, bits: shape_array(limbs.shape[1:], np.uint64))
 def highest(limbs: Whole, bits: int) -> Word:
     """The highest bits of elements, rounded to the nearest, modulo 2**bits.
 
@@ -171,6 +180,7 @@ def packed_size(count: int, bits: int) -> int:
     return -(-count // _OCTET) * bits
 
 
+@of_shape(lambda words, bits: shape_array(packed_size(len(words), bits), np.uint8))
 def packed(words: Word, bits: int) -> NDArray[np.uint8]:
     """Words of at most 57 bits without gaps, eight of them in as many bytes as they have bits.
 
@@ -192,6 +202,7 @@ def packed(words: Word, bits: int) -> NDArray[np.uint8]:
     return result.reshape(-1)
 
 
+@of_shape(lambda data, count, bits: shape_array(count, np.uint64))
 def unpacked(data: NDArray[np.uint8], count: int, bits: int) -> Word:
     """The words that `packed` has packed, shape (count,).
 
@@ -214,6 +225,11 @@ def unpacked(data: NDArray[np.uint8], count: int, bits: int) -> Word:
     return words[:count]
 
 
+@of_shape(
+    lambda left, right, every: shape_array(
+        (len(left), right.shape[1], left.shape[-1] // every), np.complex128
+    )
+)
 def folded(left: Spectrum, right: Spectrum, every: int) -> Spectrum:
     """Every `every`-th coefficient of sums of products, in the frequency domain.
 

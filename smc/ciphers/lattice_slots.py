@@ -62,6 +62,7 @@ from smc.ciphers.lattice_ring import (
 from smc.ciphers.slot_transform import DEGREE, GROUPS, Group, groups, lowest_word, residues
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
+from smc.numeric.shape_arrays import of_shape, shape_array
 
 SECOND_LIMBS: Final = 5
 FIRST_LIMBS: Final = 4
@@ -180,6 +181,7 @@ def _unscaled(limbs: Whole, group: Group) -> tuple[Word, Word]:
     return low[:, 0], high[:, 0]
 
 
+@of_shape(lambda parameters, seed, part: shape_array((parameters.lattice.limbs, DEGREE // 2), np.complex128))
 def _public(parameters: SlotParameters, seed: bytes, part: str) -> Spectrum:
     limbs = parameters.lattice.limbs
     drawn = uniform_limbs(Randomness.from_seed(seed, f"{_PURPOSE} {part}"), limbs * DEGREE)
@@ -207,6 +209,12 @@ class OwnSlots:
         """An encryption of zero, b', as limbs, shape (L, N)."""
         return carried(self._errors("zero")).astype(np.uint64)
 
+    def _query(self, block: int, words: Sequence[Word]) -> Word:
+        """The shape of a block."""
+        del block
+        return shape_array((GROUPS, len(words), self._parameters.lattice.limbs, DEGREE), np.uint64)
+
+    @of_shape(_query)
     def encrypt(self, block: int, words: Sequence[Word]) -> Word:
         """The first components of a block.
 
@@ -233,6 +241,7 @@ class OwnSlots:
                 result[place, term] = carried(plain + self._errors(f"{block} {place} {term}"))
         return result
 
+    @of_shape(lambda self, second, first: shape_array(DEGREE, np.uint64))
     def decrypt(self, second: Whole, first: Whole) -> Word:
         """Sums of products plus their masks.
 
@@ -273,6 +282,13 @@ class PeerSlots:
         self._zero_public = _public(parameters, seed, "zero")
         self._next = 0
 
+    @of_shape(
+        lambda self, limbs, words: (
+            shape_array((GROUPS, SECOND_LIMBS, DEGREE), np.int64),
+            shape_array((GROUPS, FIRST_LIMBS, DEGREE), np.int64),
+            shape_array(DEGREE, np.uint64),
+        )
+    )
     def respond(self, limbs: Word, words: Sequence[Word]) -> tuple[Whole, Whole, Word]:
         """What is sent for the next block, and what masks it.
 

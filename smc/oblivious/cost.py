@@ -112,20 +112,19 @@ OPENING: Final = FlightBytes(0, 0)
 
 
 def over_lanes(
-    count: int, word_bytes: int, steps: Callable[[int], tuple[FlightBytes, ...]]
+    count: int, lanes: int, word_bytes: int, steps: Callable[[int], tuple[FlightBytes, ...]]
 ) -> tuple[FlightBytes, ...]:
-    """The flights of a batch over the lanes of `smc.network.priced_over`, which go side by side.
+    """The flights of a batch over lanes, which go side by side.
 
     Args:
         count: instances in the batch.
+        lanes: that the session has.
         word_bytes: as of `spans`.
         steps: the flights of a batch of so many instances in one lane.
     """
-    lanes = lanes_priced()
     if not takes_lanes(count, word_bytes, lanes):
         return steps(count)
-    with from_prepared(taken=False):  # lanes have nothing that was made before
-        each = [steps(part.stop - part.start) for part in lane_parts(count, lanes)]
+    each = [steps(part.stop - part.start) for part in lane_parts(count, lanes)]
     together = zip_longest(*each, fillvalue=FlightBytes(0, 0))
     flights = (FlightBytes(sum(s.first for s in at), sum(s.second for s in at)) for at in together)
     return (OPENING, *flights)
@@ -201,12 +200,12 @@ def compares_in_lanes(count: int, bits: int, lanes: int) -> bool:
     return bits <= WORD_BITS and takes_lanes(count, Digits.of(bits).word_bytes, lanes)
 
 
-def comparison(count: int, bits: int) -> tuple[FlightBytes, ...]:
+def comparison(count: int, bits: int, lanes: int | None = None) -> tuple[FlightBytes, ...]:
     """Comparing `count` pairs of which one party holds x and the other y."""
-    digits = Digits.of(bits)
-    if not compares_in_lanes(count, bits, lanes_priced()):
+    digits, lanes = Digits.of(bits), lanes or lanes_priced()
+    if not compares_in_lanes(count, bits, lanes):
         return _compared(count, digits)
-    return over_lanes(count, digits.word_bytes, lambda part: _compared(part, digits))
+    return over_lanes(count, lanes, digits.word_bytes, lambda part: _compared(part, digits))
 
 
 def _compared(count: int, digits: Digits) -> tuple[FlightBytes, ...]:
@@ -256,9 +255,9 @@ CONJUNCTION_WORD_BYTES: Final = _BIT_COLUMN_BYTES
 CORRELATED_WORD_BYTES: Final = _BIT_COLUMN_BYTES + SLOTS * _WORD
 
 
-def below(count: int) -> tuple[FlightBytes, ...]:
+def below(count: int, lanes: int | None = None) -> tuple[FlightBytes, ...]:
     """Comparing `count` XOR-shared words with public bounds."""
-    return over_lanes(count, BELOW_WORD_BYTES, _below)
+    return over_lanes(count, lanes or lanes_priced(), BELOW_WORD_BYTES, _below)
 
 
 def _below(count: int) -> tuple[FlightBytes, ...]:
@@ -276,14 +275,17 @@ def prepared(count: int, words: int) -> FlightBytes:
     return FlightBytes(size, size)
 
 
-def conjunction(count: int) -> tuple[FlightBytes, ...]:
-    """AND of `count` pairs of XOR-shared bits."""
-    return over_lanes(count, CONJUNCTION_WORD_BYTES, _conjunction)
-
-
-def _conjunction(count: int) -> tuple[FlightBytes, ...]:
+def conjunction(
+    count: int, lanes: int | None = None, *, taken: bool | None = None
+) -> tuple[FlightBytes, ...]:
+    """AND of `count` pairs of XOR-shared bits; with `taken` by triples that were prepared."""
+    lanes = lanes or lanes_priced()
+    taken = _FROM_PREPARED.get() if taken is None else taken
+    if takes_lanes(count, CONJUNCTION_WORD_BYTES, lanes):
+        return over_lanes(
+            count, lanes, CONJUNCTION_WORD_BYTES, lambda part: conjunction(part, 1, taken=False)
+        )
     steps: list[FlightBytes] = []
-    taken = _FROM_PREPARED.get()
     for span in spans(count, CONJUNCTION_WORD_BYTES):
         width = words_for(span.stop - span.start)
         if not taken:
@@ -292,33 +294,40 @@ def _conjunction(count: int) -> tuple[FlightBytes, ...]:
     return tuple(steps)
 
 
-def bits_to_arithmetic(count: int) -> tuple[FlightBytes, ...]:
-    """Converting `count` XOR-shared bits to shares modulo 2**64; also `count` correlated transfers."""
-    return over_lanes(count, CORRELATED_WORD_BYTES, _bits_to_arithmetic)
+def bits_to_arithmetic(
+    count: int, lanes: int | None = None, *, taken: bool | None = None
+) -> tuple[FlightBytes, ...]:
+    """Converting `count` XOR-shared bits to shares modulo 2**64; also `count` correlated transfers.
 
-
-def _bits_to_arithmetic(count: int) -> tuple[FlightBytes, ...]:
+    With `taken` by transfers that were prepared, which lanes have none of.
+    """
+    lanes = lanes or lanes_priced()
+    taken = _FROM_PREPARED.get() if taken is None else taken
+    if takes_lanes(count, CORRELATED_WORD_BYTES, lanes):
+        return over_lanes(
+            count, lanes, CORRELATED_WORD_BYTES, lambda part: bits_to_arithmetic(part, 1, taken=False)
+        )
     steps: list[FlightBytes] = []
     for span in spans(count, CORRELATED_WORD_BYTES):
         size = span.stop - span.start
-        if _FROM_PREPARED.get():
+        if taken:
             steps.append(FlightBytes(_WORD * size, _WORD * words_for(size), prepared=size))
         else:
             steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(_WORD * size, 0)]
     return tuple(steps)
 
 
-def exchange(count: int) -> tuple[FlightBytes, ...]:
-    """As many correlated transfers in both directions at once."""
-    return over_lanes(count, CORRELATED_WORD_BYTES, _exchange)
-
-
-def _exchange(count: int) -> tuple[FlightBytes, ...]:
+def exchange(count: int, lanes: int | None = None, *, taken: bool | None = None) -> tuple[FlightBytes, ...]:
+    """As many correlated transfers in both directions at once; `taken` as of `bits_to_arithmetic`."""
+    lanes = lanes or lanes_priced()
+    taken = _FROM_PREPARED.get() if taken is None else taken
+    if takes_lanes(count, CORRELATED_WORD_BYTES, lanes):
+        return over_lanes(count, lanes, CORRELATED_WORD_BYTES, lambda part: exchange(part, 1, taken=False))
     steps: list[FlightBytes] = []
     for span in spans(count, CORRELATED_WORD_BYTES):
         size = span.stop - span.start
         matrix, corrections = matrix_bytes(size), _WORD * size
-        if _FROM_PREPARED.get():
+        if taken:
             both = corrections + _WORD * words_for(size)
             steps.append(FlightBytes(both, both, prepared=size))
         else:

@@ -128,22 +128,28 @@ def words_of_spans(count: int, bits: int) -> list[int]:
 
 
 def comparison(
-    count: int, bits: int, sizes: LpnSet = PRODUCTION, stock: Stock | None = None
+    count: int,
+    bits: int,
+    lanes: int | None = None,
+    sizes: LpnSet = PRODUCTION,
+    stock: Stock | None = None,
 ) -> tuple[FlightBytes, ...]:
     """Comparing `count` pairs; the first party holds x.
 
     Args:
         count: pairs.
         bits: of the numbers.
+        lanes: that the session has.
         sizes: of the problem.
         stock: what was made before; None for nothing.
     """
-    stock = stock or Stock()
-    if not compares_in_lanes(count, bits, lanes_priced()):
+    stock, lanes = stock or Stock(), lanes or lanes_priced()
+    if not compares_in_lanes(count, bits, lanes):
         return _compared(count, bits, sizes, stock)
     made = Stock()  # lanes have nothing that was made before
-    steps = over_lanes(count, Digits.of(bits).word_bytes, lambda part: _compared(part, bits, sizes, made))
-    stock.rows += made.rows // lanes_priced()
+    word_bytes = Digits.of(bits).word_bytes
+    steps = over_lanes(count, lanes, word_bytes, lambda part: _compared(part, bits, sizes, made))
+    stock.rows += made.rows // lanes
     return steps
 
 
@@ -171,14 +177,16 @@ def below_spans(count: int) -> Iterator[slice]:
     return _spans(count, BELOW_TRANSFERS)
 
 
-def below(count: int, sizes: LpnSet = PRODUCTION, stock: Stock | None = None) -> tuple[FlightBytes, ...]:
+def below(
+    count: int, lanes: int | None = None, sizes: LpnSet = PRODUCTION, stock: Stock | None = None
+) -> tuple[FlightBytes, ...]:
     """Comparing `count` XOR-shared words with public bounds; arguments as of `comparison`."""
-    stock = stock or Stock()
-    if not takes_lanes(count, BELOW_WORD_BYTES, lanes_priced()):
+    stock, lanes = stock or Stock(), lanes or lanes_priced()
+    if not takes_lanes(count, BELOW_WORD_BYTES, lanes):
         return _below(count, sizes, stock)
     made = Stock()
-    steps = over_lanes(count, BELOW_WORD_BYTES, lambda part: _below(part, sizes, made))
-    stock.rows += made.rows // lanes_priced()
+    steps = over_lanes(count, lanes, BELOW_WORD_BYTES, lambda part: _below(part, sizes, made))
+    stock.rows += made.rows // lanes
     return steps
 
 

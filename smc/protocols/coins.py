@@ -22,10 +22,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.protocols.flights import Flight
@@ -60,9 +58,9 @@ def toss(session: Session) -> bytes:
         ProtocolViolation: the peer sent something else, or opened another half than it had committed to.
     """
     own = session.random.bytes(COIN_BYTES)
-    session.channel.send(CoinCommitment(_row(_commitment(session.role, own))))
+    session.channel.send(CoinCommitment(byte_row(_commitment(session.role, own))))
     committed = session.channel.recv(CoinCommitment, ExpectedByteRows(1, _HASH_BYTES)).tobytes()
-    session.channel.send(Coins(_row(own)))
+    session.channel.send(Coins(byte_row(own)))
     peer = session.channel.recv(Coins, ExpectedByteRows(1, COIN_BYTES)).tobytes()
     if _commitment(session.role.other, peer) != committed:
         raise ProtocolViolation("The peer's half of the joint coins is not the one that it had committed to.")
@@ -72,10 +70,6 @@ def toss(session: Session) -> bytes:
 
 def _commitment(role: Role, half: bytes) -> bytes:
     return hashlib.sha256(_COMMITMENT_DOMAIN + role.value.encode().ljust(8) + half).digest()
-
-
-def _row(data: bytes) -> ByteRows:
-    return ByteRows(np.frombuffer(data, dtype=np.uint8)[None])
 
 
 def toss_cost() -> Cost:

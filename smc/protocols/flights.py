@@ -97,6 +97,14 @@ class Flights:
         """The longest chain of dependent messages in a new session."""
         return max(0, *self.chains[0])
 
+    def after(self, alice: int, bob: int) -> tuple[int, int]:
+        """The longest chains that Alice and Bob have received in the end, from those at the beginning.
+
+        In a session that has done none of `ONCE` before.
+        """
+        kept, to_alice, to_bob, left = self.chains[0]
+        return max(kept + alice, to_alice + bob), max(to_bob + alice, left + bob)
+
     @property
     def mirror(self) -> Flights:
         """With Alice and Bob exchanged."""

@@ -6,16 +6,19 @@ of both roles; a `Procedure` is called by its function, and says in words what i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from itertools import groupby
+from typing import Any, TypeVar
 
 from smc.channel.vectors import residues_bytes
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Role
 from smc.protocols.engines import Engine
 from smc.protocols.flights import Flight, Flights
+
+T = TypeVar("T")
 
 Modulus = int | Role
 """The modulus of shares: a number, or the Paillier N of a party while the key itself is not at hand."""
@@ -218,6 +221,16 @@ class Cost:
     def rounds(self) -> int:
         """The longest chain of dependent messages, see `Flights`."""
         return self.flights.rounds
+
+
+def cost_each(steps: Iterable[T], price: Callable[[T], Cost]) -> Cost:
+    """The cost of steps one after the other, of which alike ones that follow each other are priced once."""
+    return sum((price(step) * len(list(alike)) for step, alike in groupby(steps)), Cost())
+
+
+def lengths(parts: Iterable[slice]) -> Iterator[int]:
+    """How long slices are."""
+    return (part.stop - part.start for part in parts)
 
 
 @dataclass(frozen=True, slots=True)

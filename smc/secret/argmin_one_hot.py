@@ -24,6 +24,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.numeric.shape_arrays import contiguous
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -51,7 +52,7 @@ def one_hot(session: Session, words: Word, differences: Bounds) -> Bit:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     rows = len(words)
-    entrants = np.ascontiguousarray(words.T)
+    entrants = contiguous(words.T)
     rounds: list[Bit] = []
     while len(entrants) > 1:
         pairs = len(entrants) // 2
@@ -69,7 +70,7 @@ def one_hot(session: Session, words: Word, differences: Bounds) -> Bit:
 
 
 def _played_back(session: Session, rounds: list[Bit], rows: int) -> Bit:
-    bits = public_bits(session, np.ones((1, rows), dtype=np.uint8))
+    bits = public_bits(session, np.ones((1, rows), dtype=np.uint8, like=rounds[0] if rounds else None))
     for stays in reversed(rounds):
         pairs = len(stays)
         if len(bits) == 1:
@@ -81,7 +82,7 @@ def _played_back(session: Session, rounds: list[Bit], rows: int) -> Bit:
         # Of the two that met, one inherits the bit of their place in the next round, the other gets 0.
         both = np.stack([left, bits[:pairs] ^ left], axis=1).reshape(2 * pairs, rows)
         bits = np.concatenate([both, bits[pairs:]])
-    return np.ascontiguousarray(bits.T)
+    return contiguous(bits.T)
 
 
 def comparisons(rows: int, columns: int, differences: Bounds) -> list[tuple[int, int]]:

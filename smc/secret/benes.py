@@ -16,6 +16,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.numeric.shape_arrays import contiguous, of_shape, shape_array
+
 Index = NDArray[np.int64]
 Bit = NDArray[np.uint8]
 Word = NDArray[np.uint64]
@@ -33,6 +35,7 @@ def columns_for(wires: int) -> int:
     return 2 * wires.bit_length() - 3
 
 
+@of_shape(lambda order: shape_array((columns_for(len(order)), len(order) // 2), np.uint8))
 def switches(order: Index) -> Bit:
     """Set the switches.
 
@@ -79,7 +82,7 @@ def apply(values: Word, swap: Swap) -> Word:
             # The upper wires of all switches go to the upper inner network, the lower wires to the lower one.
             pairs = pairs.reshape(-1, size // 2, 2).transpose(0, 2, 1)
             size //= 2
-        values = np.ascontiguousarray(pairs).reshape(-1)
+        values = contiguous(pairs).reshape(-1)
     return values
 
 

@@ -27,7 +27,7 @@ from smc.oblivious.cost import matrix_bytes
 from smc.pieces import cut
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
+from smc.protocols.spec import Cost, Procedure, cost_each, lengths
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret.masks import (
     KEY_BYTES,
@@ -59,7 +59,7 @@ def to_words(session: Session, bits: Bit, width: int) -> Word:
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    result = np.empty(len(bits), dtype=np.uint64)
+    result = np.empty(len(bits), dtype=np.uint64, like=bits)
     for part in cut(len(bits), _BATCH):
         own = bits[part]
         products = _given(session, own, width) if session.role is Role.ALICE else _chosen(session, own, width)
@@ -91,11 +91,11 @@ def _chosen(session: Session, bits: Bit, width: int) -> Words:
 
 def cost(count: int, width: int) -> Cost:
     """The exact cost of `to_words`: flights and bytes, without the set-up of oblivious transfer."""
-    total = Cost()
-    for part in cut(count, _BATCH):
-        size = part.stop - part.start
-        total += Cost((Flight.BOB, Flight.ALICE), masked_bytes([((size,), width)]), matrix_bytes(size))
-    return total
+
+    def batch_cost(size: int) -> Cost:
+        return Cost((Flight.BOB, Flight.ALICE), masked_bytes([((size,), width)]), matrix_bytes(size))
+
+    return cost_each(lengths(cut(count, _BATCH)), batch_cost)
 
 
 SPEC: Final = Procedure(

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
+from smc.numeric.shape_arrays import contiguous
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, opprf
 from smc.protocols.session import Session
@@ -128,14 +129,16 @@ def align(
         slots = len(rows)
     else:
         # The first word of a payload is the tag 0: where both have the key, shares of the tag add up to zero.
-        payloads = np.concatenate([np.zeros((count, 1), dtype=np.int64), columns], axis=1).view(np.uint64)
+        payloads = np.concatenate([np.zeros((count, 1), dtype=np.int64, like=columns), columns], axis=1).view(
+            np.uint64
+        )
         rows, shares = None, opprf.send(session, keys, payloads, peer_count)
         slots = len(shares)
     session.report(_STAGE, 1, _STEPS)
     # Shares of a tag add up to zero if and only if one is the negative of the other.
     member = same_tags(session, shares[:, 0] if mine else np.negative(shares[:, 0]), mine)
     session.report(_STAGE, 2, _STEPS)
-    own = np.zeros((slots, len(declared[owner])), dtype=np.uint64)
+    own = np.zeros((slots, len(declared[owner])), dtype=np.uint64, like=shares)
     if rows is not None:
         # Where a bin holds no key, the owner's columns are zero already; its other slots become zero by the
         # member bit.
@@ -233,7 +236,7 @@ def _gated(
     if not bounds:
         return ()
     # Column after column in one batch, which takes as many rounds as one column.
-    words = np.ascontiguousarray(shares.T).reshape(-1)
+    words = contiguous(shares.T).reshape(-1)
     gated = mux.gate(session, np.tile(member, len(bounds)), words, owner).reshape(len(bounds), -1)
     zero = Bounds(0, 0)
     return tuple(

@@ -33,11 +33,13 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.network import network_priced
+from smc.numeric.shape_arrays import contiguous, shape_array
 from smc.pieces import cut
 from smc.protocols.flights import Flight, Flights
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
+from smc.protocols.spec import Cost, Procedure, cost_each
 from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
+from smc.tracing.charges import charged
 
 Octet = NDArray[np.uint8]
 Word = NDArray[np.uint64]
@@ -59,6 +61,14 @@ class OverlapCorrections(Message, kind="overlap-corrections"):
     corrections: ByteRows
 
 
+def _priced(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> tuple[Cost, Octet]:
+    """What `overlaps` costs and gives."""
+    count, height, bits = rows.shape
+    silent = takes_silent_blocks(session.network, rows.size)
+    return cost(count, height, bits, chooser, silent=silent), shape_array((count, height, height), np.uint8)
+
+
+@charged(_priced)
 def overlaps(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> Octet:
     """The sizes of the overlaps within each block; the chooser chooses, the other party sends.
 
@@ -81,15 +91,18 @@ def overlaps(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> Octet
     if not 0 < height <= PAD_BYTES:
         raise UsageError(f"A block cannot have {height} rows.", f"Use blocks of 1 to {PAD_BYTES} rows.")
     side = _chosen if session.role is chooser else _sent
-    result = np.empty((height, count, height), dtype=np.uint8)
+    result = np.empty((height, count, height), dtype=np.uint8, like=rows)
     for part, shares in side(session, rows):
         result[:, part] = shares
     return result.transpose(1, 0, 2)
 
 
-def cost(blocks: int, height: int, bits: int, chooser: Role = Role.ALICE) -> Cost:
+def cost(
+    blocks: int, height: int, bits: int, chooser: Role = Role.ALICE, *, silent: bool | None = None
+) -> Cost:
     """The exact cost of `overlaps`: flights and bytes, without the set-up of oblivious transfer."""
-    silent = takes_silent_blocks(network_priced(), blocks * height * bits)
+    if silent is None:
+        silent = takes_silent_blocks(network_priced(), blocks * height * bits)
     sizes = [
         bits * height * (part.stop - part.start) for part in _batches(blocks, height, bits, silent=silent)
     ]
@@ -101,8 +114,8 @@ def cost(blocks: int, height: int, bits: int, chooser: Role = Role.ALICE) -> Cos
         flights = (Flight.RESERVE, *(Flight.BOB, Flight.ALICE) * turns, Flight.BOB)
     else:
         flights = (Flight.ALICE, *(Flight.BOTH,) * (len(sizes) - 1), Flight.BOB)
-    each = [cost_blocks(size, silent=silent).mirror for size in sizes]
-    total = replace(sum(each, Cost()) + Cost((), 0, height * sum(sizes)), flights=Flights.of(flights))
+    each = cost_each(sizes, lambda size: cost_blocks(size, silent=silent).mirror)
+    total = replace(each + Cost((), 0, height * sum(sizes)), flights=Flights.of(flights))
     return total if chooser is Role.ALICE else total.mirror
 
 
@@ -113,7 +126,7 @@ def _batches(blocks: int, height: int, bits: int, *, silent: bool) -> Iterator[s
 
 def _plane(rows: Octet, part: slice) -> Octet:
     """The bits of a batch as transfers are ordered, shape (bits, r, b): sums run over the first axis."""
-    return np.ascontiguousarray(rows[part].transpose(2, 1, 0))
+    return contiguous(rows[part].transpose(2, 1, 0))
 
 
 def _chosen(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:

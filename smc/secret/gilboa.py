@@ -35,7 +35,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
+from smc.numeric.shape_arrays import contiguous, of_shape, shape_array
 from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import FlightBytes
 from smc.pieces import cut
@@ -84,7 +85,7 @@ def send(session: Session, vectors: Word, bits: int) -> Word:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     count, length = vectors.shape
-    result = np.zeros((count, length), dtype=np.uint64)
+    result = np.zeros(vectors.shape, dtype=np.uint64, like=vectors)
     for part in _batches(count, length, bits):
         if length < SEEDED_LENGTH:
             # Bit i chooses 2**i times the vector; what is chosen adds up to the product.
@@ -111,7 +112,7 @@ def choose(session: Session, integers: Word, bits: int, length: int) -> Word:
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    result = np.zeros((len(integers), length), dtype=np.uint64)
+    result = np.zeros((len(integers), length), dtype=np.uint64, like=integers)
     for part in _batches(len(integers), length, bits):
         choices = (integers[part][None] >> _exponents(bits)[:, None] & np.uint64(1)).astype(np.uint8)
         if length < SEEDED_LENGTH:
@@ -137,7 +138,7 @@ def exchange(session: Session, integers: Word, words: Word, bits: int) -> Word:
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    result = np.zeros(len(integers), dtype=np.uint64)
+    result = np.zeros(len(integers), dtype=np.uint64, like=integers)
     for part in _batches(len(integers), 1, bits):
         exponents = _exponents(bits)[:, None]
         choices = (integers[part][None] >> exponents & np.uint64(1)).astype(np.uint8)
@@ -212,6 +213,7 @@ def _pieces(count: int, length: int, bits: int) -> Iterator[tuple[slice, slice]]
             yield slice(bit, min(bit + _OCTET, bits)), slice(start, min(start + size, count))
 
 
+@of_shape(lambda key, seeds, length: shape_array((*seeds.shape[1:], length), np.uint64))
 def _expanded(key: bytes, seeds: Word, length: int) -> Word:
     """The masks of seeds.
 
@@ -246,12 +248,12 @@ def _send_seeded(session: Session, vectors: Word, bits: int) -> Word:
     one = zero + offsets
     zero, one = (seeds.reshape(_SEED_WORDS, bits, count) for seeds in (zero, one))
     key = session.random.bytes(KEY_BYTES)
-    session.channel.send(ExpansionKey(ByteRows(np.frombuffer(key, dtype=np.uint8)[None])))
-    result = np.zeros((count, length), dtype=np.uint64)
+    session.channel.send(ExpansionKey(byte_row(key)))
+    result = np.zeros(vectors.shape, dtype=np.uint64, like=vectors)
     for rows, part in _pieces(count, length, bits):
         masks = _expanded(key, zero[:, rows, part], length)
         corrections = masks + vectors[part] - _expanded(key, one[:, rows, part], length)
-        octets = np.ascontiguousarray(corrections).view(np.uint8).reshape(-1, length, _OCTET)
+        octets = contiguous(corrections).view(np.uint8).reshape(-1, length, _OCTET)
         # Weighed by 2**bit, of a correction 64 - bit bits are left. A piece holds the bits of one octet, of
         # which the lowest needs the most bytes; little-endian, the bytes that count come first.
         kept = octets[..., : _correction_bytes(rows.start)].reshape(len(octets), -1)
@@ -263,15 +265,15 @@ def _send_seeded(session: Session, vectors: Word, bits: int) -> Word:
 def _choose_seeded(session: Session, choices: NDArray[np.uint8], length: int) -> Word:
     bits, count = choices.shape
     both = np.broadcast_to(choices, (_SEED_WORDS, bits, count)).reshape(-1)
-    seeds = session.oblivious.receive(np.ascontiguousarray(both)).reshape(_SEED_WORDS, bits, count)
+    seeds = session.oblivious.receive(contiguous(both)).reshape(_SEED_WORDS, bits, count)
     key = session.channel.recv(ExpansionKey, ExpectedByteRows(1, KEY_BYTES)).tobytes()
-    result = np.zeros((count, length), dtype=np.uint64)
+    result = np.zeros((count, length), dtype=np.uint64, like=seeds)
     for rows, part in _pieces(count, length, bits):
         shares = _expanded(key, seeds[:, rows, part], length)
         width = _correction_bytes(rows.start)
         size = shares.shape[0] * shares.shape[1]
         kept = session.channel.recv(VectorCorrections, ExpectedByteRows(size, length * width))
-        octets = np.zeros((size, length, _OCTET), dtype=np.uint8)
+        octets = np.zeros((size, length, _OCTET), dtype=np.uint8, like=kept)
         # The bytes that were not sent fall out of 64 bits when the correction is weighed.
         octets[..., :width] = kept.reshape(size, length, width)
         corrections = octets.view(np.uint64).reshape(shares.shape)

@@ -32,12 +32,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.numeric.shape_arrays import contiguous
 from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
 from smc.pieces import cut
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
+from smc.protocols.spec import Cost, Procedure, cost_each, lengths
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.masks import (
     KEY_BYTES,
@@ -121,7 +122,7 @@ def sums(
     for outgoing, incoming in zip_longest(mine.blocks(width), peer.blocks(width)):
         if incoming:
             # This matrix leaves before the peer's is read, so that both directions share their flights.
-            choices = np.ascontiguousarray(peer_bits[incoming].T).reshape(-1)
+            choices = contiguous(peer_bits[incoming].T).reshape(-1)
             chosen = session.oblivious.receive_rows(choices).reshape(peer.groups, -1, 2)
         if outgoing:
             # A block at a time, as wide columns of all rows may be most of a party's memory.
@@ -189,13 +190,14 @@ def _receive(session: Session, chosen: Word, bits: Bit, peer: Grouping, width: i
 
 def cost(alice: Grouping, bob: Grouping, width: int) -> Cost:
     """The exact cost of `sums`: flights and bytes, without the set-up of oblivious transfer."""
-    total = Cost()
     sides = ((alice, Role.ALICE), (bob, Role.BOB))
-    for blocks in zip_longest(alice.blocks(width), bob.blocks(width)):
-        present = [(*side, b.stop - b.start) for side, b in zip(sides, blocks, strict=True) if b]
-        total += _flight({r.other: matrix_bytes(size * g.groups) for g, r, size in present})
-        total += _flight({r: masked_bytes(g.shapes(size, width)) for g, r, size in present})
-    return total
+
+    def block_cost(sizes: tuple[int | None, ...]) -> Cost:
+        present = [(*side, size) for side, size in zip(sides, sizes, strict=True) if size]
+        made = _flight({r.other: matrix_bytes(size * g.groups) for g, r, size in present})
+        return made + _flight({r: masked_bytes(g.shapes(size, width)) for g, r, size in present})
+
+    return cost_each(zip_longest(*(lengths(side.blocks(width)) for side in (alice, bob))), block_cost)
 
 
 def cost_lifted(count: int, width: int) -> Cost:

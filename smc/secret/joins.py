@@ -86,7 +86,7 @@ class Join:
         """At the owner the slot of each of its `size` items, then the slots without one; else None."""
         if self.items is None:
             return None
-        order = np.empty(len(self.items), dtype=np.int64)
+        order = np.empty(len(self.items), dtype=np.int64, like=self.items)
         taken = self.items >= 0
         order[self.items[taken]] = np.flatnonzero(taken)
         order[size:] = np.flatnonzero(~taken)
@@ -123,7 +123,7 @@ def join(
         items, shares = _received(session, keys, peer_count, _TAG + columns, seed)
     else:
         # Shares of the tag 0 add up to zero where both have the key.
-        payloads = np.concatenate([np.zeros((len(keys), _TAG), dtype=np.uint64), columns], axis=1)
+        payloads = np.concatenate([np.zeros((len(keys), _TAG), dtype=np.uint64, like=keys), columns], axis=1)
         items, shares = None, opprf.send(session, keys, payloads, peer_count, seed, xored)
     member = same_tags(session, shares[:, 0] if mine else np.negative(shares[:, 0]), mine)
     return Join(owner, items, member, shares[:, _TAG:], seed)
@@ -184,7 +184,7 @@ def carried(session: Session, joined: Join, values: Word, masks: Word) -> Word |
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    padded = np.zeros(len(masks), dtype=np.uint64)
+    padded = np.zeros(len(masks), dtype=np.uint64, like=masks)
     padded[: len(values)] = values
     order = joined.order(len(values))
     inverse = None if order is None else np.argsort(order)

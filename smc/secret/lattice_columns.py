@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.ciphers.lattice import LATTICE_SECURITY, SEED_BYTES
 from smc.ciphers.lattice_inner import ColumnParameters, OwnColumns, PeerColumns
 from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
@@ -168,9 +168,8 @@ class HeldColumns:
     def send(self, group: range) -> None:
         """Encrypt and send these polynomials, from `ColumnsLayout.groups` in their order."""
         if not group.start:
-            seed = np.frombuffer(self._cipher.seed, dtype=np.uint8)
             zeros = packed(self._cipher.zeros().reshape(-1), LIMB_BITS)
-            self._session.channel.send(LatticeZeros(ByteRows(seed[None]), ByteRows(zeros[None])))
+            self._session.channel.send(LatticeZeros(byte_row(self._cipher.seed), ByteRows(zeros[None])))
         for factor in group:
             limbs = self._cipher.encrypt(factor, self._plain[self._layout.parameters.entries(factor)])
             self._session.channel.send(LatticeColumns(ByteRows(packed(limbs.reshape(-1), LIMB_BITS)[None])))
@@ -261,7 +260,7 @@ class PeerInner:
 
     def times(self, integers: Whole) -> Word:
         """All batches of a call. Otherwise as `send`."""
-        result = np.empty((len(integers), self._layout.parameters.columns), dtype=np.uint64)
+        result = np.empty((len(integers), self._layout.parameters.columns), dtype=np.uint64, like=integers)
         for part in self._layout.batches(len(integers)):
             result[part] = self.send(integers[part])
         return result

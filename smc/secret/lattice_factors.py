@@ -30,11 +30,13 @@ from numpy.typing import NDArray
 from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.numeric.shape_arrays import shape_array
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
+from smc.protocols.spec import Cost, Procedure, cost_each, lengths
 from smc.secret.lattice_products import HeldMatrix, MatrixLayout, PeerMatrix, layout_of
 from smc.secret.repeated import Entries
+from smc.tracing.charges import charged
 
 Word = NDArray[np.uint64]
 
@@ -80,16 +82,18 @@ class LatticePlan:
 
     def cost(self) -> Cost:
         """The exact cost of multiplying both once."""
-        total = Cost((Flight.BOTH,), self.bob.query_bytes, self.alice.query_bytes)
-        batches = zip_longest(*(layout.batches(layout.rows) for layout in (self.alice, self.bob)))
-        for mine, theirs in batches:
+
+        def batch_cost(sizes: tuple[int | None, ...]) -> Cost:
             sent = [
-                layout.response_bytes(part.stop - part.start) if part else 0
-                for layout, part in ((self.alice, mine), (self.bob, theirs))
+                layout.response_bytes(size) if size else 0
+                for layout, size in zip((self.alice, self.bob), sizes, strict=True)
             ]
             flight = Flight.BOTH if all(sent) else Flight.ALICE if sent[0] else Flight.BOB
-            total += Cost((flight,), sent[0], sent[1])
-        return total
+            return Cost((flight,), sent[0], sent[1])
+
+        batches = (lengths(layout.batches(layout.rows)) for layout in (self.alice, self.bob))
+        queries = Cost((Flight.BOTH,), self.bob.query_bytes, self.alice.query_bytes)
+        return queries + cost_each(zip_longest(*batches), batch_cost)
 
 
 class LatticeFactors:
@@ -106,12 +110,23 @@ class LatticeFactors:
     def __init__(
         self, session: Session, plan: LatticePlan, own: Word, entries: Entries, peer: Entries
     ) -> None:
-        self._session, self._plan, self._own = session, plan, own
+        self.session, self._plan, self._own = session, plan, own
         self._mine, self._theirs = plan.layout(session.role), plan.layout(session.role.other)
         self._centred = own.astype(np.int64) - np.array(_middles(entries), dtype=np.int64)
         self._peer_middles = np.array(_middles(peer), dtype=np.uint64)
         self._left = self._mine.times
 
+    def _priced(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Cost, tuple[Word, Word]]:
+        """What `times` costs and gives."""
+        del width
+        factors = (own_factor, peer_factor)
+        own, other = (
+            shape_array((layout.rows, factor.shape[1]), np.uint64)
+            for layout, factor in zip((self._mine, self._theirs), factors, strict=True)
+        )
+        return self._plan.cost(), (own, other)
+
+    @charged(_priced, transfers=False)
     def times(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Word, Word]:
         """Multiply both matrices.
 
@@ -134,10 +149,10 @@ class LatticeFactors:
                 "Make a plan for all products that there will be.",
             )
         self._left -= 1
-        held = HeldMatrix(self._session, self._theirs, peer_factor & np.uint64((1 << width) - 1))
-        peer = PeerMatrix(self._session, self._mine)
+        held = HeldMatrix(self.session, self._theirs, peer_factor & np.uint64((1 << width) - 1))
+        peer = PeerMatrix(self.session, self._mine)
         own = self._own @ own_factor
-        other = np.empty((self._theirs.rows, peer_factor.shape[1]), dtype=np.uint64)
+        other = np.empty((self._theirs.rows, peer_factor.shape[1]), dtype=np.uint64, like=peer_factor)
         batches = zip_longest(self._mine.batches(self._mine.rows), self._theirs.batches(self._theirs.rows))
         for outgoing, incoming in batches:
             if outgoing:

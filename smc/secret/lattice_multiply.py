@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.ciphers.lattice import LATTICE_SECURITY, SEED_BYTES
 from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
 from smc.ciphers.lattice_slots import (
@@ -126,7 +126,7 @@ def multiply(session: Session, factors: Sequence[Word]) -> Word:
             "Multiply by transfers, as smc.secret.products does.",
         )
     session.lattice_products += parameters.products
-    padded = np.zeros((len(factors), parameters.blocks, DEGREE), dtype=np.uint64)
+    padded = np.zeros((len(factors), parameters.blocks, DEGREE), dtype=np.uint64, like=factors[0])
     padded.reshape(len(factors), -1)[:, :count] = factors
     side = _evaluate if session.role is Role.ALICE else _hold
     return side(session, parameters, padded).reshape(-1)[:count]
@@ -150,7 +150,7 @@ def _evaluate(session: Session, parameters: SlotParameters, words: Word) -> Word
     zeros = unpacked(data, limbs * DEGREE, LIMB_BITS).reshape(limbs, DEGREE)
     cipher = PeerSlots(parameters, seed.tobytes(), zeros, session.random)
     shape = (GROUPS, parameters.terms, limbs, DEGREE)
-    result = np.empty(words.shape[1:], dtype=np.uint64)
+    result = np.empty(words.shape[1:], dtype=np.uint64, like=words)
     for block in range(parameters.blocks):
         data = channel.recv(SlotQuery, ExpectedByteRows(1, _query_size(parameters)))
         query = unpacked(data, int(np.prod(shape)), LIMB_BITS).reshape(shape)
@@ -163,9 +163,8 @@ def _evaluate(session: Session, parameters: SlotParameters, words: Word) -> Word
 def _hold(session: Session, parameters: SlotParameters, words: Word) -> Word:
     channel = session.channel
     cipher = OwnSlots(parameters, session.random)
-    seed = np.frombuffer(cipher.seed, dtype=np.uint8)
-    channel.send(SlotZeros(ByteRows(seed[None]), _bytes(cipher.zeros())))
-    result = np.empty(words.shape[1:], dtype=np.uint64)
+    channel.send(SlotZeros(byte_row(cipher.seed), _bytes(cipher.zeros())))
+    result = np.empty(words.shape[1:], dtype=np.uint64, like=words)
     waiting = slice(0, 0)
     for group in [*_groups(parameters), slice(0, 0)]:
         for block in range(group.start, group.stop):

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.ciphers.lattice import (
     DEGREES,
     LATTICE_SECURITY,
@@ -174,12 +174,14 @@ class MatrixLayout:
             Shape (ceil(n / n'), D, N).
         """
         blocks = -(-len(rows) // self.rows_each)
-        padded = np.zeros((blocks * self.rows_each, self.factors * self.inner_each), dtype=np.int64)
+        padded = np.zeros(
+            (blocks * self.rows_each, self.factors * self.inner_each), dtype=np.int64, like=rows
+        )
         padded[: len(rows), : self.inner] = rows
         parts = padded.reshape(blocks, self.rows_each, self.factors, self.inner_each).transpose(0, 2, 1, 3)
         degree = self.parameters.degree
         places = np.arange(self.rows_each)[:, None] * (degree // self.rows_each) - np.arange(self.inner_each)
-        result = np.zeros((blocks, self.factors, degree), dtype=np.int64)
+        result = np.zeros((blocks, self.factors, degree), dtype=np.int64, like=rows)
         # X^-j is -X^(N - j).
         result[..., places % degree] = parts * np.where(places < 0, -1, 1)
         return result
@@ -197,7 +199,7 @@ class MatrixLayout:
         first = number * self.columns_each
         part = matrix[:, first : first + self.columns_each]
         shape = (self.factors * self.inner_each, self.parameters.degree // self.inner_each)
-        padded = np.zeros(shape, dtype=np.uint64)
+        padded = np.zeros(shape, dtype=np.uint64, like=matrix)
         padded[: self.inner, : part.shape[1]] = part
         result: Word = padded.reshape(self.factors, self.inner_each, -1).transpose(0, 2, 1)
         return result.reshape(self.factors, -1)
@@ -250,8 +252,7 @@ class HeldMatrix:
             )
         self._session, self._layout = session, layout
         self._cipher = OwnLattice(layout.parameters, layout.secrets, layout.factors, session.random)
-        seed = np.frombuffer(self._cipher.seed, dtype=np.uint8)
-        session.channel.send(LatticeSeed(ByteRows(seed[None])))
+        session.channel.send(LatticeSeed(byte_row(self._cipher.seed)))
         for number in range(layout.secrets):
             limbs = self._cipher.encrypt(number, layout.columns_as_polynomials(number, matrix))
             session.channel.send(LatticeQuery(ByteRows(packed(limbs.reshape(-1), LIMB_BITS)[None])))
@@ -320,7 +321,7 @@ class PeerMatrix:
         Raises:
             UsageError: there are more rows than the layout is for, or of another shape or larger entries.
         """
-        result = np.empty((len(rows), self._layout.columns), dtype=np.uint64)
+        result = np.empty((len(rows), self._layout.columns), dtype=np.uint64, like=rows)
         for part in self._layout.batches(len(rows)):
             result[part] = self.send(rows[part])
         return result

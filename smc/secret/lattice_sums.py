@@ -33,9 +33,10 @@ from numpy.typing import NDArray
 from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.numeric.shape_arrays import contiguous
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
+from smc.protocols.spec import Cost, Procedure, cost_each, lengths
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret import bit_words
 from smc.secret.grouped import Grouping
@@ -90,15 +91,17 @@ class SumsPlan:
 
     def cost(self, groups: int) -> Cost:
         """The exact cost of summing once over so many groups."""
-        total = bit_words.cost(self.rows * groups, self.width)
-        for mine, theirs in zip_longest(self.bob.batches(groups), self.alice.batches(groups)):
+
+        def batch_cost(sizes: tuple[int | None, ...]) -> Cost:
             sent = [
-                sum(layout.response_sizes(part.stop - part.start)) if part else 0
-                for layout, part in ((self.bob, mine), (self.alice, theirs))
+                sum(layout.response_sizes(size)) if size else 0
+                for layout, size in zip((self.bob, self.alice), sizes, strict=True)
             ]
             flight = Flight.BOTH if all(sent) else Flight.ALICE if sent[0] else Flight.BOB
-            total += Cost((flight,), sent[0], sent[1])
-        return total
+            return Cost((flight,), sent[0], sent[1])
+
+        batches = (lengths(layout.batches(groups)) for layout in (self.bob, self.alice))
+        return bit_words.cost(self.rows * groups, self.width) + cost_each(zip_longest(*batches), batch_cost)
 
 
 class LatticeSums:
@@ -157,7 +160,7 @@ class LatticeSums:
         """Local shares of the bits of the local rows and of the peer's as words, shape (groups, rows)."""
         alice = self._session.role is Role.ALICE
         ordered = (own_bits, peer_bits) if alice else (peer_bits, own_bits)
-        flat = np.concatenate([np.ascontiguousarray(bits.T).reshape(-1) for bits in ordered])
+        flat = np.concatenate([contiguous(bits.T).reshape(-1) for bits in ordered])
         words = np.split(bit_words.to_words(self._session, flat, self._plan.width), [ordered[0].size])
         first, second = (each.reshape(bits.shape[::-1]) for each, bits in zip(words, ordered, strict=True))
         return (first, second) if alice else (second, first)

@@ -22,7 +22,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
+from smc.numeric.shape_arrays import of_shape, shape_array
 from smc.protocols.session import Session
 
 Words = NDArray[Any]
@@ -63,11 +64,12 @@ class Expander:
 
     def __init__(self, key: bytes, length: int, width: int) -> None:
         self._cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - single blocks
-        self._type = word_type(width)
-        self._length = length
-        self._blocks = -(-length * self._type.itemsize // _BLOCK_BYTES)
+        self.type = word_type(width)
+        self.length = length
+        self._blocks = -(-length * self.type.itemsize // _BLOCK_BYTES)
         self._output = np.empty(0, dtype=np.uint8)
 
+    @of_shape(lambda self, rows: shape_array((*rows.shape[:-1], self.length), self.type))
     def masks(self, rows: NDArray[np.uint64]) -> Words:
         """The masks of rows.
 
@@ -86,7 +88,7 @@ class Expander:
         self._cipher.update_into(blocks.reshape(-1).view(np.uint8).data, self._output.data)
         hashed = self._output[: blocks.nbytes].view(np.uint64).reshape(blocks.shape)
         np.bitwise_xor(hashed, blocks, out=blocks)
-        found: Words = blocks.reshape(*shape, 2 * self._blocks).view(self._type)[..., : self._length]
+        found: Words = blocks.reshape(*shape, 2 * self._blocks).view(self.type)[..., : self.length]
         return found
 
 
@@ -113,7 +115,7 @@ def send_masked(session: Session, key: bytes, parts: Sequence[tuple[Words, int]]
         for place, size in _planes(packed_bytes(width))
     ]
     data = np.concatenate(octets) if octets else np.empty(0, dtype=np.uint8)
-    session.channel.send(MaskedWords(ByteRows(np.frombuffer(key, dtype=np.uint8)), ByteRows(data)))
+    session.channel.send(MaskedWords(byte_row(key), ByteRows(data)))
 
 
 def receive_masked(session: Session, shapes: Sequence[tuple[tuple[int, ...], int]]) -> MaskedParts:
@@ -155,7 +157,7 @@ class MaskedParts:
         start = 0
         for shape, width in self.shapes:
             count = prod(shape)
-            result = np.zeros(count, dtype=kind)
+            result = np.zeros(count, dtype=kind, like=self.data)
             for place, size in _planes(packed_bytes(width)):
                 octets = self.data[start : start + size * count]
                 start += size * count

@@ -61,7 +61,7 @@ def nonnegative(session: Session, words: Word, bounds: Bounds) -> Bit:
     """
     settled = _settled(bounds)
     if settled is not None:
-        return public_bits(session, np.full(len(words), settled, dtype=np.uint8))
+        return public_bits(session, np.full(len(words), settled, dtype=np.uint8, like=words))
     width = bounds.sign_bits
     ones = np.uint64((1 << width) - 1)
     low = words & ones
@@ -88,7 +88,7 @@ def zero(session: Session, words: Word, bounds: Bounds) -> Bit:
     """
     if not bounds.contains(0, 0) or bounds.magnitude == 0:
         settled = bounds.magnitude == 0
-        return public_bits(session, np.full(len(words), settled, dtype=np.uint8))
+        return public_bits(session, np.full(len(words), settled, dtype=np.uint8, like=words))
     width = bounds.magnitude.bit_length()
     ones = np.uint64((1 << width) - 1)
     alice = session.role is Role.ALICE

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.numeric.shape_arrays import of_shape, shape_array
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -66,11 +67,10 @@ def draw(
     if not distributions:
         return np.empty(0, dtype=np.uint64)
     runs = _runs(distributions)
-    own = session.random.words(sum(_words(bits) * count for bits, count in runs))
-    thresholds = np.concatenate([np.tile(bits.thresholds, count) for bits, count in runs])
+    own, thresholds = _compared(session, runs)
     if silent is None:
         silent = takes_silent_below(session.network, len(thresholds))
-    found = session.oblivious.below(own[_places(runs)], thresholds, silent=silent)
+    found = session.oblivious.below(own, thresholds, silent=silent)
     digits = session.oblivious.bits_to_arithmetic(found)
     drawn = []
     start = 0
@@ -80,6 +80,19 @@ def draw(
         drawn.append(sums + np.array(bits.offset * (session.role is Role.ALICE)).view(np.uint64))
         start = stop
     return np.concatenate(drawn)
+
+
+@of_shape(
+    lambda session, runs: (
+        (shape_array(sum(len(bits.weights) * count for bits, count in runs), np.uint64),) * 2
+    )
+)
+def _compared(
+    session: Session, runs: Sequence[tuple[BiasedBits, int]]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Own words for all biased bits, and what they are compared with."""
+    own = session.random.words(sum(_words(bits) * count for bits, count in runs))
+    return own[_places(runs)], np.concatenate([np.tile(bits.thresholds, count) for bits, count in runs])
 
 
 def _runs(distributions: Sequence[Distribution]) -> list[tuple[BiasedBits, int]]:

@@ -69,7 +69,7 @@ def permute(session: Session, shares: Word, owner: Role, order: Index | None) ->
     count = len(shares)
     # The network takes a power of two; both parties' shares of the wires past the vector are zero, and stay.
     wires = wires_for(count)
-    padded = np.zeros(wires, dtype=np.uint64)
+    padded = np.zeros(wires, dtype=np.uint64, like=shares)
     padded[:count] = shares
     moved = _choose(session, padded, _whole(order, count)) if order is not None else _send(session, padded)
     return moved[:count]
@@ -90,7 +90,7 @@ def _whole(order: Index, count: int) -> Index:
             f"The order is not a permutation of the {count} places of the vector.",
             f"Give each number from 0 to {count - 1} once.",
         )
-    return np.concatenate([order, np.arange(count, wires_for(count))])
+    return np.concatenate([order, np.arange(count, wires_for(count), like=order)])
 
 
 def _choose(session: Session, values: Word, order: Index) -> Word:
@@ -115,7 +115,7 @@ def _send(session: Session, values: Word) -> Word:
     silent = takes_silent_blocks(session.network, transfers)
     both = session.oblivious.send_blocks(transfers, silent=silent)
     zero, one = (pads[:, 0].reshape(shape) for pads in both)
-    corrections = np.empty(shape, dtype=np.uint64)
+    corrections = np.empty(shape, dtype=np.uint64, like=zero)
 
     def swap(differences: Word, column: int) -> Word:
         np.subtract(zero[column] + differences, one[column], out=corrections[column])

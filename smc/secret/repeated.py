@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 from typing import Final
 
@@ -35,11 +35,13 @@ from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.numeric.shape_arrays import shape_array
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
 from smc.pieces import cut
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
+from smc.protocols.spec import Cost, Procedure, cost_each
+from smc.protocols.spec import lengths as lengths_of
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret.masks import (
     Expander,
@@ -50,6 +52,7 @@ from smc.secret.masks import (
     send_masked,
     word_type,
 )
+from smc.tracing.charges import charged
 
 Word = NDArray[np.uint64]
 
@@ -150,7 +153,8 @@ class RepeatedFactors:
                 "The matrix does not have the declared shape, or an entry has more bits than declared.",
                 "Declare the shape and the bits that it has.",
             )
-        self._session = session
+        self.session = session
+        self._made = False
         self._own = own
         self._entries = entries
         self._peer = peer
@@ -162,6 +166,16 @@ class RepeatedFactors:
         self._chosen: list[_TransferRows] = []
         self._sent: list[_TransferRows] = []
 
+    def _priced(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Cost, tuple[Words, Words]]:
+        """What `times` costs and gives."""
+        sides = ((self._entries, own_factor.shape[1]), (self._peer, peer_factor.shape[1]))
+        alice, bob = sides if self.session.role is Role.ALICE else sides[::-1]
+        first, self._made = not self._made, True
+        made = cost(alice[0], bob[0], (alice[1], bob[1]), width, first=first)
+        own, other = (shape_array((side.rows, length), word_type(width)) for side, length in sides)
+        return made, (own, other)
+
+    @charged(_priced)
     def times(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Words, Words]:
         """Multiply both matrices.
 
@@ -180,7 +194,7 @@ class RepeatedFactors:
         kind = word_type(width)
         narrow = peer_factor.astype(kind)
         own = self._own.astype(kind) @ own_factor.astype(kind)
-        other = np.zeros((self._peer.rows, narrow.shape[1]), dtype=kind)
+        other = np.zeros((self._peer.rows, narrow.shape[1]), dtype=kind, like=narrow)
         length = own.shape[1]
         blocks = zip_longest(self._entries.blocks(), self._peer.blocks())
         # Each matrix is cut by its own widths, so one side may have blocks left where the other has none.
@@ -197,7 +211,7 @@ class RepeatedFactors:
                     other[piece] += self._send(_within(sent, theirs, piece), narrow, width)
                 for piece in incoming:
                     shapes = self._entries.shapes(piece.stop - piece.start, length, width)
-                    masked = receive_masked(self._session, shapes)
+                    masked = receive_masked(self.session, shapes)
                     own[piece] += self._choose(_within(chosen, mine, piece), piece, masked, length, width)
         return own, other
 
@@ -208,7 +222,7 @@ class RepeatedFactors:
         # Blocks come in the same order each time, so a block that is kept stands at its number.
         chosen = self._chosen[number] if number < len(self._chosen) else None
         sent = self._sent[number] if number < len(self._sent) else None
-        oblivious = self._session.oblivious
+        oblivious = self.session.oblivious
         # The order is that of `_choices`: bit after bit, within it column after column, row by row.
         if mine and chosen is None:
             rows = oblivious.receive_rows(self._choices(mine))
@@ -229,9 +243,9 @@ class RepeatedFactors:
         """Send the corrections of a piece; the local shares, shape (rows, length)."""
         # Rows may serve many factors: a fresh key for each piece makes its masks new. It can be public, since
         # of the two rows of a transfer the receiver still knows only the chosen one.
-        key = self._session.random.bytes(16)
+        key = self.session.random.bytes(16)
         expander = Expander(key, factor.shape[1], width)
-        share = np.zeros((rows.planes[0].shape[1], factor.shape[1]), dtype=factor.dtype)
+        share = np.zeros((rows.planes[0].shape[1], factor.shape[1]), dtype=factor.dtype, like=factor)
         parts = []
         for bit, (plane, columns) in enumerate(zip(rows.planes, self._peer.planes, strict=True)):
             masks = expander.masks(plane)
@@ -240,7 +254,7 @@ class RepeatedFactors:
             corrections += factor[list(columns)][:, None]
             parts.append((corrections, width - bit))
             share -= masks.sum(axis=0, dtype=factor.dtype) << factor.dtype.type(bit)
-        send_masked(self._session, key, parts)
+        send_masked(self.session, key, parts)
         return share
 
     def _choose(
@@ -271,6 +285,7 @@ def _within(rows: _TransferRows, block: slice, piece: slice) -> _TransferRows:
     return _TransferRows([plane[:, part] for plane in rows.planes], rows.offset)
 
 
+@lru_cache(256)
 def cost(alice: Entries, bob: Entries, lengths: tuple[int, int], width: int, *, first: bool) -> Cost:
     """The exact cost of `times`, without the set-up of oblivious transfer.
 
@@ -281,21 +296,23 @@ def cost(alice: Entries, bob: Entries, lengths: tuple[int, int], width: int, *, 
         width: bits of the words.
         first: whether it is the first time, when all transfers are made.
     """
-    total = Cost()
     sides = ((alice, lengths[0], Role.BOB), (bob, lengths[1], Role.ALICE))
-    for blocks in zip_longest(alice.blocks(), bob.blocks()):
+
+    def block_cost(sizes: tuple[int | None, ...]) -> Cost:
         made = {
-            sender.other: matrix_bytes((block.stop - block.start) * entries.transfers)
-            for (entries, _, sender), block in zip(sides, blocks, strict=True)
-            if block and (first or not entries.kept)
+            sender.other: matrix_bytes(size * entries.transfers)
+            for (entries, _, sender), size in zip(sides, sizes, strict=True)
+            if size and (first or not entries.kept)
         }
-        total += _flight(made)
         bursts = [
-            entries.bursts(block, length, width) if block else []
-            for (entries, length, _), block in zip(sides, blocks, strict=True)
+            entries.bursts(slice(0, size), length, width) if size else []
+            for (entries, length, _), size in zip(sides, sizes, strict=True)
         ]
-        for burst in zip_longest(*bursts, fillvalue=[]):
-            sent = {
+        return _flight(made) + sum(map(burst_cost, zip_longest(*bursts, fillvalue=[])), Cost())
+
+    def burst_cost(burst: tuple[list[slice], ...]) -> Cost:
+        return _flight(
+            {
                 sender: sum(
                     # nearly all pieces are of one size
                     count * masked_bytes(entries.shapes(rows, length, width))
@@ -304,8 +321,10 @@ def cost(alice: Entries, bob: Entries, lengths: tuple[int, int], width: int, *, 
                 for (entries, length, sender), pieces in zip(sides, burst, strict=True)
                 if pieces
             }
-            total += _flight(sent)
-    return total
+        )
+
+    blocks = (lengths_of(entries.blocks()) for entries in (alice, bob))
+    return cost_each(zip_longest(*blocks), block_cost)
 
 
 def _flight(sent: Mapping[Role, int]) -> Cost:

@@ -8,6 +8,7 @@ import numpy as np
 
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.numeric.shape_arrays import of_shape, shape_array
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import permutation
@@ -28,9 +29,8 @@ class Register:
     def __init__(self, session: Session, owner: Role, size: int) -> None:
         self._session = session
         self._owner: Final = owner
-        self._order = np.arange(size)
+        self._order, self._shares = _unmoved(session, size)
         self._blank = True
-        self._shares: Word = np.zeros(size, dtype=np.uint64)
 
     @property
     def size(self) -> int:
@@ -61,7 +61,7 @@ class Register:
         moves = None
         if order is not None:
             places = np.empty_like(self._order)
-            places[self._order] = np.arange(len(places))
+            places[self._order] = np.arange(len(places), like=places)
             moves, self._order = places[order], order
         if not self._blank:
             self._shares = permutation.permute(self._session, self._shares, self._owner, moves)
@@ -74,6 +74,13 @@ class Register:
         """
         self._blank = False
         self._shares[: len(shares)] += shares
+
+
+@of_shape(lambda session, size: (shape_array(size, np.int64), shape_array(size, np.uint64)))
+def _unmoved(session: Session, size: int) -> tuple[Index, Word]:
+    """Words in the order of rows, all zero: their numbers, and local shares."""
+    del session
+    return np.arange(size), np.zeros(size, dtype=np.uint64)
 
 
 def cost(size: int, owner: Role) -> Cost:

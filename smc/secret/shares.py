@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
+from smc.numeric.shape_arrays import of_shape
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
 from smc.secret import opening
@@ -224,10 +225,7 @@ class SharedWords(NoTruth):
         opened = opening.open_words(self._session, self._shares.reshape(-1), recipients)
         if opened is None:
             return None
-        held = opened.view(np.int64).reshape(self.shape)
-        if held.size and not self._bounds.contains(int(held.min()), int(held.max())):
-            raise ProtocolViolation("reveal: an opened integer lies outside its declared bounds.")
-        return held
+        return _within(opened.view(np.int64).reshape(self.shape), self._bounds)
 
     def _with(self, shares: Word, bounds: Bounds | None = None, scale: int | None = None) -> Self:
         """Other shares that belong to the same owner; bounds and scale are kept unless given."""
@@ -238,3 +236,15 @@ class SharedWords(NoTruth):
             self._scale if scale is None else scale,
             self._owner,
         )
+
+
+@of_shape(lambda held, bounds: np.broadcast_to(np.int64(max(bounds.lower, min(0, bounds.upper))), held.shape))
+def _within(held: NDArray[np.int64], bounds: Bounds) -> NDArray[np.int64]:
+    """Opened integers.
+
+    Raises:
+        ProtocolViolation: one lies outside the bounds.
+    """
+    if held.size and not bounds.contains(int(held.min()), int(held.max())):
+        raise ProtocolViolation("reveal: an opened integer lies outside its declared bounds.")
+    return held

@@ -48,6 +48,10 @@ FLOORS = (
         *("smc.protocols.intersection", "smc.protocols"),
     ),
     ("smc.planning",),
+    ("smc.tracing.channel",),
+    ("smc.tracing.engine",),
+    ("smc.tracing.session",),
+    ("smc.tracing",),
     (
         *("smc.secret.benes", "smc.secret.bounds", "smc.secret.distribution", "smc.secret.shapes"),
         "smc.secret.truth",

@@ -58,7 +58,7 @@ def marked(values: Whole, largest: Sequence[int]) -> Marks:
     Returns:
         Shape (n, MARKS * d).
     """
-    found = np.empty((len(values), MARKS * values.shape[1]), dtype=np.uint8)
+    found = np.empty((len(values), MARKS * values.shape[1]), dtype=np.uint8, like=values)
     for place, (column, most) in enumerate(zip(values.T, largest, strict=True)):
         marks = [*off_bounds(column, Owned(Bounds(0, most))), *off_commonest(column, COMMON)]
         found[:, place * MARKS : (place + 1) * MARKS] = np.stack(marks, axis=1)
@@ -96,7 +96,7 @@ class Census:
         """
         role, shape = table.session.role, table.shape
         whole = table.own.astype(np.int64)
-        ones = np.ones((len(whole), 1), dtype=np.int64)
+        ones = np.ones((len(whole), 1), dtype=np.int64, like=whole)
         heads = np.hstack([firsts(ones, persons), ones][: _heads(shape)[role]])
         marks = marked(whole, [shape.scaled.columns[place].part for place in shape.columns_of(role)])
         counters = np.hstack([marks, firsts(marks, persons)])

@@ -49,7 +49,7 @@ def assign(
     scaled, session = table.shape.scaled, table.session
     halves = half_norms(scaled, centres).shares
     vectors = (centres.shares[1:] - centres.shares[0]).T
-    scores = np.zeros((table.shape.count, len(halves)), dtype=np.uint64)
+    scores = np.zeros((table.shape.count, len(halves)), dtype=np.uint64, like=table.own)
     scores[:, 1:] = halves[1:] - halves[0] - table.products(vectors, scaled.width)
     # Nothing else may be made silently between order and delivery.
     if own.whole:

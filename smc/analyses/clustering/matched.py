@@ -105,8 +105,12 @@ def table(
     keys = hashed(keyed, toss(session))
     limited = exact and release.counts_clusters
     largest = [shape.scaled.columns[place].part for place in shape.columns[role is Role.BOB]]
-    marks = marked(block.astype(np.int64), largest) if limited else np.zeros((len(block), 0), dtype=np.uint8)
-    brought = np.zeros((len(block), 0), dtype=np.int64)
+    marks = (
+        marked(block.astype(np.int64), largest)
+        if limited
+        else np.zeros((len(block), 0), dtype=np.uint8, like=block)
+    )
+    brought = np.zeros((len(block), 0), dtype=np.int64, like=block)
     if role is not owner:
         norms = (block * block).sum(axis=1, dtype=np.uint64)
         brought = np.column_stack([marks, block, norms]).astype(np.int64)
@@ -124,7 +128,7 @@ def table(
     release.test()
     shared = aligned.bob if owner is Role.ALICE else aligned.alice
     shared_marks, shared = shared[: -len(shape.shared) - 1], shared[-len(shape.shared) - 1 :]
-    own = np.zeros((shape.count, len(shape.columns_of(role))), dtype=np.uint64)
+    own = np.zeros((shape.count, len(shape.columns_of(role))), dtype=np.uint64, like=block)
     squares = shared[-1].shares.copy()
     places = shape.columns_of(role)
     for column, place in zip(shared[:-1], shape.shared, strict=True):
@@ -143,7 +147,7 @@ def table(
         aligned.owner.other: np.stack([mark.shares.astype(kind) for mark in shared_marks], axis=1)
     }
     if aligned.rows is not None:
-        held_marks[role] = np.zeros((shape.count, marks.shape[1]), dtype=np.uint8)
+        held_marks[role] = np.zeros((shape.count, marks.shape[1]), dtype=np.uint8, like=marks)
         held_marks[role][aligned.rows >= 0] = marks[aligned.rows[aligned.rows >= 0]]
     return found, Census.matched(found, held_marks)
 

@@ -113,7 +113,7 @@ def _ones(table: SecretTable) -> Word:
     """Own shares of weights that are 1 for each valid row."""
     if table.valid is not None:
         return SecretInts.from_bits(table.valid).shares
-    return np.full(table.shape.count, table.session.role.name == "ALICE", dtype=np.uint64)
+    return np.full(table.shape.count, table.session.role.name == "ALICE", dtype=np.uint64, like=table.own)
 
 
 def _running(table: SecretTable, weights: Word) -> tuple[Word, SecretInts]:

@@ -197,7 +197,7 @@ class SecretTable:
         """The local block, with a column of ones where this party counts rows."""
         if not self.shape.counts(self.session.role):
             return self.own
-        return np.hstack([self.own, np.ones((len(self.own), 1), dtype=np.uint64)])
+        return np.hstack([self.own, np.ones((len(self.own), 1), dtype=np.uint64, like=self.own)])
 
     def products(self, vectors: Word, width: int) -> Word:
         """All rows times secret vectors.
@@ -211,7 +211,7 @@ class SecretTable:
         """
         role = self.session.role
         mine, theirs = (vectors[self.shape.columns_of(side)] for side in (role, role.other))
-        result = np.zeros((self.shape.count, vectors.shape[1]), dtype=np.uint64)
+        result = np.zeros((self.shape.count, vectors.shape[1]), dtype=np.uint64, like=self.own)
         own_words, peer_words = self._multiplied(mine, theirs, width)
         result[self.shape.rows_of(role)] += own_words
         result[self.shape.rows_of(role.other)] += peer_words
@@ -259,11 +259,11 @@ class SecretTable:
         if self.squares is not None:
             return self.squares
         shape, role = self.shape, self.session.role
-        result = np.zeros(shape.count, dtype=np.uint64)
+        result = np.zeros(shape.count, dtype=np.uint64, like=self.own)
         result[shape.rows_of(role)] = (self.own * self.own).sum(axis=1, dtype=np.uint64)
         if shape.layout is not Layout.ARBITRARY:
             return result
-        own, zero = self.own.reshape(-1), np.zeros(self.own.size, dtype=np.uint64)
+        own, zero = self.own.reshape(-1), np.zeros(self.own.size, dtype=np.uint64, like=self.own)
         left, right = (own, zero) if role is Role.ALICE else (zero, own)
         mixed = products.multiply(self.session, left, right, *_owned(shape))
         result += mixed.reshape(self.own.shape).sum(axis=1, dtype=np.uint64) << np.uint64(1)

@@ -16,6 +16,7 @@ from smc.protocols.agreement import agree
 from smc.protocols.session import Session
 from smc.secret.bits import BOTH, SecretBits
 from smc.secret.ints import SecretInts
+from smc.tracing.session import TracedSession
 
 Gate = Callable[[Channel], None]
 """Called once, before the first result is opened. The daemon writes its ledger here and makes sure over the
@@ -56,9 +57,10 @@ class Opener:
         return values.reveal(recipients)
 
     def bits(self, values: SecretBits, recipients: AbstractSet[Role], told: Told) -> NDArray[np.bool_] | None:
-        """Open bits in their shape; None for a party that is not a recipient."""
+        """Open bits in their shape; None for a party that is not a recipient, and where there are no data."""
         self._tell(recipients, told)
-        return values.reveal(recipients)
+        opened = values.reveal(recipients)
+        return None if isinstance(self.session, TracedSession) else opened
 
     def pattern(self, values: SecretBits, told: Bit) -> NDArray[np.bool_]:
         """Open a bit to both parties: what the tests of limits show."""

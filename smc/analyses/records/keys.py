@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from smc.analyses.records.normalization import normalized
 from smc.analyses.studies.columns import Data
 from smc.errors import DomainError
+from smc.numeric.shape_arrays import of_shape, shape_array
 from smc.pieces import cut, each
 
 Word = NDArray[np.uint64]
@@ -66,6 +67,16 @@ class KeyedRows:
         return list(zip(*parts, strict=True))
 
 
+def _shapes(
+    data: Data, recipes: Sequence[tuple[str, tuple[str, ...]]], duplicates: str, side: str
+) -> KeyedRows:
+    """The shapes of keys, of which none repeats another."""
+    del side
+    numbers = shape_array(len(data[recipes[0][0]]), np.int64)
+    return KeyedRows((), numbers, numbers if duplicates == MULTISET else None)
+
+
+@of_shape(_shapes)
 def keyed_rows(
     data: Data, recipes: Sequence[tuple[str, tuple[str, ...]]], duplicates: str, side: str
 ) -> KeyedRows:
@@ -124,7 +135,7 @@ def hashed(keyed: KeyedRows, salt: bytes) -> Word:
     """
     key = hashlib.sha256(_DOMAIN + salt).digest()[:_BLOCK]
     cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - chained by hand
-    state = np.zeros((len(keyed), 2), dtype=np.uint64)
+    state = np.zeros((len(keyed), 2), dtype=np.uint64, like=keyed.numbers)
     for number, texts in enumerate(keyed.texts):
         state = _encrypted(cipher, state ^ _hashed_texts(cipher, texts, number))
     if keyed.copies is not None:
@@ -171,5 +182,6 @@ def _hashed_texts(cipher: CipherContext, texts: Texts, number: int) -> Word:
     return result
 
 
+@of_shape(lambda cipher, blocks: blocks)
 def _encrypted(cipher: CipherContext, blocks: Word) -> Word:
     return np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8").reshape(-1, 2).astype(np.uint64)

@@ -37,6 +37,7 @@ import numpy as np
 from smc.analyses.records import letters
 from smc.analyses.studies.columns import Column
 from smc.errors import DomainError, UsageError
+from smc.numeric.shape_arrays import ShapeTexts, of_shape
 from smc.pieces import ROWS, cut, each
 
 Texts = list[str]
@@ -86,6 +87,7 @@ def parse_steps(given: Any, place: str) -> tuple[str, ...]:
     return tuple(given)
 
 
+@of_shape(lambda column, steps, place: ShapeTexts(len(column)))
 def normalized(column: Column, steps: Sequence[str], place: str) -> Texts:
     """The texts of a column in their normal form.
 

@@ -26,6 +26,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.errors import DuettoError, UsageError
+from smc.numeric.shape_arrays import of_shape, shape_array
 from smc.pieces import cut
 
 Word = NDArray[np.uint64]
@@ -76,6 +77,7 @@ def failure(count: int, bins: int) -> float:
     return float(sum(terms))
 
 
+@of_shape(lambda keys, seed, bins: shape_array((HASHES, len(keys)), np.int64))
 def candidates(keys: Word, seed: bytes, bins: int) -> NDArray[np.int64]:
     """The three bins of each key, all different.
 
@@ -115,6 +117,14 @@ def candidates(keys: Word, seed: bytes, bins: int) -> NDArray[np.int64]:
     return found
 
 
+def _sizes(keys: Word, seed: bytes) -> Placement:
+    """The shapes of a table."""
+    del seed
+    bins = bins_for(len(keys))
+    return Placement(shape_array(bins, np.int64), shape_array(bins, np.uint8))
+
+
+@of_shape(_sizes)
 def place(keys: Word, seed: bytes) -> Placement:
     """The owner's table: all keys at once look for a free bin, then those without one evict others.
 
@@ -170,6 +180,11 @@ def _evict(
     )
 
 
+@of_shape(
+    lambda keys, seed, bins: tuple(
+        shape_array(HASHES * len(keys), each) for each in (np.int64, np.int64, np.uint8)
+    )
+)
 def simple(
     keys: Word, seed: bytes, bins: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:

@@ -86,7 +86,7 @@ def receive(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    found = np.zeros(len(keys), dtype=np.bool_)
+    found = np.zeros(len(keys), dtype=np.bool_, like=keys)
     if not (len(keys) and peer_count):
         return found
     placement = cuckoo.place(keys, toss(session)[: cuckoo.SEED_BYTES])
@@ -95,13 +95,13 @@ def receive(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = 
     inputs[bins] = keys[placement.slots[bins]]
     width = mask_bytes(len(keys), peer_count)
     masks = session.oblivious.prf_receive(inputs, width)
-    rows = np.empty((peer_count, cuckoo.HASHES, width), dtype=np.uint8)
+    rows = np.empty((peer_count, cuckoo.HASHES, width), dtype=np.uint8, like=masks)
     for part in _pieces(peer_count, rows[0].size):
         size = part.stop - part.start
         piece = session.channel.recv(IntersectionMasks, ExpectedByteRows(size, rows[0].size))
         rows[part] = piece.reshape(size, cuckoo.HASHES, width)
         session.report("intersection", part.stop, peer_count)
-    matched = np.zeros(peer_count, dtype=np.uint8)
+    matched = np.zeros(peer_count, dtype=np.uint8, like=masks)
     for column in range(cuckoo.HASHES):
         own = bins[placement.hashes[bins] == column]
         places = locate(masks[own], rows[:, column])
@@ -129,14 +129,14 @@ def send(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = Fal
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     if not (len(keys) and peer_count):
-        return np.zeros(len(keys), dtype=np.bool_) if tell else None
+        return np.zeros(len(keys), dtype=np.bool_, like=keys) if tell else None
     order = session.random.permutation(len(keys))
     shuffled = keys[order]
     seed = toss(session)[: cuckoo.SEED_BYTES]
     bins = cuckoo.bins_for(peer_count)
     places = cuckoo.candidates(shuffled, seed, bins)
     functions = session.oblivious.prf_send(bins, mask_bytes(len(keys), peer_count))
-    rows = np.empty((len(keys), cuckoo.HASHES, functions.width), dtype=np.uint8)
+    rows = np.empty((len(keys), cuckoo.HASHES, functions.width), dtype=np.uint8, like=keys)
     for column in range(cuckoo.HASHES):
         rows[:, column] = functions.evaluate(places[column], shuffled)
         session.report("intersection", column + 1, cuckoo.HASHES)
@@ -144,7 +144,7 @@ def send(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = Fal
         session.channel.send(IntersectionMasks(ByteRows(rows[part])))
     if not tell:
         return None
-    found = np.empty(len(keys), dtype=np.bool_)
+    found = np.empty(len(keys), dtype=np.bool_, like=keys)
     found[order] = session.channel.recv(IntersectionMatches, ExpectedBits(len(keys)))
     return found
 

@@ -7,6 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.numeric.shape_arrays import of_shape, shape_array
+
 Octets = NDArray[np.uint8]
 
 STATISTICAL_BITS: Final = 40
@@ -21,6 +23,7 @@ def mask_bytes(own: int, peer: int) -> int:
     return (STATISTICAL_BITS + (own * peer).bit_length() + 7) // 8
 
 
+@of_shape(lambda wanted, offered: shape_array(len(wanted), np.int64))
 def locate(wanted: Octets, offered: Octets) -> NDArray[np.int64]:
     """The row of a table that is equal to each wanted one.
 

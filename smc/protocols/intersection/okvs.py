@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
+from smc.numeric.shape_arrays import of_shape, shape_array
 from smc.pieces import cut, each
 
 Word = NDArray[np.uint64]
@@ -101,6 +102,9 @@ class StoreSize:
         return self.parts * self.height
 
 
+@of_shape(
+    lambda keys, values, seed, random: shape_array((StoreSize.of(len(keys)).rows, values.shape[1]), np.uint64)
+)
 def encode(keys: Word, values: Word, seed: bytes, random: Randomness) -> Word:
     """Make a store.
 
@@ -129,6 +133,7 @@ def encode(keys: Word, values: Word, seed: bytes, random: Randomness) -> Word:
     return store.reshape(-1, width)
 
 
+@of_shape(lambda store, keys, seed, count: shape_array((len(keys), store.shape[1]), np.uint64))
 def decode(store: Word, keys: Word, seed: bytes, count: int) -> Word:
     """Look keys up.
 

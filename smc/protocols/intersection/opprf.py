@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
+from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words, byte_row
 from smc.oblivious import oprf
 from smc.pieces import cut
 from smc.protocols.coins import TOSS_COST, toss
@@ -106,7 +106,7 @@ def receive(
     masks = session.oblivious.prf_receive(inputs, _WORD_BYTES * words).view(np.uint64)
     # Drawn only now that all keys are fixed, as `okvs` assumes of the seed of its hash.
     seed = session.channel.recv(StoreSeed, ExpectedByteRows(1, okvs.SEED_BYTES)).tobytes()
-    store = np.empty((okvs.StoreSize.of(_entries(peer_count)).rows, words), dtype=np.uint64)
+    store = np.empty((okvs.StoreSize.of(_entries(peer_count)).rows, words), dtype=np.uint64, like=masks)
     for part in _pieces(*store.shape):
         rows = store[part]
         rows[:] = session.channel.recv(StorePiece, ExpectedWords(rows.size)).reshape(rows.shape)
@@ -155,7 +155,7 @@ def send(
     values ^= functions.evaluate(places, inputs).view(np.uint64)
     seed = session.random.bytes(okvs.SEED_BYTES)
     store = okvs.encode(inputs, values, seed, session.random)
-    session.channel.send(StoreSeed(ByteRows(np.frombuffer(seed, dtype=np.uint8)[None])))
+    session.channel.send(StoreSeed(byte_row(seed)))
     for part in _pieces(*store.shape):
         session.channel.send(StorePiece(Words(store[part].reshape(-1))))
     return shares

@@ -85,5 +85,6 @@ def test_a_log_that_cannot_be_read_is_not_an_empty_one(served, command, monkeypa
 
     monkeypatch.setattr(Path, "iterdir", forbidden)
     done = command("log", "verify", code=77)
-    assert f"{folder} cannot be used: Permission denied. Free space on the disk, or give this user the right" in done.stdout
+    said = f"{folder} cannot be used: Permission denied. Free space on the disk, or give this user the right"
+    assert said in done.stdout
     command("log", "show", code=74)

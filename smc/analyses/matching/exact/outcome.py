@@ -11,10 +11,12 @@ from smc.analyses.records.key_parameters import KeyParameters
 from smc.analyses.records.keys import DISTINCT, MULTISET
 from smc.analyses.studies.columns import Column, Data
 from smc.analyses.studies.outcome import DATE, Outcome, Table, date_texts
+from smc.numeric.shape_arrays import of_shape
 
 ROUTE: Final = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
 
 
+@of_shape(lambda parameters, data, found: Outcome())
 def matches(parameters: KeyParameters, data: Data, found: NDArray[np.int64] | None) -> Outcome:
     """The local rows that match by number, from 1, with their keys as they stand in the local data.
 

@@ -53,5 +53,5 @@ def run(
 
 def _size(session: Session, keys: NDArray[np.uint64], peer_count: RowCount) -> SecretInts:
     """How many keys both sides have, one secret number, before a protocol shows of what they are."""
-    nothing = np.zeros((len(keys), 0), dtype=np.int64)
+    nothing = np.zeros((len(keys), 0), dtype=np.int64, like=keys)
     return align(session, keys, peer_count, nothing, (), ()).size()

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.matching.tolerant.phonetics import cologne, soundex
 from smc.errors import UsageError
+from smc.numeric.shape_arrays import of_shape, shape_array
 from smc.pieces import each
 
 Index = NDArray[np.int64]
@@ -98,6 +99,9 @@ class BucketLayout:
     keyless: int
 
 
+@of_shape(
+    lambda key, texts, buckets, capacity, salt: BucketLayout(shape_array((buckets, capacity), np.int64), 0, 0)
+)
 def lay_out(
     key: Sequence[KeyPart], texts: Mapping[str, Sequence[str]], buckets: int, capacity: int, salt: str
 ) -> BucketLayout:

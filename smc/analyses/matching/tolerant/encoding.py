@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from commons.settings.marks import Between, Read
 from smc.analyses.matching.tolerant.similarity import MAX_ONES
 from smc.analyses.records.normalization import STEP_LIST, parse_steps
+from smc.numeric.shape_arrays import of_shape, shape_array
 from smc.pieces import each
 
 Octet = NDArray[np.uint8]
@@ -69,6 +70,9 @@ class Filters:
     thinned: int
 
 
+@of_shape(
+    lambda fields, texts, bits, salt: Filters(shape_array((len(texts[fields[0].column]), bits), np.uint8), 0)
+)
 def encode(fields: Sequence[Field], texts: Mapping[str, Sequence[str]], bits: int, salt: str) -> Filters:
     """Encode records.
 

@@ -167,5 +167,7 @@ class OneToOne(BucketLinkage):
     def _restored(self, role: Role) -> Word:
         """Local shares of the words of a side's rows, in the order of these."""
         register = self._partners[role]
-        register.arrange(np.arange(register.size) if role is self._session.role else None)
+        register.arrange(
+            np.arange(register.size, like=register.shares) if role is self._session.role else None
+        )
         return register.shares

@@ -57,9 +57,9 @@ class Places:
 
     def order(self, size: int) -> Index:
         """Numbers from 0 to `size` - 1: rows at their places, all others at the empty ones and behind."""
-        order = np.full(size, EMPTY)
+        order = np.full(size, EMPTY, like=self.rows)
         order[: self.rows.size] = self.rows.reshape(-1)
-        missing = np.ones(size, dtype=np.bool_)
+        missing = np.ones(size, dtype=np.bool_, like=order)
         missing[order[order != EMPTY]] = False
         order[order == EMPTY] = np.flatnonzero(missing)
         return order
@@ -76,7 +76,7 @@ class Places:
         Returns:
             Local shares, shape (b, capacity, capacity).
         """
-        values = np.zeros(chosen.shape, dtype=np.uint64)
+        values = np.zeros(chosen.shape, dtype=np.uint64, like=chosen)
         if session.role is not role:
             values += own(session, np.where(self.rows == EMPTY, 0, words[self.rows]))
         delivered = mux.gate(session, chosen.reshape(-1), values.reshape(-1), role.other)

@@ -8,6 +8,7 @@ from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.records import Texts, layouts, ranked
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.study import Preview
+from smc.numeric.shape_arrays import of_shape
 
 
 def check_persons(parameters: TolerantParameters, data: Data) -> None:
@@ -20,6 +21,7 @@ def check_persons(parameters: TolerantParameters, data: Data) -> None:
         check_one_row_each(data[PERSONS].array if PERSONS in data else None)
 
 
+@of_shape(lambda parameters, texts, rows: Preview())
 def preview_rows(parameters: TolerantParameters, texts: Texts, rows: int) -> Preview:
     """What is known of the local rows when nothing is known of the other side's."""
     if not rows:

@@ -39,6 +39,7 @@ from smc.analyses.matching.tolerant.places import Bit, Word
 from smc.analyses.matching.tolerant.ranks import RankLayout
 from smc.analyses.matching.tolerant.records import Records
 from smc.forms import Role
+from smc.numeric.shape_arrays import contiguous
 from smc.pieces import cut
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
@@ -156,7 +157,7 @@ class RankJoin(Linkage):
             self._session.report("pass", passes + number, steps)
             received.append(self._claimed(way, claims[:, number].reshape(-1)))
         accepted = self._accepted(np.stack(received, axis=1))
-        partners = np.zeros(self._counts[self._claiming], dtype=np.uint64)
+        partners = np.zeros(self._counts[self._claiming], dtype=np.uint64, like=accepted)
         for number, way in enumerate(ways):
             self._session.report("pass", 2 * passes + number, steps)
             partners += self._answered(way, accepted[:, number].reshape(-1)).sum(axis=1, dtype=np.uint64)
@@ -168,7 +169,7 @@ class RankJoin(Linkage):
         session, rule, bits = self._session, self._parameters.rule, self._parameters.bits
         keys = layout.items(session.role, salt, session.random)
         width = filter_words(bits)
-        rows = np.repeat(np.arange(len(self._own)), layout.capacity)
+        rows = np.repeat(np.arange(len(self._own), like=self._own.counted), layout.capacity)
         mask = session.random.words(len(keys))
         columns: Word | int = COLUMNS + width
         if not self._mine:
@@ -206,7 +207,7 @@ class RankJoin(Linkage):
             filters: local XOR shares of the other side's filters.
             rows: the local rows at the claiming side.
         """
-        octets = np.ascontiguousarray(filters).view(np.uint8)
+        octets = contiguous(filters).view(np.uint8)
         planes = np.unpackbits(octets, axis=1, count=self._parameters.bits, bitorder="little")
         local: Bit | np.uint8 = np.uint8(0)
         if rows is not None:
@@ -302,7 +303,7 @@ class RankJoin(Linkage):
         chosen = SecretBits(session, places) & SecretBits(session, lowest(lines))
         # Above a number and its mark there is the score, which nobody is to learn.
         self._words[self._claiming.other] = tops << NUMBER_BIT
-        words = np.zeros(len(lines), dtype=np.uint64) if self._mine else self._marked
+        words = np.zeros(len(lines), dtype=np.uint64, like=lines) if self._mine else self._marked
         spread = np.broadcast_to(words[:, None], lines.shape).reshape(-1)
         gated = mux.gate(session, chosen.shares.reshape(-1), spread, self._claiming.other)
         return gated.reshape(claims.shape)
@@ -323,7 +324,7 @@ class RankJoin(Linkage):
 
     def _filters(self, rows: Index) -> Word:
         packed = np.packbits(self._own.filters.rows, axis=1, bitorder="little")
-        words = np.zeros((len(packed), 8 * filter_words(self._parameters.bits)), dtype=np.uint8)
+        words = np.zeros((len(packed), 8 * filter_words(self._parameters.bits)), dtype=np.uint8, like=packed)
         words[:, : packed.shape[1]] = packed
         return words.view(np.uint64)[rows]
 

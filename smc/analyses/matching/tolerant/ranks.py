@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from smc.analyses.matching.tolerant.blocking import EMPTY, Index, KeyPart, hashed_keys
 from smc.forms import Role
 from smc.numeric.random import Randomness
+from smc.numeric.shape_arrays import of_shape, shape_array
 from smc.pieces import each
 
 Word = NDArray[np.uint64]
@@ -58,6 +59,7 @@ class RankLayout:
         """Rows without a key."""
         return int((self.ranks == EMPTY).sum())
 
+    @of_shape(lambda self, role, salt, random: shape_array((len(self.ranks) * self.capacity, 2), np.uint64))
     def items(self, role: Role, salt: bytes, random: Randomness) -> Word:
         """The items of all rows as keys of a join, row by row, shape (n * m, 2).
 
@@ -82,6 +84,16 @@ class RankLayout:
         return found.reshape(-1, 2)
 
 
+def _shapes(
+    key: Sequence[KeyPart], texts: Mapping[str, Sequence[str]], ordering: str | None, capacity: int, salt: str
+) -> RankLayout:
+    """The shapes of a layout."""
+    del ordering, salt
+    rows = len(texts[key[0].column])
+    return RankLayout(shape_array((rows, 2), np.uint64), shape_array(rows, np.int64), capacity)
+
+
+@of_shape(_shapes)
 def rank(
     key: Sequence[KeyPart],
     texts: Mapping[str, Sequence[str]],

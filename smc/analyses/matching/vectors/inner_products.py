@@ -161,11 +161,13 @@ class InnerProducts:
         if self._first:
             factors = RepeatedFactors(self._session, positive[:half], *entries)
             upper, lower = factors.times(nothing, vectors[:, half:], measure.width)
-            offsets = np.concatenate([np.zeros((half, 1), dtype=np.uint64), _sums(own[half:])[:, None]])
+            offsets = np.concatenate(
+                [np.zeros((half, 1), dtype=np.uint64, like=own), _sums(own[half:])[:, None]]
+            )
         else:
             factors = RepeatedFactors(self._session, positive, *entries[::-1])
             lower, upper = factors.times(nothing, vectors, measure.width)
-            offsets = np.zeros((alice, bob), dtype=np.uint64)
+            offsets = np.zeros((alice, bob), dtype=np.uint64, like=own)
             offsets[:half] = _sums(own)[None]
         inner = np.concatenate([upper, lower.T]).astype(np.uint64)
         inner += offsets * np.uint64(measure.offset % (1 << 64))

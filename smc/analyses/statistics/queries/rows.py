@@ -44,7 +44,7 @@ class LocalRows:
         for name in sorted(parameters.keeps_missing):
             mark = missing_mark(name)
             used[mark] = data[mark].array if mark in data else np.zeros(len(data[name]), dtype=np.int64)
-        persons = np.asarray(data[PERSONS].array) if PERSONS in data else None
+        persons = np.asanyarray(data[PERSONS].array) if PERSONS in data else None
         lengths = {len(column) for column in used.values()} | (
             {len(persons)} if persons is not None else set()
         )
@@ -69,7 +69,8 @@ class LocalRows:
     def where(self, chosen: NDArray[np.bool_]) -> LocalRows:
         """The chosen rows."""
         columns = {name: column[chosen] for name, column in self.columns.items()}
-        return LocalRows(columns, self.persons[chosen], int(chosen.sum()))
+        persons = self.persons[chosen]
+        return LocalRows(columns, persons, len(persons))
 
 
 def check_count(parameters: StatisticsParameters, rows: int) -> None:
@@ -96,10 +97,10 @@ def _earlier_rows_alike(persons: Ints) -> Ints:
     """For each row the number of rows before it that are about the same person."""
     order = np.argsort(persons, kind="stable")
     ordered = persons[order]
-    places = np.arange(len(persons))
-    starts = np.zeros(len(persons), dtype=np.int64)
+    places = np.arange(len(persons), like=persons)
+    starts = np.zeros(len(persons), dtype=np.int64, like=persons)
     new = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     starts[new] = new
-    found = np.empty(len(persons), dtype=np.int64)
+    found = np.empty(len(persons), dtype=np.int64, like=persons)
     found[order] = places - np.maximum.accumulate(starts)
     return found

@@ -165,12 +165,13 @@ def sums(
     _check_room(layout, counts[owner], counts[owner.other])
     bounds: dict[Role, list[Bounds]] = {owner: [], owner.other: layout.other_bounds}
     features = () if session.role is owner else layout.other
-    own = np.array([values_of(feature, columns, len(keys)) for feature in features], dtype=np.int64)
+    brought = [values_of(feature, columns, len(keys)) for feature in features]
+    own = np.stack(brought, axis=1) if brought else np.zeros((len(keys), 0), dtype=np.int64, like=keys)
     aligned = align(
         session,
         keys,
         peer_count,
-        own.reshape(len(features), len(keys)).T,
+        own,
         bounds[Role.ALICE],
         bounds[Role.BOB],
     )
@@ -230,10 +231,11 @@ def _known(
 ) -> NDArray[np.int64]:
     """The owner's features by slot, 0 where it has no row, shape (features, slots)."""
     held = slots >= 0
-    known = np.zeros((len(features), len(held)), dtype=np.int64)
-    rows = {name: column[slots[held]] for name, column in columns.items()}
+    known = np.zeros((len(features), len(held)), dtype=np.int64, like=held)
+    numbers = slots[held]
+    rows = {name: column[numbers] for name, column in columns.items()}
     for place, feature in enumerate(features):
-        known[place, held] = values_of(feature, rows, int(held.sum()))
+        known[place, held] = values_of(feature, rows, len(numbers))
     return known
 
 
@@ -250,7 +252,7 @@ def _all(
     if slots is None:
         found = inner_products(session, encrypted.columns, None, right)
     else:
-        local = np.empty((len(encrypted.owner), right.shape[1]), dtype=np.uint64)
+        local = np.empty((len(encrypted.owner), right.shape[1]), dtype=np.uint64, like=right)
 
         def known(part: slice) -> NDArray[np.int64]:
             features = _known(slots, encrypted.owner[part], columns)

@@ -117,7 +117,8 @@ def bounds_of(feature: Feature) -> Bounds:
 
 def values_of(feature: Feature, columns: Mapping[str, Ints], count: int) -> Ints:
     """A feature for each of `count` rows."""
-    return reduce(mul, (factor.of(columns) for factor in feature), np.ones(count, dtype=np.int64))
+    ones = np.ones(count, dtype=np.int64, like=next(iter(columns.values()), None))
+    return reduce(mul, (factor.of(columns) for factor in feature), ones)
 
 
 def pairs(planned: Planned, alice: Iterable[str]) -> list[Pair]:

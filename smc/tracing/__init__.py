@@ -1,0 +1,1 @@
+"""Runs of programs over shapes: what they send, found out without data."""

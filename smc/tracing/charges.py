@@ -1,0 +1,47 @@
+"""Steps of which a traced run takes the price rather than the messages, for there are too many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.tracing.session import TracedSession
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def charged(
+    rule: Callable[P, tuple[Cost, Any]], *, transfers: bool = True
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let a program in many pieces say what it costs in all, and which shapes it gives.
+
+    Args:
+        rule: called with the same arguments in a traced run, instead of the program; the cost is what its
+            record states, which a test holds against runs.
+        transfers: whether it takes oblivious transfers, which the first use of sets up.
+    """
+
+    def decorate(program: Callable[P, T]) -> Callable[P, T]:
+        @wraps(program)
+        def called(*args: P.args, **kwargs: P.kwargs) -> T:
+            session = _session_of(args[0])
+            if not isinstance(session, TracedSession):
+                return program(*args, **kwargs)
+            cost, shapes = rule(*args, **kwargs)
+            if transfers and cost.flights:
+                session.oblivious.setup()
+            session.charge(cost)
+            return cast(T, shapes)
+
+        return called
+
+    return decorate
+
+
+def _session_of(first: Any) -> Session:
+    """The session of a step, which is its first argument or what a method's object runs in."""
+    return first if isinstance(first, Session) else first.session

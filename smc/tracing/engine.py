@@ -1,0 +1,277 @@
+"""The oblivious engine of a traced run: it takes its flights from `smc.oblivious.cost`, and gives shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.numeric.shape_arrays import shape_array
+from smc.oblivious import cost, oprf, silent_circuits, silent_transfers
+from smc.oblivious.bitmatrix import Bit, Integers, Word, words_for
+from smc.oblivious.cost import OPENING, SETUP, FlightBytes
+from smc.oblivious.engine import ObliviousEngine
+from smc.oblivious.lanes import agreement
+from smc.oblivious.oprf import WIDTH, Keys
+from smc.oblivious.pool import Pool
+from smc.oblivious.silent_circuits import Stock
+from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
+from smc.tracing.channel import TracedChannel
+
+_BLOCK_WORDS = 2
+
+
+class TracedKeys:
+    """What `ObliviousEngine.prf_send` gives.
+
+    Args:
+        count: functions.
+        width: bytes of a value.
+    """
+
+    def __init__(self, count: int, width: int) -> None:
+        self.count, self.width = count, width
+
+    def __len__(self) -> int:
+        return self.count
+
+    def evaluate(self, instances: Any, inputs: Any) -> Bit:
+        """Values, shape (n, width)."""
+        del instances
+        return shape_array((len(inputs), self.width), np.uint8)
+
+
+class TracedEngine(ObliviousEngine):
+    """One side; see `ObliviousEngine` for the methods.
+
+    Args:
+        role: this side's role.
+        channel: to the other side.
+        lanes: that the run has, 1 for none but its own.
+    """
+
+    def __init__(self, role: Role, channel: TracedChannel, lanes: int) -> None:
+        self._alice, self._sizes, self._lanes = role is Role.ALICE, channel, lanes
+        self._is_ready = self._has_reserve = self.opened_lanes = False
+        self._directions: set[bool] = set()
+        self._prepared = self._triples = self._ordered = 0
+        self._stock = Stock()
+        self.ahead_rows = 0
+        """Rows of silent transfers that another thread makes."""
+        self.block_rows = 0
+
+    @property
+    def silent_rows(self) -> int:
+        """Rows of silent transfers that this side makes when they are wanted."""
+        return self._stock.rows + self.block_rows
+
+    def setup(self) -> None:
+        """See `ObliviousEngine.setup`."""
+        if not self._is_ready:
+            self._is_ready = True
+            self._meet(SETUP, first=self._alice)
+
+    def setup_lanes(self) -> None:
+        """See `ObliviousEngine.setup_lanes`."""
+        if self._lanes > 1 and not self.opened_lanes:
+            self.opened_lanes = True
+            each = (*SETUP, silent_transfers.setup())
+            every = [FlightBytes(self._lanes * step.first, self._lanes * step.second) for step in each]
+            self._meet([agreement(), *every], first=self._alice)
+
+    def setup_silent(self) -> None:
+        """See `ObliviousEngine.setup_silent`."""
+        self.setup()
+        if not self._has_reserve:
+            self._has_reserve = True
+            self._meet([silent_transfers.setup()], first=self._alice)
+
+    def order_silent(self, words: int) -> None:
+        """See `ObliviousEngine.order_silent`."""
+        self.setup_silent()
+        self._ordered = words
+
+    def deliver(self, count: int = 0, words: int = 0) -> None:
+        """See `ObliviousEngine.deliver`."""
+        self.setup()
+        sent = silent_transfers.refills(self._ordered) + cost.prepared(count, words).first
+        self.ahead_rows += 2 * silent_transfers.rows_of(self._ordered) if self._ordered else 0
+        if self._ordered:
+            self._stock.words = self._ordered
+        self._prepared, self._triples, self._ordered = count, words, 0
+        self._meet([FlightBytes(sent, sent)], first=self._alice)
+
+    def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
+        """See `ObliviousEngine.below`."""
+        del bounds
+        if silent:
+            steps = silent_circuits.below(len(words), self._lanes, stock=self._stock)
+        else:
+            steps = cost.below(len(words), self._lanes)
+        self._take(steps, first=self._alice, silent=silent)
+        return shape_array(len(words), np.uint8)
+
+    def and_bits(self, left: Bit, right: Bit) -> Bit:
+        """See `ObliviousEngine.and_bits`."""
+        if len(left) != len(right):
+            raise UsageError(
+                f"There are {len(left)} left operands, but {len(right)} right ones.", "Pair them up."
+            )
+        self._take_prepared(
+            lambda prepared: cost.conjunction(len(left), self._lanes, taken=prepared), first=self._alice
+        )
+        return shape_array(len(left), np.uint8)
+
+    def bits_to_arithmetic(self, bits: Bit, sends: bool | None = None) -> Word:
+        """See `ObliviousEngine.bits_to_arithmetic`."""
+        return self._correlated(len(bits), first=self._alice if sends is None else sends)
+
+    def correlate(self, deltas: Word) -> Word:
+        """See `ObliviousEngine.correlate`."""
+        return self._correlated(len(deltas), first=True)
+
+    def receive(self, choices: Bit) -> Word:
+        """See `ObliviousEngine.receive`."""
+        return self._correlated(len(choices), first=False)
+
+    def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
+        """See `ObliviousEngine.exchange`."""
+        if len(deltas) != len(choices):
+            raise UsageError(f"There are {len(deltas)} deltas, but {len(choices)} choices.", "Pair them up.")
+        self._take_prepared(
+            lambda prepared: cost.exchange(len(deltas), self._lanes, taken=prepared), first=self._alice
+        )
+        return shape_array(len(deltas), np.uint64), shape_array(len(deltas), np.uint64)
+
+    def send_rows(self, count: int) -> tuple[Word, Word]:
+        """See `ObliviousEngine.send_rows`."""
+        self._take(cost.extended_blocks(count), first=True)
+        return shape_array((count, _BLOCK_WORDS), np.uint64), shape_array(_BLOCK_WORDS, np.uint64)
+
+    def receive_rows(self, choices: Bit) -> Word:
+        """See `ObliviousEngine.receive_rows`."""
+        self._take(cost.extended_blocks(len(choices)), first=False)
+        return shape_array((len(choices), _BLOCK_WORDS), np.uint64)
+
+    def begin_blocks(self, count: int, *, silent: bool = False) -> Callable[[], tuple[Word, Word]]:
+        """See `ObliviousEngine.begin_blocks`."""
+        steps = self._blocks(count, silent=silent)
+        self._one_way(steps, sends=True, part=slice(0, 1 if silent else 0))
+
+        def end() -> tuple[Word, Word]:
+            self._one_way(steps, sends=True, part=slice(1 if silent else 0, None))
+            return shape_array((count, _BLOCK_WORDS), np.uint64), shape_array(
+                (count, _BLOCK_WORDS), np.uint64
+            )
+
+        return end
+
+    def receive_blocks(self, choices: Bit, *, silent: bool = False) -> Word:
+        """See `ObliviousEngine.receive_blocks`."""
+        self._one_way(self._blocks(len(choices), silent=silent), sends=False, part=slice(None))
+        return shape_array((len(choices), _BLOCK_WORDS), np.uint64)
+
+    def prf_receive(self, inputs: Word, width: int = WIDTH) -> Bit:
+        """See `ObliviousEngine.prf_receive`."""
+        self._evaluate(len(inputs), holds=False)
+        return shape_array((len(inputs), width), np.uint8)
+
+    def prf_send(self, count: int, width: int = WIDTH) -> Keys:
+        """See `ObliviousEngine.prf_send`."""
+        self._evaluate(count, holds=True)
+        return TracedKeys(count, width)  # type: ignore[return-value]
+
+    def fill_pool(self, count: int, bits: int, *, holds_x: bool) -> Pool:
+        """A pool holds what a traced run does not have."""
+        del count, bits, holds_x
+        raise _untraced("Filling a pool")
+
+    def use_pool(self, pool: Pool) -> None:
+        """A pool holds what a traced run does not have."""
+        del pool
+        raise _untraced("Comparing out of a pool")
+
+    def _compare(
+        self, values: Integers, bits: int, *, holds_x: bool, silent: bool, equal: bool = False
+    ) -> Bit:
+        del equal
+        count = len(values)
+        if silent:
+            steps = silent_circuits.comparison(count, bits, self._lanes, stock=self._stock)
+        else:
+            steps = cost.comparison(count, bits, self._lanes)
+        self._take(steps, first=holds_x, silent=silent)
+        return shape_array(count, np.uint8)
+
+    def _correlated(self, count: int, *, first: bool) -> Word:
+        self._take_prepared(
+            lambda prepared: cost.bits_to_arithmetic(count, self._lanes, taken=prepared), first=first
+        )
+        return shape_array(count, np.uint64)
+
+    def _evaluate(self, count: int, *, holds: bool) -> None:
+        self.setup()
+        if holds not in self._directions:
+            self._directions.add(holds)
+            self._meet(oprf.SETUP, first=holds)
+        self._meet(oprf.steps(count), first=holds)
+
+    def _blocks(self, count: int, *, silent: bool) -> tuple[FlightBytes, ...]:
+        """The flights of transfers of 128 bits; the first party sends them."""
+        if not silent:
+            self.setup()
+            return cost.extended_blocks(count)
+        self.setup_silent()
+        self.block_rows += silent_transfers.rows_of(words_for(count)) if count else 0
+        return silent_transfers.blocks(count)
+
+    def _one_way(self, steps: tuple[FlightBytes, ...], *, sends: bool, part: slice) -> None:
+        """Flights of which the ends may stand apart from the beginning."""
+        for step in steps[part]:
+            if (step.first > 0) is sends:
+                self._sizes.tell("blocks", step.first or step.second)
+            else:
+                self._sizes.hear("blocks", step.first or step.second)
+
+    def _take_prepared(self, steps_of: Callable[[bool], tuple[FlightBytes, ...]], *, first: bool) -> None:
+        """Steps that take what was prepared, where there is enough of it."""
+        steps = steps_of(True)
+        transfers, triples = sum(s.prepared for s in steps), sum(s.triples for s in steps)
+        if transfers > self._prepared or triples > self._triples:
+            steps = steps_of(False)
+        else:
+            self._prepared -= transfers
+            self._triples -= triples
+        self._take(steps, first=first)
+
+    def _take(self, steps: Iterable[FlightBytes], *, first: bool, silent: bool = False) -> None:
+        """Exchange steps after what comes before their first use."""
+        flights = list(steps)
+        if not flights:
+            return
+        if flights[0] == OPENING:
+            self.setup_lanes()
+        elif silent:
+            self.setup_silent()
+        else:
+            self.setup()
+        self._meet(flights, first=first)
+
+    def _meet(self, steps: Iterable[FlightBytes], *, first: bool) -> None:
+        cost = _cost_of(tuple(steps))
+        self._sizes.charge(cost if first is self._alice else cost.mirror, alice=self._alice)
+
+
+@lru_cache(1024)
+def _cost_of(steps: tuple[FlightBytes, ...]) -> Cost:
+    """What steps cost whose first party is Alice."""
+    return cost_of([step for step in steps if step != OPENING])
+
+
+def _untraced(what: str) -> UsageError:
+    return UsageError(f"{what} cannot be traced.", "Take its price from the planner.")

@@ -1,0 +1,171 @@
+"""The session of a traced run, and the run of a program over shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.forms import Role
+from smc.network import Network
+from smc.numeric.random import Randomness
+from smc.numeric.shape_arrays import BlankBytes, Traced, shape_array
+from smc.oblivious.engine import ObliviousEngine
+from smc.protocols.flights import Flight
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.tracing.channel import TracedChannel, TraceEnded
+from smc.tracing.engine import TracedEngine
+
+T = TypeVar("T")
+
+
+class TracedRandomness(Randomness, Traced):
+    """Draws of which only their number is known."""
+
+    def bytes(self, count: int) -> bytes:
+        """See `Randomness.bytes`."""
+        return BlankBytes(count)
+
+    def below(self, bound: int, count: int) -> list[int]:
+        """See `Randomness.below`."""
+        del bound
+        return [0] * count
+
+    def units(self, modulus: int, count: int) -> list[int]:
+        """See `Randomness.units`."""
+        del modulus
+        return [1] * count
+
+    def bits(self, count: int) -> NDArray[np.uint8]:
+        """See `Randomness.bits`."""
+        return shape_array(count, np.uint8)
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """See `Randomness.words`."""
+        return shape_array(count, np.uint64)
+
+    def permutation(self, count: int) -> NDArray[np.int64]:
+        """See `Randomness.permutation`."""
+        return shape_array(count, np.int64)
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """See `Randomness.shuffled`."""
+        return list(items)
+
+
+class _Inline(Executor):
+    """Does work at once, in the thread that hands it in."""
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        done: Future[T] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+
+@dataclass(slots=True)
+class TracedSession(Session, Traced):
+    """One side of a traced run: nothing in it stands for data, and nothing that it opens is a result."""
+
+    engine: TracedEngine | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, role: Role, channel: TracedChannel, network: Network | None, lanes: int) -> TracedSession:
+        """A session over sizes."""
+        made = cls(role, channel, _Inline(), random=TracedRandomness(), network=network, lanes=lanes)
+        made.engine = TracedEngine(role, channel, lanes)
+        return made
+
+    @property
+    def oblivious(self) -> ObliviousEngine:
+        """The engine that makes nothing."""
+        if self.engine is None:
+            raise TraceEnded("The session has no engine.")
+        return self.engine
+
+    def charge(self, cost: Cost) -> None:
+        """Take what a step costs, and what is made before its first one of the kind."""
+        oblivious = self.oblivious
+        if Flight.RESERVE in cost.flights:
+            oblivious.setup_silent()
+        if Flight.LANES in cost.flights:
+            oblivious.setup_lanes()
+        self.sizes.charge(cost, alice=self.role is Role.ALICE)
+
+    @property
+    def sizes(self) -> TracedChannel:
+        """The channel, as what it is."""
+        return cast(TracedChannel, self.channel)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a run takes, by the shapes of what it works on.
+
+    Attributes:
+        rounds: chain of dependent messages.
+        alice_bytes: bytes from Alice to Bob.
+        bob_bytes: bytes from Bob to Alice.
+        silent_rows: rows of silent transfers that each party makes when they are wanted.
+        ahead_rows: those that another thread makes before.
+        opens_lanes: whether a batch is large enough to be cut into lanes.
+    """
+
+    rounds: int
+    alice_bytes: int
+    bob_bytes: int
+    silent_rows: int
+    ahead_rows: int
+    opens_lanes: bool
+
+
+def trace(run: Callable[[TracedSession], Any], network: Network | None = None, lanes: int = 1) -> Trace:
+    """Run both sides of a program over shapes.
+
+    Args:
+        run: called with the session of either side. What it is given stands for data and is none; what it
+            returns is dropped.
+        network: the link that both plan for, see `Session.network`.
+        lanes: see `Session.lanes`.
+
+    Raises:
+        DuettoError: what a side raises; so sizes that the program refuses are refused.
+    """
+    channels = TracedChannel.pair()
+    sessions = [
+        TracedSession.of(role, channel, network, lanes) for role, channel in zip(Role, channels, strict=True)
+    ]
+
+    def side(session: TracedSession, channel: TracedChannel) -> None:
+        try:
+            run(session)
+        finally:
+            channel.end()
+
+    with ThreadPoolExecutor(2, thread_name_prefix="trace") as sides:
+        ends = [
+            sides.submit(copy_context().run, side, session, channel)
+            for session, channel in zip(sessions, channels, strict=True)
+        ]
+        wait(ends)
+    errors = [error for end in ends if (error := end.exception()) is not None]
+    for error in sorted(errors, key=lambda each: isinstance(each, TraceEnded)):
+        raise error
+    sent = [channel.traffic for channel in channels]
+    engines = [session.engine for session in sessions if session.engine is not None]
+    return Trace(
+        max(each.rounds for each in sent),
+        sent[0].sent,
+        sent[1].sent,
+        max(each.silent_rows for each in engines),
+        max(each.ahead_rows for each in engines),
+        any(each.opened_lanes for each in engines),
+    )
