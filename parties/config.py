@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from commons.settings.marks import Between, Inline, Item, Key, OneOf, Parse, UnfitError
+from commons.settings.marks import Between, Inline, Item, Key, OneOf, Parse, UnfitError, Unread
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import read
@@ -23,6 +23,8 @@ from parties.places import find
 from smc.channel.message import MAX_LANES
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+
+_LEVEL: Final = f"Write one of {', '.join(LOG_LEVELS)}."
 
 LANE_INBOX_BYTES: Final = 16 << 20
 """Room for what comes for a lane before its worker reads; with less, both sides could wait forever."""
@@ -205,124 +207,6 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class PartySection:
-    """Who this party is.
-
-    Attributes:
-        name: the party's name.
-        home: the folder of its keys, jobs and ledger.
-        accept_renewals: whether renewed certificates of peers are pinned without asking a person.
-    """
-
-    name: Annotated[str, Parse(check_name)]
-    home: str = "."
-    accept_renewals: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ListenSection:
-    """Where the daemon listens for peers.
-
-    Attributes:
-        address: host:port.
-    """
-
-    address: Annotated[Address, Parse(Address.parse)]
-
-
-@dataclass(frozen=True, slots=True)
-class FileSection:
-    """A file of the party.
-
-    Attributes:
-        file: its path; beside this file unless given.
-    """
-
-    file: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class JobsSection:
-    """What becomes of jobs.
-
-    Attributes:
-        keep_results_days: how long results are kept after they finished; 0 is for ever.
-    """
-
-    keep_results_days: Annotated[int, Between(0, 36500)] = 0
-
-
-@dataclass(frozen=True, slots=True)
-class PluginsSection:
-    """What comes from other programs.
-
-    Attributes:
-        analyses: distributions whose analyses the daemon loads.
-    """
-
-    analyses: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsSection:
-    """How the daemon is watched.
-
-    Attributes:
-        port: where it answers with its metrics on the loopback address; 0 for nowhere.
-    """
-
-    port: Annotated[int, Between(0, 65535)] = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LogSection:
-    """What the daemon logs.
-
-    Attributes:
-        level: the least that it logs.
-    """
-
-    level: Annotated[str, OneOf(LOG_LEVELS, f"Write one of {', '.join(LOG_LEVELS)}.")] = "info"
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigFile:
-    """The sections of `duetto.toml`."""
-
-    party: PartySection
-    listen: ListenSection
-    policy: FileSection = field(default_factory=FileSection)
-    catalog: FileSection = field(default_factory=FileSection)
-    limits: Limits = field(default_factory=Limits)
-    keepalive: Keepalive = field(default_factory=Keepalive)
-    jobs: JobsSection = field(default_factory=JobsSection)
-    plugins: PluginsSection = field(default_factory=PluginsSection)
-    metrics: MetricsSection = field(default_factory=MetricsSection)
-    log: LogSection = field(default_factory=LogSection)
-    compute: Compute = field(default_factory=Compute)
-    peers: Annotated[tuple[Peer, ...], Item("peer")] = ()
-    pools: tuple[KeptPools, ...] = ()
-
-    def __post_init__(self) -> None:
-        names = [peer.name for peer in self.peers]
-        for name in names:
-            if names.count(name) > 1:
-                raise UnfitError("peers", f"names {name!r} twice", "Remove one of the two.")
-        check_pools(self.pools, self.party.name, names)
-        lanes, inbox = self.compute.lanes, self.limits.inbox_bytes
-        if lanes > 1 and inbox < lanes * LANE_INBOX_BYTES:
-            least = lanes * LANE_INBOX_BYTES
-            raise ConfigError(
-                f"{lanes} lanes need an inbox of {least} bytes; there is one of {inbox}.",
-                f"Write inbox_bytes = {least} below [limits], or grant fewer lanes below [compute].",
-            )
-        if self.party.name in names:
-            raise ConfigError(
-                f"a peer has this party's name {self.party.name!r}.", "Correct its name, or remove it."
-            )
-
-
-@dataclass(frozen=True, slots=True)
 class Config:
     """All settings of a party.
 
@@ -343,22 +227,40 @@ class Config:
         pools: what it keeps ready for later comparisons.
     """
 
-    path: Path
-    name: str
-    home: Path
-    listen: Address
-    policy: Path
-    catalog: Path
+    path: Annotated[Path, Unread()]
+    name: Annotated[str, Key("party.name"), Parse(check_name)]
+    listen: Annotated[Address, Key("listen.address"), Parse(Address.parse)]
+    home: Annotated[Path, Key("party.home")] = Path()
+    policy: Annotated[Path, Key("policy.file")] = Path("policy.toml")
+    catalog: Annotated[Path, Key("catalog.file")] = Path("catalog.toml")
     limits: Limits = field(default_factory=Limits)
     keepalive: Keepalive = field(default_factory=Keepalive)
-    peers: tuple[Peer, ...] = ()
-    keep_results_days: int = 0
-    accept_renewals: bool = False
-    plugins: tuple[str, ...] = ()
-    metrics_port: int = 0
-    log_level: str = "info"
+    peers: Annotated[tuple[Peer, ...], Item("peer")] = ()
+    keep_results_days: Annotated[int, Key("jobs.keep_results_days"), Between(0, 36500)] = 0
+    accept_renewals: Annotated[bool, Key("party.accept_renewals")] = False
+    plugins: Annotated[tuple[str, ...], Key("plugins.analyses")] = ()
+    metrics_port: Annotated[int, Key("metrics.port"), Between(0, 65535)] = 0
+    log_level: Annotated[str, Key("log.level"), OneOf(LOG_LEVELS, _LEVEL)] = "info"
     compute: Compute = field(default_factory=Compute)
     pools: tuple[KeptPools, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [peer.name for peer in self.peers]
+        for name in names:
+            if names.count(name) > 1:
+                raise UnfitError("peers", f"names {name!r} twice", "Remove one of the two.")
+        check_pools(self.pools, self.name, names)
+        lanes, inbox = self.compute.lanes, self.limits.inbox_bytes
+        if lanes > 1 and inbox < lanes * LANE_INBOX_BYTES:
+            least = lanes * LANE_INBOX_BYTES
+            raise ConfigError(
+                f"{lanes} lanes need an inbox of {least} bytes; there is one of {inbox}.",
+                f"Write inbox_bytes = {least} below [limits], or grant fewer lanes below [compute].",
+            )
+        if self.name in names:
+            raise ConfigError(
+                f"a peer has this party's name {self.name!r}.", "Correct its name, or remove it."
+            )
 
     def peer(self, name: str) -> Peer:
         """The paired party of that name.
@@ -388,23 +290,5 @@ def load(path: Path | None = None) -> Config:
 
 def parse(document: Mapping[str, Any], path: Path) -> Config:
     """Check a parsed configuration that stands, or is to stand, at `path`. Raises as `load` does."""
-    folder = path.parent
-    found = declared(ConfigFile, StrictTable(document, path.name, ConfigError, folder=folder))
-    return Config(
-        path=path,
-        name=found.party.name,
-        home=folder / found.party.home,
-        listen=found.listen.address,
-        policy=folder / (found.policy.file or "policy.toml"),
-        catalog=folder / (found.catalog.file or "catalog.toml"),
-        limits=found.limits,
-        keepalive=found.keepalive,
-        peers=found.peers,
-        keep_results_days=found.jobs.keep_results_days,
-        accept_renewals=found.party.accept_renewals,
-        plugins=found.plugins.analyses,
-        metrics_port=found.metrics.port,
-        log_level=found.log.level,
-        compute=found.compute,
-        pools=found.pools,
-    )
+    table = StrictTable(document, path.name, ConfigError, folder=path.parent)
+    return declared(Config, table, path=path)

@@ -69,7 +69,7 @@ from anonymizer.pipelines.spec import digest_of
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.schema.documents import document_of, table_of
 from commons.errors import near
-from commons.settings.marks import Between, Matching, OneOf, Read, Repeated, UnfitError, Wrong
+from commons.settings.marks import Between, Key, Matching, OneOf, Read, Repeated, UnfitError, Wrong
 from commons.settings.reader import declared
 
 Choice = Language | Literal["auto"]
@@ -172,62 +172,6 @@ class Direct:
 
 
 @dataclass(frozen=True, slots=True)
-class NamesTable:
-    """Who must not be found.
-
-    Attributes:
-        table: columns `document` and `name`.
-    """
-
-    table: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusTable:
-    """What words are counted in besides the documents.
-
-    Attributes:
-        path: a folder of documents.
-    """
-
-    path: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LabelsTable:
-    """Labels of documents, and with how many keywords documents of each are attacked.
-
-    Attributes:
-        table: columns `document` and `label`.
-        keywords: |KW| by label, 0 to 5.
-    """
-
-    table: Path | None = None
-    keywords: Mapping[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if (self.table is not None) != bool(self.keywords):
-            raise UnfitError(
-                "it",
-                "needs both table and keywords",
-                'Write table = "labels.csv" and such as keywords = { fatal = 5, light = 1 }.',
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class GeneralizeTable:
-    """What is made more general.
-
-    Attributes:
-        methods: of `METHODS`.
-        wordnet: the folder of WordNet's files.
-    """
-
-    methods: Annotated[tuple[str, ...], Repeated(), OneOf(METHODS)] = METHODS
-    wordnet: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class KeepTable:
     """A person's decision to keep characters, or all places of a word.
 
@@ -289,13 +233,15 @@ class SanitizeFile:
         title: for people.
         language: of the documents; `auto` is of each the one that it seems to be in.
         kind: of text, if it is one that was measured.
-        names: who must not be found.
+        names: a table with the columns `document` and `name`: who must not be found.
         attack: how documents are attacked.
         web: what the attacker searches.
-        corpus: what words are counted in besides the documents.
-        labels: labels of documents.
+        corpus: a folder of documents that words are counted in besides.
+        labels: a table with the columns `document` and `label`.
+        keywords: |KW| by label, 0 to 5.
         direct: the first pass.
-        generalize: what is made more general.
+        methods: of generalization, of `METHODS`.
+        wordnet: the folder of WordNet's files.
         keep: decisions to keep characters.
         hide: decisions to hide them.
         accept: findings of the gate that are accepted, each with a reason.
@@ -304,16 +250,23 @@ class SanitizeFile:
     title: str = ""
     language: Annotated[str, Read(_language, {"enum": [*LANGUAGES, "auto"]})] = "auto"
     kind: Annotated[str, Read(checked_kind, {"type": "string"})] = ""
-    names: NamesTable = field(default_factory=NamesTable)
+    names: Annotated[Path | None, Key("names.table")] = None
     attack: AttackOptions = field(default_factory=AttackOptions)
     web: Annotated[Mapping[str, Any] | None, Read(_web, {"type": "object"})] = None
-    corpus: CorpusTable = field(default_factory=CorpusTable)
-    labels: LabelsTable = field(default_factory=LabelsTable)
+    corpus: Annotated[Path | None, Key("corpus.path")] = None
+    labels: Annotated[Path | None, Key("labels.table")] = None
+    keywords: Annotated[Mapping[str, int], Key("labels.keywords")] = field(default_factory=dict)
     direct: Direct = field(default_factory=Direct)
-    generalize: GeneralizeTable = field(default_factory=GeneralizeTable)
+    methods: Annotated[tuple[str, ...], Key("generalize.methods"), Repeated(), OneOf(METHODS)] = METHODS
+    wordnet: Annotated[Path | None, Key("generalize.wordnet")] = None
     keep: tuple[KeepTable, ...] = ()
     hide: tuple[HideTable, ...] = ()
     accept: tuple[Acceptance, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.labels is not None) != bool(self.keywords):
+            hint = 'Write table = "labels.csv" and such as keywords = { fatal = 5, light = 1 }.'
+            raise UnfitError("it", "needs both table and keywords", hint, "labels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +350,7 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
         if web is not None and isinstance(web.get(key), str) and web[key].strip():
             web[key] = str(_path(web[key], folder, f"{place}, web: {key}"))
     try:
-        interest = Interest(found.labels.keywords, found.attack.keywords)
+        interest = Interest(found.keywords, found.attack.keywords)
     except TableError as problem:
         raise SpecError(f"{place}, labels: {problem.what}", problem.hint) from None
     decisions = [one.decision() for one in found.keep] + [one.decision(one.text) for one in found.hide]
@@ -405,15 +358,15 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
         title=found.title,
         language=cast("Choice", found.language),
         kind=found.kind,
-        names=found.names.table,
+        names=found.names,
         attack=found.attack,
         web=web,
-        corpus=found.corpus.path,
-        labels=found.labels.table,
+        corpus=found.corpus,
+        labels=found.labels,
         interest=interest,
         direct=found.direct,
-        methods=tuple(dict.fromkeys(found.generalize.methods)),
-        wordnet=found.generalize.wordnet,
+        methods=tuple(dict.fromkeys(found.methods)),
+        wordnet=found.wordnet,
         decisions=tuple(decisions),
         accept=found.accept,
     )

@@ -48,7 +48,7 @@ from anonymizer.schema.documents import document_of, table_of
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from commons.errors import near
-from commons.settings.marks import Item, Length, Read, Repeated, Wrong
+from commons.settings.marks import Item, Key, Length, Read, Repeated, Wrong
 from commons.settings.reader import Tables, declared, schema_of
 from commons.settings.shapes import Document, keys_schema
 
@@ -63,26 +63,9 @@ def read_dialect(given: Any, place: str) -> Dialect:
     return Dialect.from_mapping(table_of(given, place).table, place)
 
 
+_PLUGINS: Final = 'Write the names of installed packages: methods = ["duetto-rounding"].'
 Steps = Annotated[tuple[Any, ...], Repeated(), Wrong("is not a list", "Write each below [[steps]].")]
 """Methods with their parameters, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class PluginsTable:
-    """What comes from other programs.
-
-    Attributes:
-        methods: the names of installed packages.
-    """
-
-    methods: Annotated[
-        tuple[Annotated[str, Length(1)], ...],
-        Repeated(),
-        Wrong(
-            "is not a list of names",
-            'Write the names of installed packages: methods = ["duetto-rounding"].',
-        ),
-    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +78,7 @@ class SpecFile:
         release_as_is: that a table without quasi-identifiers is meant.
         chosen_on: what epsilon was chosen on.
         purpose: what the release is for.
-        plugins: methods of other programs.
+        plugins: packages whose methods steps may name.
         roles: of the columns.
         columns: what is declared of columns.
         hierarchies: by column.
@@ -108,7 +91,12 @@ class SpecFile:
     release_as_is: bool = False
     chosen_on: str = ""
     purpose: Purpose = field(default_factory=Purpose)
-    plugins: PluginsTable = field(default_factory=PluginsTable)
+    plugins: Annotated[
+        tuple[Annotated[str, Length(1)], ...],
+        Key("plugins.methods"),
+        Repeated(),
+        Wrong("is not a list of names", _PLUGINS),
+    ] = ()
     roles: Annotated[Roles, Read(Roles.from_mapping, Tables(Roles).schema)] = field(default_factory=Roles)
     columns: Annotated[Mapping[str, Column], Item("column")] = field(default_factory=dict)
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
@@ -311,9 +299,7 @@ def dialect_of(document: Mapping[str, Any], place: str = "spec") -> Dialect:
 def _plugged(found: SpecFile) -> Mapping[str, type[Method]]:
     """The methods of other programs that the table `[plugins]` allows and steps ask for."""
     asked = {step.get("method") for step in found.steps if isinstance(step, Mapping)}
-    return plugged(
-        tuple(dict.fromkeys(found.plugins.methods)), {one for one in asked if isinstance(one, str)}
-    )
+    return plugged(tuple(dict.fromkeys(found.plugins)), {one for one in asked if isinstance(one, str)})
 
 
 def made(step: Any, place: str, methods: Mapping[str, type[Method]] = NOTHING) -> Method:

@@ -2,77 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
 from anonymizer.errors import FileError, SpecError
-from commons.errors import near
 from commons.settings.table import StrictTable
 from commons.settings.toml import read
-from commons.settings.wording import Wording
+from commons.settings.wording import SETTINGS, Wording
 
-_KINDS: Final[dict[type, tuple[str, str]]] = {
-    str: ("is not a text", "Put it in quotes."),
-    Path: ("is not a path", "Write one in quotes, without control characters."),
-    int: ("= {!r} is not a whole number", "Write such as 3."),
-    float: ("= {!r} is not a number", "Write such as 0.5."),
-    bool: ("= {!r} is neither true nor false", "Write true or false."),
-    date: ("= {!r} is not a date", "Write it as 2025-12-31."),
-    list: ("is not a list of words", 'Write it as ["a", "b"].'),
-}
-
-
-class DocumentWording(Wording):
-    """The words of errors such as `spec.toml, attack: keywords = 6 is out of range`."""
-
-    def named(self, place: str, key: str, word: str, name: str) -> str:
-        """How a table of a table of tables is called."""
-        return f"{place}, {word or key} {name!r}"
-
-    def not_a_table(self, place: str) -> tuple[str, str]:
-        """Of something else where a table has to be."""
-        return f"{place} is not a table.", "Write its keys below [name], or as { ... }."
-
-    def not_tables(self, key: str, word: str) -> tuple[str, str]:
-        """Of something else where a list of tables has to be."""
-        del word
-        return "is not a list", f"Write each below [[{key}]]."
-
-    def unknown(self, place: str, variant: str, key: str, known: Collection[str]) -> tuple[str, str]:
-        """Of a key that does not exist."""
-        del variant
-        return f"{place} has an unknown key {key!r}.", near(key, known)
-
-    def missing(self, place: str, key: str, meant: str | None) -> tuple[str, str]:
-        """Of a key that has to be there."""
-        return f"{place} lacks {key}.", f"Is {meant!r} meant to be it?" if meant else f"Add {key} = ..."
-
-    def kind(self, place: str, key: str, value: Any, kind: type) -> tuple[str, str]:
-        """Of a value of another type."""
-        problem, hint = _KINDS[kind]
-        return f"{place}: {key} {problem.format(value)}.", hint
-
-    def problem(self, place: str, key: str, value: Any, problem: str) -> str:
-        """The sentence of a value that is wrong."""
-        return f"{place}: {key} {problem.format(repr(value))}."
-
-    def outside(self, value: Any, minimum: Any, maximum: Any) -> tuple[str, str]:
-        """Of a number outside its bounds."""
-        del value
-        upper = "or more" if maximum is None else f"to {maximum:,}"
-        return "= {} is out of range", f"Choose {minimum} {upper}."
-
-    def choice(
-        self, place: str, key: str, value: str, known: Sequence[str], *, in_list: bool = False
-    ) -> tuple[str, str]:
-        """Of a text, or an entry of a list, that is not among those that there are."""
-        what = f"{value!r} is not one of {key}" if in_list else f"{key} is {value!r}"
-        return f"{place}: {what}.", near(value, known)
-
-
-DOCUMENTS: Final = DocumentWording()
+_RANGE: Final = ("= {{}} is out of range", "Choose {minimum} to {maximum}.")
+DOCUMENTS: Final = Wording(
+    named="{place}, {word} {name!r}",
+    table=("{place} is not a table.", "Write its keys below [name], or as {{ ... }}."),
+    tables=("is not a list", "Write each below [[{key}]]."),
+    unknown=("{place} has an unknown key {key!r}.", "{near}"),
+    missing=("{place} lacks {key}.", "{meant}"),
+    kinds={
+        **SETTINGS.kinds,
+        str: ("is not a text", "Put it in quotes."),
+        Path: ("is not a path", "Write one in quotes, without control characters."),
+        int: ("= {value!r} is not a whole number", "Write such as 3."),
+        float: ("= {value!r} is not a number", "Write such as 0.5."),
+        bool: ("= {value!r} is neither true nor false", "Write true or false."),
+        list: ("is not a list of words", 'Write it as ["a", "b"].'),
+    },
+    below=_RANGE,
+    above=_RANGE,
+    listed=("{place}: {value!r} is not one of {key}.", "{near}"),
+)
+"""The words of errors such as `spec.toml, attack: keywords = 6 is out of range`."""
 
 
 def table_of(document: Any, place: str, folder: Path = Path()) -> StrictTable:

@@ -36,7 +36,7 @@ from anonymizer.series.matrix import MIN_USERS, Cells, Matrix, Window, matrices
 from anonymizer.series.recombined import Recombined
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.table import Table
-from commons.settings.marks import Between, Item, Length, Read, UnfitError, Wrong
+from commons.settings.marks import Between, Item, Key, Length, Read, UnfitError, Wrong
 from commons.settings.reader import Tables, declared, schema_of
 from commons.settings.shapes import Document
 
@@ -115,21 +115,6 @@ class LogTable:
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixTable:
-    """How the matrices are made.
-
-    Attributes:
-        cells: what stands in them.
-        minimum_users: how many users an item has that is kept.
-    """
-
-    cells: Annotated[Cells, Wrong("= {} does not fit", f"Choose one of {', '.join(get_args(Cells))}.")] = (
-        "binary"
-    )
-    minimum_users: Annotated[int, Between(minimum=1)] = MIN_USERS
-
-
-@dataclass(frozen=True, slots=True)
 class WindowTable:
     """An observation window.
 
@@ -155,7 +140,8 @@ class SeriesFile:
         csv: how CSV files are written.
         log: the columns of the log.
         windows: that are released.
-        matrix: how matrices are made.
+        cells: what stands in the matrices.
+        minimum_users: how many users an item has that is kept.
         factorization: parameters of the factorization; without it steps work on the matrix itself.
         steps: methods, in order, with their parameters.
         accept: findings of the gate that are accepted, each with a reason.
@@ -165,7 +151,8 @@ class SeriesFile:
     title: str = ""
     csv: Annotated[Dialect, Read(read_dialect, Tables(Dialect).schema)] = field(default_factory=Dialect)
     windows: Annotated[tuple[WindowTable, ...], Item("window")] = ()
-    matrix: MatrixTable = field(default_factory=MatrixTable)
+    cells: Annotated[Cells, Key("matrix.cells"), Wrong("= {} does not fit", _CELLS)] = "binary"
+    minimum_users: Annotated[int, Key("matrix.minimum_users"), Between(minimum=1)] = MIN_USERS
     factorization: Annotated[Mapping[str, Any] | None, Read(_factorization, {"type": "object"})] = None
     steps: Steps = ()
     accept: Annotated[tuple[Acceptance, ...], Item("acceptance")] = ()
@@ -278,8 +265,8 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
     return SeriesSpec(
         log=found.log,
         windows=tuple(Window(one.start, one.end) for one in found.windows),
-        cells=found.matrix.cells,
-        minimum_users=found.matrix.minimum_users,
+        cells=found.cells,
+        minimum_users=found.minimum_users,
         factorization=found.factorization,
         steps=found.steps,
         document=document,

@@ -117,7 +117,7 @@ class Parse:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The key of a field that cannot be called like it."""
+    """The key of a field that is not called like it, or stands in a section, such as `party.name`."""
 
     name: str
 
@@ -196,9 +196,9 @@ class Variants:
                 raise table.missing(key)
             word = table.raw(key)
             if not isinstance(word, str):
-                raise table.error(*table.wording.kind(table.place, key, word, str))
+                raise table.not_a(str, key, word)
             if word not in kinds:
-                raise table.error(*table.wording.choice(table.place, key, word, tuple(kinds)))
+                raise table.not_among(key, word, tuple(kinds))
             return word
 
         return cls(kinds, choose, key, (default,))

@@ -39,6 +39,7 @@ from commons.settings.marks import (
 )
 from commons.settings.shapes import At, Document, Shape, check_length, length_schema
 from commons.settings.table import StrictTable
+from commons.settings.wording import say
 
 T = TypeVar("T")
 M = TypeVar("M")
@@ -100,11 +101,9 @@ class Tables:
     def schema(self) -> Document:
         """An object with the keys of the fields and no other, or one of several kinds."""
         if not isinstance(self.kind, Variants):
-            properties: Document = {}
-            needed: list[str] = []
+            found, needed = self.empty(), list[str]()
             for each in fields_of(self.kind):
-                each.describe(properties, needed)
-            found: Document = {"type": "object", "properties": properties, "additionalProperties": False}
+                each.describe(found["properties"], needed)
             return found | ({"required": needed} if needed else {})
         several = []
         for word, kind in self.kind.kinds.items():
@@ -116,6 +115,11 @@ class Tables:
             several.append(one)
         return {"anyOf": several}
 
+    @staticmethod
+    def empty() -> Document:
+        """An object without keys, to which they are added."""
+        return {"type": "object", "properties": {}, "additionalProperties": False}
+
     def alone(self) -> Shape:
         """One such table."""
         return Shape(lambda value, at: self.of(at.inner(value)), self.schema)
@@ -124,14 +128,14 @@ class Tables:
         """A list of them; a field `number` of the dataclass has the place of each from 1."""
 
         def read(value: Any, at: At) -> tuple[Any, ...]:
-            wording, place = at.table.wording, at.table.place
+            wording = at.table.wording
             if not isinstance(value, list | tuple):
-                raise at.wrong(*wording.not_tables(at.key, item))
+                raise at.wrong(*say(wording.tables, key=at.key))
             check_length(value, length, at)
-            return tuple(
-                self.of(at.table.inner(one, wording.item(place, at.key, item, number)), number=number)
-                for number, one in enumerate(value, 1)
-            )
+            holes = {"place": at.table.place, "key": at.key, "word": item or at.key}
+            places = [wording.item.format(number=n + 1, index=n, **holes) for n in range(len(value))]
+            tables = [at.table.inner(one, place) for one, place in zip(value, places, strict=True)]
+            return tuple(self.of(table, number=number) for number, table in enumerate(tables, 1))
 
         return Shape(read, {"type": "array", "items": self.schema, **length_schema(length)})
 
@@ -140,8 +144,9 @@ class Tables:
 
         def read(value: Any, at: At) -> dict[str, Any]:
             found = {}
+            holes = {"place": at.table.place, "key": at.key, "word": item or at.key}
             for name, one in at.inner(value).table.items():
-                table = at.table.inner(one, at.table.wording.named(at.table.place, at.key, item, name))
+                table = at.table.inner(one, at.table.wording.named.format(name=name, **holes))
                 if form is not None and not form.pattern.fullmatch(name):
                     raise table.fail("its name", form.problem, form.hint)
                 found[name] = self.of(table, name=name)
@@ -158,6 +163,7 @@ class Field:
 
     Attributes:
         name: of the field.
+        section: the table within this one that it stands in; "" for this one.
         key: in the table; "" where it does not stand there.
         shape: what may stand there; None for `Given`, `Inline` and `Unread`.
         mark: `Given`, `Inline`, `Unread` or `Wrong`; None for nothing of it.
@@ -168,6 +174,7 @@ class Field:
     """
 
     name: str
+    section: str
     key: str
     shape: Shape | None
     mark: Any
@@ -181,7 +188,7 @@ class Field:
         """The keys that it knows."""
         if self.inner is not None:
             return tuple(key for each in fields_of(self.inner) for key in each.keys)
-        return (self.key,) if self.key else ()
+        return (self.section or self.key,) if self.key else ()
 
     def describe(self, properties: Document, needed: list[str]) -> None:
         """Add its keys to a JSON Schema."""
@@ -191,7 +198,12 @@ class Field:
             needed += [] if self.mark.when or self.mark.parser else inner.get("required", [])
         elif self.shape is not None:
             said = {"description": self.meaning} if self.meaning else {}
-            usual = {} if self.default is None else {"default": self.default}
+            default = str(self.default) if isinstance(self.default, Path) else self.default
+            usual = {} if default is None else {"default": default}
+            if self.section:
+                within = properties.setdefault(self.section, Tables.empty())
+                needed += [self.section] if self.is_needed and self.section not in needed else []
+                properties, needed = within["properties"], within.setdefault("required", [])
             properties[self.key] = {**self.shape.schema, **said, **usual}
             if self.is_needed:
                 needed.append(self.key)
@@ -218,18 +230,21 @@ def _field(each: dataclasses.Field[Any], hint: Any, meaning: str) -> Field:
     aside = mark_of(marks, Given) or mark_of(marks, Unread) or mark_of(marks, Inline)
     if aside is not None:
         inner = bare if isinstance(aside, Inline) else None
-        return Field(each.name, "", None, aside, inner, needed, None, meaning)
+        return Field(each.name, "", "", None, aside, inner, needed, None, meaning)
     key = mark_of(marks, Key)
+    section, _, own = (key.name if key else each.name).rpartition(".")
     plain = each.default if isinstance(each.default, str | int | float) and each.default != "" else None
     default = plain.value if isinstance(plain, Enum) else plain
     shape, said = shape_of(hint), mark_of(marks, Wrong)
-    return Field(each.name, key.name if key else each.name, shape, said, None, needed, default, meaning)
+    usual = each.default if isinstance(each.default, Path) else default
+    return Field(each.name, section, own, shape, said, None, needed, usual, meaning)
 
 
 def _values(kind: type[Any], table: StrictTable, given: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the fields that stand in a table, and those that are given."""
     fields = fields_of(kind)
     table.expect(key for each in fields for key in each.keys)
+    sections = {each.section: _section(each.section, table, fields) for each in fields}
     values = dict(given)
     for each in sorted(fields, key=lambda one: one.inner is None):  # others may go by what stands inline
         if each.name in given:
@@ -243,12 +258,28 @@ def _values(kind: type[Any], table: StrictTable, given: Mapping[str, Any]) -> di
                 if not when or when in table.table:
                     values[each.name] = parser(table) if parser else _inline(each.inner, table)
             case said:
-                if each.key in table.table and each.shape is not None:
-                    at = At(table, each.key, said)
-                    values[each.name] = each.shape.read(table.table[each.key], at)
+                within = sections[each.section]
+                if each.key in within.table and each.shape is not None:
+                    at = At(within, each.key, said)
+                    values[each.name] = each.shape.read(within.table[each.key], at)
                 elif each.is_needed:
-                    raise table.missing(each.key)
+                    whole = not each.section or each.section in table.table
+                    raise within.missing(each.key) if whole else table.missing(each.section)
+                elif isinstance(each.default, Path):
+                    values[each.name] = table.folder / each.default
+    for within in sections.values():
+        if within is not table:
+            within.close()
     return values
+
+
+def _section(name: str, table: StrictTable, fields: Sequence[Field]) -> StrictTable:
+    """A table within another whose keys are fields of the same declaration; empty if it is not there."""
+    if not name:
+        return table
+    within = At(table, name).inner(table.table.get(name, {}))
+    within.expect(each.key for each in fields if each.section == name)
+    return within
 
 
 def _inline(kind: type[Any] | None, table: StrictTable) -> Any:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from commons.errors import HintedError
 from commons.settings.marks import Between, Length, Matching, OneOf, Parse, Read, Terms, Wrong
 from commons.settings.table import StrictTable
+from commons.settings.wording import say
 
 Document = dict[str, Any]
 
@@ -49,7 +50,7 @@ class At:
     @property
     def place(self) -> str:
         """How errors call it."""
-        return self.table.wording.entry(self.table.place, self.key)
+        return self.table.wording.entry.format(place=self.table.place, key=self.key)
 
     def inner(self, value: Any) -> StrictTable:
         """The table that stands there.
@@ -59,7 +60,12 @@ class At:
         """
         if not isinstance(value, Mapping) and self.said is not None:
             raise self.wrong("", "")
-        return self.table.inner(value, self.table.wording.inner(self.table.place, self.key))
+        return self.table.inner(value, self.inner_place)
+
+    @property
+    def inner_place(self) -> str:
+        """How errors call a table that stands there."""
+        return self.table.wording.inner.format(place=self.table.place, key=self.key)
 
     def wrong(self, problem: str, hint: str) -> HintedError:
         """The error for the value, to be raised by the caller."""
@@ -69,15 +75,15 @@ class At:
 
     def not_among(self, value: str, known: Sequence[str], hint: str = "") -> HintedError:
         """The error for a text that is not one of some, to be raised by the caller."""
-        table = self.table
-        what, usual = table.wording.choice(table.place, self.key, value, known, in_list=self.in_list)
-        return self.wrong("", "") if self.said is not None else table.error(what, hint or usual)
+        if self.said is not None:
+            return self.wrong("", "")
+        return self.table.not_among(self.key, value, known, hint=hint, in_list=self.in_list)
 
     def not_a(self, kind: type, value: Any) -> HintedError:
         """The error for a value of another type, to be raised by the caller."""
         if self.said is not None:
             return self.wrong("", "")
-        return self.table.error(*self.table.wording.kind(self.table.place, self.key, value, kind))
+        return self.table.not_a(kind, self.key, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +213,9 @@ def _fraction(value: Any, terms: Terms | None, at: At) -> Fraction:
 def _check_bounds(value: Any, bounds: Between | None, at: At) -> None:
     low, high = (None, None) if bounds is None else (bounds.minimum, bounds.maximum)
     if (low is not None and value < low) or (high is not None and value > high):
-        problem, hint = at.table.wording.outside(value, low, high)
+        wording = at.table.wording
+        said = wording.below if low is not None and value < low else wording.above
+        problem, hint = say(said, minimum=low, maximum=high)
         raise at.wrong(problem, (bounds.hint if bounds else "") or hint)
 
 
@@ -253,7 +261,7 @@ def listing(
         within = replace(at, in_list=True)
         found = [inner.read(one, within) for one in given]
         if not may_repeat and any(one in found[:place] for place, one in enumerate(found)):
-            raise at.table.fail(at.key, *at.table.wording.repeated())
+            raise at.table.fail(at.key, *at.table.wording.repeated)
         return made(found)
 
     schema = {"type": "array", "items": inner.schema, **length_schema(length)}
@@ -268,7 +276,8 @@ def check_length(value: Sized, length: Length, at: At) -> None:
         HintedError: of the table's class; there are too few or too many.
     """
     if len(value) < length.minimum or (length.maximum is not None and len(value) > length.maximum):
-        raise at.wrong(*at.table.wording.length(length.minimum, length.maximum))
+        most = "any number of" if length.maximum is None else length.maximum
+        raise at.wrong(*say(at.table.wording.length, minimum=length.minimum, maximum=most))
 
 
 def length_schema(length: Length) -> Document:
@@ -303,9 +312,7 @@ def parsed(mark: Read | Parse) -> Shape:
 
     def read(value: Any, at: At) -> Any:
         if isinstance(mark, Read):
-            wording, table = at.table.wording, at.table
-            is_table = isinstance(value, Mapping)
-            return mark.parser(value, wording.inner(table.place, at.key) if is_table else at.place)
+            return mark.parser(value, at.inner_place if isinstance(value, Mapping) else at.place)
         if not isinstance(value, str):
             raise at.not_a(str, value)
         try:

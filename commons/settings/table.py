@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from commons.errors import HintedError
-from commons.settings.wording import SETTINGS, Wording
+from commons.errors import HintedError, near
+from commons.settings.wording import SETTINGS, Wording, say
 
 
 class StrictTable:
@@ -36,7 +36,7 @@ class StrictTable:
         context: Any = None,
     ) -> None:
         if not isinstance(table, Mapping):
-            raise error(*wording.not_a_table(place))
+            raise error(*say(wording.table, place=place))
         self.table = table
         self.place = place
         self.error = error
@@ -53,7 +53,21 @@ class StrictTable:
 
     def fail(self, key: str, problem: str, hint: str) -> HintedError:
         """The error for one key, to be raised by the caller."""
-        return self.error(self.wording.problem(self.place, key, self.table.get(key), problem), hint)
+        entry = self.wording.entry.format(place=self.place, key=key)
+        return self.error(f"{entry} {problem.replace('{}', repr(self.table.get(key)))}.", hint)
+
+    def not_a(self, kind: type, key: str, value: Any) -> HintedError:
+        """The error for a value of another type, to be raised by the caller."""
+        return self.error(*self.wording.not_a(kind, self.place, key, value))
+
+    def not_among(
+        self, key: str, value: str, known: Sequence[str], *, hint: str = "", in_list: bool = False
+    ) -> HintedError:
+        """The error for a text, or an entry of a list, that is not one of some; the caller raises it."""
+        said = self.wording.listed if in_list else self.wording.choice
+        names = ", ".join(map(repr, known))
+        what, usual = say(said, place=self.place, key=key, value=value, near=near(value, known), known=names)
+        return self.error(what, hint or usual)
 
     def has(self, key: str) -> bool:
         """Whether the key is there."""
@@ -69,23 +83,23 @@ class StrictTable:
         """A text."""
         value = self._value(key, default)
         if not isinstance(value, str):
-            raise self.error(*self.wording.kind(self.place, key, value, str))
+            raise self.not_a(str, key, value)
         return value
 
     def choice(self, key: str, known: Sequence[str], default: str) -> str:
         """One of some texts."""
         value = self.text(key, default)
         if value not in known:
-            raise self.error(*self.wording.choice(self.place, key, value, known))
+            raise self.not_among(key, value, known)
         return value
 
     def texts(self, key: str, default: Sequence[str]) -> tuple[str, ...]:
         """A list of texts, each once."""
         value = self._value(key, default)
         if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-            raise self.error(*self.wording.kind(self.place, key, value, list))
+            raise self.not_a(list, key, value)
         if len(set(value)) != len(value):
-            raise self.fail(key, *self.wording.repeated())
+            raise self.fail(key, *self.wording.repeated)
         return tuple(value)
 
     def _value(self, key: str, default: Any) -> Any:
@@ -110,7 +124,8 @@ class StrictTable:
         meant = get_close_matches(key, unknown, 1)
         if unknown and not meant:
             return self._refusal(unknown[0])
-        return self.error(*self.wording.missing(self.place, key, meant[0] if meant else None))
+        hint = f"Is {meant[0]!r} meant to be it?" if meant else f"Add {key} = ..."
+        return self.error(*say(self.wording.missing, place=self.place, key=key, meant=hint))
 
     def close(self) -> None:
         """Refuse what nobody asked for.
@@ -125,4 +140,6 @@ class StrictTable:
         return [str(key) for key in self.table if key not in self._asked]
 
     def _refusal(self, key: str) -> HintedError:
-        return self.error(*self.wording.unknown(self.place, self.variant, key, self._asked))
+        variant = f" ({self.variant})" if self.variant else ""
+        holes = {"place": self.place, "variant": variant, "key": key, "near": near(key, self._asked)}
+        return self.error(*say(self.wording.unknown, **holes))

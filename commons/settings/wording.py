@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from commons.errors import near
+Said = tuple[str, str]
+"""What is wrong, and how to fix it."""
 
-_KINDS: Final = {
+_KINDS: Final[Mapping[type, Said]] = {
     str: ("has to be text", "Put it in quotation marks."),
     Path: ("is not a path", "Write one in quotation marks, without control characters."),
     int: ("has to be an integer", "Write it without quotation marks or point."),
@@ -20,79 +21,62 @@ _KINDS: Final = {
     date: ("is not a date", "Write it as 1990-12-31."),
     Fraction: ("is not a number of at most 30 digits", 'Write it as "1/2" or "0.5".'),
     list: ("has to be a list of texts", 'Write it as ["a", "b"].'),
-    Decimal: ("has to be a number", "Write it without quotation marks."),
 }
 
 
+@dataclass(frozen=True, slots=True)
 class Wording:
-    """The words of `duetto.toml, limits: sessions is above 64.`; packages may use others."""
+    """The words of errors such as `duetto.toml, limits: sessions is above 64`; packages may use others.
 
-    def inner(self, place: str, key: str) -> str:
-        """How a table within another is called."""
-        return f"{place}, {key}"
+    Attributes:
+        inner: how the table under a key of another is called.
+        item: how an entry of a list of tables is called, its `number` counted from 1 and its `index` from 0.
+        named: how a table of a table of tables is called.
+        entry: how the value of a key is called.
+        table: of something else where a table has to be.
+        tables: of something else where a list of tables has to be, after the key.
+        unknown: of a key that does not exist, in a table of some `variant`; `near` says what it may mean.
+        missing: of a key that has to be there; `meant` says what may be meant to be it.
+        kinds: of a value of another type than these, after the key.
+        kind: the sentence of that.
+        words: how types are called in it.
+        below: of a number that is too small, after the key.
+        above: of one that is too large.
+        length: of a list that is too short or too long, after the key.
+        repeated: of a list with an entry twice, after the key.
+        choice: of a text that is not among those that there are.
+        listed: the same of an entry of a list.
+    """
 
-    def item(self, place: str, key: str, word: str, number: int) -> str:
-        """How an entry of a list of tables is called, its number counted from 1."""
-        return f"{place}, {word or key} {number}"
+    inner: str = "{place}, {key}"
+    item: str = "{place}, {word} {number}"
+    named: str = "{place}, {word} {name}"
+    entry: str = "{place}: {key}"
+    table: Said = ("{place} has to be a table.", "Write it as [name] with keys below.")
+    tables: Said = ("has to be a list of tables", "Write each below its own [[{key}]].")
+    unknown: Said = ("{place}: {key!r} is not a known key.", "{near}")
+    missing: Said = ("{place}: {key} is missing.", "{meant}")
+    kinds: Mapping[type, Said] = field(default_factory=lambda: _KINDS)
+    kind: str = "{place}: {key} {problem}."
+    words: Mapping[type, str] = field(default_factory=dict)
+    below: Said = ("is below {minimum}", "Write {minimum} or more.")
+    above: Said = ("is above {maximum}", "Write {maximum} or less.")
+    length: Said = ("has not {minimum} to {maximum} entries", "Write {minimum} to {maximum}.")
+    repeated: Said = ("names something twice", "Remove the repetition.")
+    choice: Said = ("{place}: {key} is {value!r}.", "{near}")
+    listed: Said = ("{place}: {key} holds {value!r}.", "{near}")
 
-    def named(self, place: str, key: str, word: str, name: str) -> str:
-        """How a table of a table of tables is called."""
-        return f"{place}, {word} {name}" if word else f"{place}, {key}, {name}"
+    def not_a(self, kind: type, place: str, key: str, value: Any) -> Said:
+        """What is said of a value of another type."""
+        problem, hint = self.kinds[kind]
+        wanted, found = (self.words.get(one, one.__name__) for one in (kind, type(value)))
+        holes = {"place": place, "key": key, "value": value, "wanted": wanted, "found": found}
+        return self.kind.format(problem=problem.format(**holes), **holes), hint
 
-    def entry(self, place: str, key: str) -> str:
-        """How the value of a key is called."""
-        return f"{place}: {key}"
 
-    def problem(self, place: str, key: str, value: Any, problem: str) -> str:
-        """The sentence of a value that is wrong."""
-        del value
-        return f"{self.entry(place, key)} {problem}."
-
-    def not_a_table(self, place: str) -> tuple[str, str]:
-        """Of something else where a table has to be: what is wrong, and how to fix it."""
-        return f"{place} has to be a table.", "Write it as [name] with keys below."
-
-    def not_tables(self, key: str, word: str) -> tuple[str, str]:
-        """Of something else where a list of tables has to be."""
-        return "has to be a list of tables", f"Write each {word or 'one'} below its own [[{key}]]."
-
-    def unknown(self, place: str, variant: str, key: str, known: Collection[str]) -> tuple[str, str]:
-        """Of a key that does not exist, in a table of some variant or "" for the only one."""
-        del variant
-        return f"{self.entry(place, repr(key))} is not a known key.", near(key, known)
-
-    def missing(self, place: str, key: str, meant: str | None) -> tuple[str, str]:
-        """Of a key that has to be there; `meant` is an unknown one that is like it."""
-        what = f"{self.entry(place, key)} is missing."
-        return what, f"Is {meant!r} meant to be it?" if meant else f"Add {key}."
-
-    def kind(self, place: str, key: str, value: Any, kind: type) -> tuple[str, str]:
-        """Of a value of another type."""
-        problem, hint = _KINDS[kind]
-        return self.problem(place, key, value, problem), hint
-
-    def outside(self, value: Any, minimum: Any, maximum: Any) -> tuple[str, str]:
-        """Of a number outside its bounds."""
-        if minimum is not None and value < minimum:
-            return f"is below {minimum}", f"Write {minimum} or more."
-        return f"is above {maximum}", f"Write {maximum} or less."
-
-    def length(self, minimum: int, maximum: int | None) -> tuple[str, str]:
-        """Of a list or table that is too short or too long."""
-        if maximum is None:
-            return "is empty", f"Write {minimum} or more."
-        return f"has not {minimum} to {maximum} entries", f"Write {minimum} to {maximum}."
-
-    def repeated(self) -> tuple[str, str]:
-        """Of a list with an entry twice."""
-        return "names something twice", "Remove the repetition."
-
-    def choice(
-        self, place: str, key: str, value: str, known: Sequence[str], *, in_list: bool = False
-    ) -> tuple[str, str]:
-        """Of a text, or an entry of a list, that is not among those that there are."""
-        problem = f"{'holds' if in_list else 'is'} {value!r}"
-        return self.problem(place, key, value, problem), near(value, known)
+def say(said: Said, **holes: Any) -> Said:
+    """Both sentences with their holes filled."""
+    return said[0].format(**holes), said[1].format(**holes)
 
 
 SETTINGS: Final = Wording()

@@ -42,9 +42,9 @@ def _catalog() -> Document:
 
 
 def _config() -> Document:
-    from parties.config import ConfigFile
+    from parties.config import Config
 
-    return schema_of(ConfigFile, "duetto.toml")
+    return schema_of(Config, "duetto.toml")
 
 
 def _specification() -> Document:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from commons.settings.marks import Between, Length, Matching, UnfitError, Wrong
+from commons.settings.marks import Between, Key, Length, Matching, UnfitError, Wrong
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse
@@ -37,6 +37,7 @@ SPEC_BYTES = 64 << 10
 
 _WORD: Final = Matching(NAME, "is not a plain word", "Use letters, digits, point, hyphen, underscore.")
 _OR_NONE: Final = re.compile(f"(?:{NAME.pattern})?")
+_LANES: Final = f"Write 1 to {MAX_LANES}, and no more than the smaller machine has cores."
 _MEASURED: Final = "Write what `duetto doctor` measures."
 _COLUMNS: Final = (
     'Write columns = { x = "age" }: on the left a plain word by which the job calls the column, on the '
@@ -157,29 +158,6 @@ def parse_spec(text: str, place: str = "job file") -> JobSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class JobSection:
-    """What is computed, between whom, for whom.
-
-    Attributes:
-        analysis: name of the analysis.
-        alice: the party in the role of Alice.
-        bob: the party in the role of Bob.
-        recipients: who gets the plain results.
-        title: for people.
-    """
-
-    analysis: Annotated[str, _WORD]
-    alice: Annotated[str, _WORD]
-    bob: Annotated[str, _WORD]
-    recipients: frozenset[Role]
-    title: Annotated[str, Length(maximum=200)] = ""
-
-    def __post_init__(self) -> None:
-        if self.alice == self.bob:
-            raise UnfitError("bob", "is the same party as alice", "Name the two parties.")
-
-
-@dataclass(frozen=True, slots=True)
 class DataSection:
     """The data that a side brings.
 
@@ -203,17 +181,6 @@ class DataSection:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitsSection:
-    """What a run may take.
-
-    Attributes:
-        seconds: deadline of the run.
-    """
-
-    seconds: Annotated[int, Between(minimum=1)] = SECONDS
-
-
-@dataclass(frozen=True, slots=True)
 class NetworkSection:
     """The link that both sides plan for.
 
@@ -227,30 +194,38 @@ class NetworkSection:
 
 
 @dataclass(frozen=True, slots=True)
-class ComputeSection:
-    """How a run is cut.
+class JobFile:
+    """The sections of a job file.
 
     Attributes:
+        analysis: name of the analysis.
+        alice_party: the party in the role of Alice.
+        bob_party: the party in the role of Bob.
+        recipients: who gets the plain results.
+        title: for people.
+        alice: the data that Alice brings.
+        bob: the data that Bob brings.
+        parameters: of the analysis.
+        seconds: deadline of the run.
+        network: the link that both sides plan for.
         lanes: into how many parts both sides cut large batches, to work on them at once.
     """
 
-    lanes: Annotated[
-        int,
-        Between(1, MAX_LANES, f"Write 1 to {MAX_LANES}, and no more than the smaller machine has cores."),
-    ] = USUAL_LANES
-
-
-@dataclass(frozen=True, slots=True)
-class JobFile:
-    """The sections of a job file."""
-
-    job: JobSection
+    analysis: Annotated[str, Key("job.analysis"), _WORD]
+    alice_party: Annotated[str, Key("job.alice"), _WORD]
+    bob_party: Annotated[str, Key("job.bob"), _WORD]
+    recipients: Annotated[frozenset[Role], Key("job.recipients")]
+    title: Annotated[str, Key("job.title"), Length(maximum=200)] = ""
     alice: DataSection = field(default_factory=DataSection)
     bob: DataSection = field(default_factory=DataSection)
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    limits: LimitsSection = field(default_factory=LimitsSection)
+    seconds: Annotated[int, Key("limits.seconds"), Between(minimum=1)] = SECONDS
     network: NetworkSection | None = None
-    compute: ComputeSection = field(default_factory=ComputeSection)
+    lanes: Annotated[int, Key("compute.lanes"), Between(1, MAX_LANES, _LANES)] = USUAL_LANES
+
+    def __post_init__(self) -> None:
+        if self.alice_party == self.bob_party:
+            raise UnfitError("bob", "is the same party as alice", "Name the two parties.", "job")
 
 
 def spec_from_document(document: Any, place: str) -> JobSpec:
@@ -262,17 +237,17 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
     _check_texts(document, place)
     found = declared(JobFile, StrictTable(document, place, JobError))
     _check_parameters(found.parameters, f"{place}, parameters")
-    job, link = found.job, found.network
+    link = found.network
     spec = JobSpec(
-        analysis=job.analysis,
-        alice=Side(job.alice, found.alice.dataset, found.alice.columns),
-        bob=Side(job.bob, found.bob.dataset, found.bob.columns),
-        recipients=job.recipients,
+        analysis=found.analysis,
+        alice=Side(found.alice_party, found.alice.dataset, found.alice.columns),
+        bob=Side(found.bob_party, found.bob.dataset, found.bob.columns),
+        recipients=found.recipients,
         parameters=found.parameters,
-        title=job.title,
-        seconds=found.limits.seconds,
+        title=found.title,
+        seconds=found.seconds,
         network=None if link is None else Network(link.rtt_ms, link.mbit),
-        lanes=found.compute.lanes,
+        lanes=found.lanes,
     )
     try:
         canonical.encode({"contract": {"spec": spec.document()}})

@@ -34,7 +34,7 @@ from commons.settings.marks import (
     Variants,
     Wrong,
 )
-from commons.settings.reader import declared
+from commons.settings.reader import declared, schema_of
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse
 
@@ -95,6 +95,20 @@ SHAPES = Variants.by_word("form", {"circle": Circle, "square": Square}, "square"
 
 
 @dataclass(frozen=True, slots=True)
+class Sections:
+    """Keys of several tables.
+
+    Attributes:
+        name: of somebody.
+        port: of the same.
+    """
+
+    name: Annotated[str, Key("party.name"), WORD]
+    port: Annotated[int, Key("listen.port"), Between(0, 99)] = 7
+    file: Annotated[Path, Key("party.file")] = Path("x.toml")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     count: Annotated[int, Between(1, 64)]
     name: Annotated[str, WORD, Length(maximum=5)] = "abc"
@@ -130,7 +144,7 @@ def read(text: str, folder: Path = Path("at")) -> Settings:
 
 
 def test_what_is_not_said_is_the_default():
-    assert read("count = 3") == Settings(3, has_count=True)
+    assert read("count = 3") == Settings(3, has_count=True, home=Path("at/home"))
 
 
 @pytest.mark.parametrize(
@@ -179,7 +193,7 @@ def test_values_are_read(line, name, value):
     ("line", "what", "hint"),
     [
         ("coumt = 3", "a.toml: count is missing.", "Is 'coumt' meant to be it?"),
-        ("", "a.toml: count is missing.", "Add count."),
+        ("", "a.toml: count is missing.", "Add count = ..."),
         ("count = 0", "a.toml: count is below 1.", "Write 1 or more."),
         ("count = 65", "a.toml: count is above 64.", "Write 64 or less."),
         ("count = true", "a.toml: count has to be an integer.", "without quotation marks"),
@@ -218,7 +232,7 @@ def test_values_are_read(line, name, value):
         ("count = 3\nbounds = { lower = 11 }", "a.toml, bounds: lower is above upper.", "Exchange"),
         ("count = 3\nbounds = { loewr = 1 }", "a.toml, bounds: 'loewr' is not a known key.", "'lower'"),
         ("count = 3\npeers = { host = 'a' }", "a.toml: peers has to be a list of tables.", "[[peers]]"),
-        ("count = 3\npeers = [{ host = 'a' }, {}]", "a.toml, peer 2: host is missing.", "Add host."),
+        ("count = 3\npeers = [{ host = 'a' }, {}]", "a.toml, peer 2: host is missing.", "Add host = ..."),
         ("count = 3\nshapes = { x = { form = 'disk' } }", "a.toml, shape x: form is 'disk'.", "There are"),
         (
             "count = 3\nshapes = { x = { radius = 1 } }",
@@ -251,3 +265,47 @@ def test_nothing_is_asked_of_a_table_twice():
     table.expect(("lower", "radius"))
     with pytest.raises(WrongSettingError, match="'side' is not a known key"):
         table.close()
+
+
+def sections(text: str) -> Sections:
+    table = StrictTable(
+        parse(text, "a.toml", WrongSettingError), "a.toml", WrongSettingError, folder=Path("at")
+    )
+    return declared(Sections, table)
+
+
+def test_keys_of_sections():
+    assert sections("[party]\nname = 'a'") == Sections("a", 7, Path("at/x.toml"))
+    found = sections("[party]\nname = 'a'\nfile = 'y'\n[listen]\nport = 8")
+    assert found == Sections("a", 8, Path("at/y"))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "a.toml: party is missing."),
+        ("[party]", "a.toml, party: name is missing."),
+        ("party = 3", "a.toml, party has to be a table."),
+        ("[party]\nname = 'A'", "a.toml, party: name is not a plain word."),
+        ("[party]\nname = 'a'\nnane = 'b'", "a.toml, party: 'nane' is not a known key."),
+        ("[party]\nname = 'a'\n[listn]\nport = 1", "a.toml: 'listn' is not a known key."),
+        ("[party]\nname = 'a'\n[listen]\nport = 100", "a.toml, listen: port is above 99."),
+    ],
+)
+def test_mistakes_in_sections(text, what):
+    with pytest.raises(WrongSettingError) as caught:
+        sections(text)
+    assert caught.value.what == what
+    assert caught.value.hint
+
+
+def test_the_schema_of_sections():
+    schema = schema_of(Sections, "Sections")
+    assert schema["required"] == ["party"]
+    party, listen = schema["properties"]["party"], schema["properties"]["listen"]
+    assert (party["required"], party["additionalProperties"]) == (["name"], False)
+    assert party["properties"]["name"]["description"] == "of somebody."
+    assert party["properties"]["file"]["default"] == "x.toml"
+    assert listen["properties"]["port"] == {
+        "type": "integer", "minimum": 0, "maximum": 99, "description": "of the same.", "default": 7,
+    }  # fmt: skip

@@ -22,7 +22,7 @@ def config_in(folder, owner=None):
     if owner is not None:
         os.chown(folder, owner, owner)
     listen = Address("127.0.0.1", 7443)
-    return Config(folder / "duetto.toml", "north", folder, listen, folder / "p", folder / "c")
+    return Config(folder / "duetto.toml", "north", listen, folder, folder / "p", folder / "c")
 
 
 @systemd
