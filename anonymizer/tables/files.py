@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from anonymizer.tables.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
+from commons.files import replacing
 
 ENDINGS: Final = (".csv", ".csv.gz", ".parquet")
 """The files that are read and written, by the ends of their names."""
@@ -228,21 +228,11 @@ def _kind(path: Path, endings: tuple[str, ...] = ENDINGS) -> str:
 def _replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A file beside the wanted one, which takes its name at the end if all went well."""
     try:
-        handle, name = tempfile.mkstemp(prefix=".", suffix=path.name, dir=path.parent)
-    except OSError as problem:
-        raise FileError(f"{path} cannot be written: {problem.strerror}.", "Check the folder.") from None
-    os.close(handle)
-    part = Path(name)
-    try:
-        yield part
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
-        part.chmod(0o600 if private else 0o666 & ~_umask())
-        part.replace(path)
+        mode = 0o600 if private else 0o666 & ~_umask()
+        with replacing(path, mode, prefix=".", suffix=path.name) as part:
+            yield part
     except OSError as problem:
         raise FileError(f"{path} cannot be written: {problem.strerror}.", "Check folder and disk.") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _umask() -> int:

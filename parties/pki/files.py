@@ -16,6 +16,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Final
 
+from commons.files import replacing
 from parties.errors import ConfigError
 
 PRIVATE: Final = 0o600
@@ -31,23 +32,8 @@ _LEFT_SECONDS: Final = 60.0
 
 def write_atomically(path: Path, data: bytes, mode: int = PUBLIC) -> None:
     """Write a file so that a crash leaves the old one or the new one; both it and its folder are synced."""
-    descriptor, name = tempfile.mkstemp(_ENDING, f".{path.name}.", path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(file.fileno(), mode)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    with replacing(path, mode, suffix=_ENDING) as part:
+        part.write_bytes(data)
 
 
 def sweep(folder: Path) -> list[Path]:

@@ -166,6 +166,7 @@ above them, while what it guards, releases and guarantees, lies below the method
 COMMONS = (
     ("commons.errors", "commons.exits"),
     ("commons.logs", "commons.output", "commons.settings", "commons.tabular"),
+    ("commons.files",),
     ("commons",),
 )
 """What both houses share lies below them, and knows neither."""

@@ -64,6 +64,7 @@ def test_a_message_is_found_whatever_it_is_made_of(tmp_path) -> None:  # type: i
         "raise UnfitTextError('caught where more is known')\n"
         "raise PeerLost('Nothing came.')\n"
         "return DisclosureRefused('Too few.', 'Use more rows.')\n"
+        "raise UnfitError('upper', 'is below lower', 'Exchange them.')\n"
     )
     (tmp_path / "x.py").write_text(code)
     messages = script().messages_of(tmp_path / "x.py", house_errors())
@@ -74,6 +75,7 @@ def test_a_message_is_found_whatever_it_is_made_of(tmp_path) -> None:  # type: i
         (3, "SpecError", "No hint.", ""),
         (6, "PeerLost", "Nothing came.", PeerLost.advice),
         (7, "DisclosureRefused", "Too few.", "Use more rows."),
+        (8, "UnfitError", "is below lower", "Exchange them."),
     ]
 
 

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 from anonymizer.errors import FileError
 from anonymizer.releases.manifest import program_version
+from commons.files import replacing
 
 _FORMAT: Final = 1
 _SUFFIX: Final = ".duetto-work"
@@ -82,16 +82,8 @@ class Kept:
         with _writing(self.folder):
             if not self._there():
                 self.folder.mkdir(mode=0o700, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix="new-", dir=self.folder)  # readable by its owner only
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(_canonical(entry))
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(name).replace(self._place(key))
-            except BaseException:
-                Path(name).unlink(missing_ok=True)
-                raise
+            with replacing(self._place(key), 0o600, prefix="new-") as part:
+                part.write_bytes(_canonical(entry))
 
     def clear(self) -> None:
         """Forget everything.
