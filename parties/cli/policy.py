@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
+from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +12,7 @@ from typing import Any, Final
 import click
 
 from commons.exits import REFUSED
+from commons.settings.reader import fields_of
 from parties.catalog.declaration import load_catalog
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
@@ -18,7 +20,6 @@ from parties.client import job_text
 from parties.config import load
 from parties.contracts.contract import limits_document
 from parties.disclosure.history import History
-from parties.ledger.accounting import Budget
 from parties.policy.rules import APPROVALS, RECIPIENTS, Rule, load_policy
 from smc.analyses.disclosure.limits import Limits
 
@@ -223,22 +224,15 @@ def _is_met(conditions: list[dict[str, Any]], key: str) -> bool:
 
 def _document(rule: Rule) -> dict[str, Any]:
     """A rule as plain JSON values, by the names that it has in the file."""
-    document: dict[str, Any] = {}
-    for field in fields(Rule):
+    document: dict[str, Any] = {"number": rule.number}
+    for field in fields_of(Rule):
         value = getattr(rule, field.name)
-        if isinstance(value, Budget):
-            suffix = "per_job" if field.name == "per_job" else "total"
-            document |= {f"epsilon_{suffix}": str(value.epsilon), f"delta_{suffix}": str(value.delta)}
-        elif isinstance(value, Limits):
+        if isinstance(value, Limits):
             document |= limits_document(value) or {}
-        elif field.name in ("has_name", "has_runs", "has_ratio"):
-            continue
-        elif field.name == "may_state":
-            document[field.name] = None if value is None else sorted(word.value for word in value)
-        elif field.name == "needs_person":
-            document["approval"] = "person" if value else "auto"
-        else:
-            document[field.name] = sorted(value) if isinstance(value, frozenset) else value
+        elif isinstance(value, frozenset):
+            document[field.key] = sorted(one.value if isinstance(one, Enum) else one for one in value)
+        elif field.key:
+            document[field.key] = str(value) if isinstance(value, Fraction) else value
     return document
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from click.testing import CliRunner
 
 from parties import doctor
@@ -19,7 +21,7 @@ def test_status_and_doctor_say_whose_ledger_stands_against_jobs(served, monkeypa
         words = ["status", "--config", str(config.path)]
         return " ".join(CliRunner().invoke(party_group, words).stdout.split())
 
-    peer = Peer("south", config.listen, config.path, "")
+    peer = Peer("south", replace(config.listen, port=1), config.path, "")
 
     def found():
         return {

@@ -355,7 +355,7 @@ def test_two_jobs_race_for_the_last_budget(peopled):
         if records not in finished:
             codes = {record.error_code for record in records.values()}
             assert "budget" in codes
-            assert codes <= {"budget", "peer-aborted"}
+            assert codes <= {"budget", "peer-aborted", "peer-failed"}  # within a session, or before it
             assert not any(record.kept for record in records.values())
     for name in SIDES:
         assert Fraction(0) < peopled.spent(name) <= 1
