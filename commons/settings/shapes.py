@@ -276,8 +276,9 @@ def check_length(value: Sized, length: Length, at: At) -> None:
         HintedError: of the table's class; there are too few or too many.
     """
     if len(value) < length.minimum or (length.maximum is not None and len(value) > length.maximum):
-        most = "any number of" if length.maximum is None else length.maximum
-        raise at.wrong(*say(at.table.wording.length, minimum=length.minimum, maximum=most))
+        if length.maximum is None:
+            raise at.wrong("is empty", f"Write {length.minimum} or more.")
+        raise at.wrong(*say(at.table.wording.length, minimum=length.minimum, maximum=length.maximum))
 
 
 def length_schema(length: Length) -> Document:

@@ -124,6 +124,7 @@ class Settings:
     tags: frozenset[str] = frozenset()
     keys: Annotated[tuple[str, ...], Single()] = ()
     numbers: Annotated[tuple[Annotated[int, Between(0, 9)], ...], Repeated(), Length(1, 3)] = (1,)
+    parts: Annotated[tuple[str, ...], Length(1)] = ("a",)
     source: Annotated[str, Key("from")] = ""
     text: Annotated[int, Parse(even)] = 0
     twice: Annotated[int, Read(doubled)] = 0
@@ -223,6 +224,7 @@ def test_values_are_read(line, name, value):
         ("count = 3\ntags = [1]", "a.toml: tags has to be a list of texts.", '["a", "b"]'),
         ("count = 3\nkeys = 3", "a.toml: keys has to be a list of texts.", '["a", "b"]'),
         ("count = 3\nnumbers = []", "a.toml: numbers has not 1 to 3 entries.", "1 to 3"),
+        ("count = 3\nparts = []", "a.toml: parts is empty.", "Write 1 or more."),
         ("count = 3\nnumbers = [3, 10]", "a.toml: numbers is above 9.", "9 or less"),
         ("count = 3\ntext = '7'", "a.toml: text: 7 is odd.", "even"),
         ("count = 3\ntwice = 7", "a.toml: twice is seven.", "another"),
