@@ -261,7 +261,7 @@ def _kinds(ufunc: np.ufunc, keys: tuple[Any, ...], dtype: Any) -> tuple[np.dtype
         for key in keys
     ]
     found = ufunc(*probes, **({} if dtype is None else {"dtype": dtype}))
-    return tuple(each.dtype for each in (found if isinstance(found, tuple) else (found,)))
+    return tuple(np.asarray(each).dtype for each in (found if isinstance(found, tuple) else (found,)))
 
 
 @cache

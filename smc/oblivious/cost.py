@@ -7,8 +7,6 @@ transfers; in all else both do the same. A batch is padded to whole words of 64 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Final
@@ -92,19 +90,6 @@ def lane_parts(count: int, lanes: int) -> list[slice]:
     words = words_for(count)
     ends = [min(count, SLOTS * -(-words * lane // lanes)) for lane in range(lanes + 1)]
     return [slice(start, stop) for start, stop in pairwise(ends)]
-
-
-_FROM_PREPARED: ContextVar[bool] = ContextVar("from_prepared", default=False)
-
-
-@contextmanager
-def from_prepared(*, taken: bool) -> Iterator[None]:
-    """Within it steps are priced as they run on prepared transfers, or as they run without."""
-    before = _FROM_PREPARED.set(taken)
-    try:
-        yield
-    finally:
-        _FROM_PREPARED.reset(before)
 
 
 OPENING: Final = FlightBytes(0, 0)
@@ -275,12 +260,9 @@ def prepared(count: int, words: int) -> FlightBytes:
     return FlightBytes(size, size)
 
 
-def conjunction(
-    count: int, lanes: int | None = None, *, taken: bool | None = None
-) -> tuple[FlightBytes, ...]:
+def conjunction(count: int, lanes: int | None = None, *, taken: bool = False) -> tuple[FlightBytes, ...]:
     """AND of `count` pairs of XOR-shared bits; with `taken` by triples that were prepared."""
     lanes = lanes or lanes_priced()
-    taken = _FROM_PREPARED.get() if taken is None else taken
     if takes_lanes(count, CONJUNCTION_WORD_BYTES, lanes):
         return over_lanes(
             count, lanes, CONJUNCTION_WORD_BYTES, lambda part: conjunction(part, 1, taken=False)
@@ -295,14 +277,13 @@ def conjunction(
 
 
 def bits_to_arithmetic(
-    count: int, lanes: int | None = None, *, taken: bool | None = None
+    count: int, lanes: int | None = None, *, taken: bool = False
 ) -> tuple[FlightBytes, ...]:
     """Converting `count` XOR-shared bits to shares modulo 2**64; also `count` correlated transfers.
 
     With `taken` by transfers that were prepared, which lanes have none of.
     """
     lanes = lanes or lanes_priced()
-    taken = _FROM_PREPARED.get() if taken is None else taken
     if takes_lanes(count, CORRELATED_WORD_BYTES, lanes):
         return over_lanes(
             count, lanes, CORRELATED_WORD_BYTES, lambda part: bits_to_arithmetic(part, 1, taken=False)
@@ -317,10 +298,9 @@ def bits_to_arithmetic(
     return tuple(steps)
 
 
-def exchange(count: int, lanes: int | None = None, *, taken: bool | None = None) -> tuple[FlightBytes, ...]:
+def exchange(count: int, lanes: int | None = None, *, taken: bool = False) -> tuple[FlightBytes, ...]:
     """As many correlated transfers in both directions at once; `taken` as of `bits_to_arithmetic`."""
     lanes = lanes or lanes_priced()
-    taken = _FROM_PREPARED.get() if taken is None else taken
     if takes_lanes(count, CORRELATED_WORD_BYTES, lanes):
         return over_lanes(count, lanes, CORRELATED_WORD_BYTES, lambda part: exchange(part, 1, taken=False))
     steps: list[FlightBytes] = []

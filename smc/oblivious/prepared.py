@@ -12,7 +12,7 @@ Inputs: the pads of transfers with random choices; then choices and integers mod
 Outputs: shares modulo 2**64 of choice times integer.
 Learns: neither party anything: a choice is masked by a random one, an integer by the pad that was not chosen.
 Assumes: `smc.oblivious.softspoken`; semi-honest parties.
-Cost: `smc.oblivious.cost.prepared`, and what `smc.oblivious.cost.from_prepared` makes of the steps.
+Cost: `smc.oblivious.cost.prepared`, and the steps of that module with `taken`.
 Reference: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
 

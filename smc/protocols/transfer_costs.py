@@ -6,10 +6,7 @@ three times the work: `takes_silent` says which, by public numbers alone, for th
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -39,27 +36,15 @@ def cost_of(steps: Iterable[FlightBytes]) -> Cost:
     """The cost of steps of the oblivious engine whose first party is Alice."""
     flights = []
     alice = bob = 0
-    taken: Counter[str] = Counter()
     for step in steps:
         flights.append(_FLIGHTS[step.first > 0, step.second > 0])
         alice += step.first
         bob += step.second
-        taken += Counter({PREPARED: step.prepared, PREPARED_TRIPLES: step.triples})
-    return Cost(tuple(flights), alice, bob, taken, taken)
-
-
-PREPARED: Final = "ot_prepared"
-"""The operation that a prepared transfer of each direction is counted as that a step takes."""
-
-PREPARED_TRIPLES: Final = "ot_prepared_triples"
-"""The same for a word of prepared triples."""
+    return Cost(tuple(flights), alice, bob)
 
 
 SILENT_ROWS: Final = "ot_silent"
 """The operation that a row of silent transfers is counted as."""
-
-AHEAD_ROWS: Final = "ot_silent_ahead"
-"""The same for a row that is made ahead, by another thread."""
 
 _RESERVE: Final = silent_transfers.setup()
 _SILENT_WORK: Final = 1.6e-7
@@ -67,9 +52,6 @@ _SILENT_WORK: Final = 1.6e-7
 
 _SILENT_BLOCK_WORK: Final = 6e-8
 """Seconds of each party for a transfer of 128 bits that silent ones take more, on a core of its own."""
-
-
-_STOCK: ContextVar[Stock | None] = ContextVar("stock", default=None)
 
 
 def takes_silent(network: Network | None, count: int, bits: int) -> bool:
@@ -147,35 +129,14 @@ def cost_below(count: int, *, silent: bool | None = None) -> Cost:
 
 
 def _cost_silently(steps_of: Callable[[Stock], tuple[FlightBytes, ...]]) -> Cost:
-    stock = _STOCK.get() or Stock()
-    made = stock.rows
+    stock = Stock()
     steps = steps_of(stock)
-    sent = _with_work(cost_of(steps), stock.rows - made)
+    sent = _with_work(cost_of(steps), stock.rows)
     return sent if steps[0] == OPENING else _with_reserve(sent)  # lanes have reserves of their own
 
 
-@contextmanager
-def stocked(words: int) -> Iterator[None]:
-    """Within it comparisons take silent transfers from so many delivered words first, in their order."""
-    before = _STOCK.set(Stock(words))
-    try:
-        yield
-    finally:
-        _STOCK.reset(before)
-
-
-def cost_delivery(words: int, prepared: int, triples: int) -> Cost:
-    """The exact cost of delivering words of silent transfers, transfers and words of triples: a flight."""
-    sent = silent_transfers.refills(words) + oblivious.prepared(prepared, triples).first
-    if not sent:
-        return Cost()
-    total = cost_of([FlightBytes(sent, sent)])
-    rows = 2 * silent_transfers.rows_of(words)
-    return _with_reserve(_with_work(total, rows, AHEAD_ROWS)) if words else total
-
-
-def _with_work(sent: Cost, rows: int, name: str = SILENT_ROWS) -> Cost:
-    work = {name: rows} if rows else {}
+def _with_work(sent: Cost, rows: int) -> Cost:
+    work = {SILENT_ROWS: rows} if rows else {}
     return replace(sent, alice_operations=work, bob_operations=work)
 
 
@@ -217,12 +178,13 @@ def cost_blocks(count: int, *, silent: bool | None = None) -> Cost:
     return _with_reserve(_with_work(sent, silent_transfers.rows_of(words_for(count))))
 
 
-_OPENING_SECONDS: Final = 0.7
+OPENING_SECONDS: Final = 0.7
+"""Seconds that opening the lanes of a session takes, where a run needs them; most of it starts Python."""
 
 
 def cost_of_opening(cost: Cost) -> float:
     """Seconds that opening the lanes of a session takes, where a run needs them; most of it starts Python."""
-    return _OPENING_SECONDS if Flight.LANES in cost.flights else 0.0
+    return OPENING_SECONDS if Flight.LANES in cost.flights else 0.0
 
 
 def cost_settled(cost: Cost) -> Cost:

@@ -16,28 +16,23 @@ Inputs: nothing.
 Outputs: silent transfers, transfers with random choices and triples in both sessions.
 Learns: neither party anything.
 Assumes: `smc.oblivious.silent_transfers`, `smc.oblivious.prepared`.
-Cost: `Ahead.cost`; the steps cost what they do within `Ahead.priced`.
+Cost: a flight of `smc.oblivious.silent_transfers.refills` and `smc.oblivious.cost.prepared`; the steps send
+a round less where they take what was prepared.
 Reference: this house; correlations before inputs: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from smc.network import Network, priced_over
+from smc.network import Network
 from smc.oblivious import silent_circuits
 from smc.oblivious.bitmatrix import SLOTS
-from smc.oblivious.cost import compares_in_lanes, from_prepared
+from smc.oblivious.cost import compares_in_lanes
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import (
-    PREPARED,
-    PREPARED_TRIPLES,
-    cost_delivery,
-    stocked,
     takes_silent,
 )
 
@@ -73,7 +68,7 @@ class Ahead:
         network: Network | None,
         lanes: int,
         comparisons: Iterable[tuple[int, int]],
-        cost: Callable[[], Cost] | None = None,
+        taken: Callable[[], tuple[int, int]] | None = None,
     ) -> Ahead:
         """For steps in their order.
 
@@ -82,14 +77,13 @@ class Ahead:
                 for which nothing is made ahead.
             lanes: the same; for what they take nothing is made ahead.
             comparisons: of each large batch how many, and of how many bits.
-            cost: the exact cost of all that happens from the delivery to the last of these steps.
+            taken: says how many correlated transfers and words of triples the steps from the delivery to the
+                last one take, by a traced run of them.
         """
         words, whole = _ordered(network, lanes, comparisons)
-        if network is None or cost is None:
+        if network is None or taken is None:
             return cls(words, whole)
-        with priced_over(network, lanes), from_prepared(taken=True):
-            taken = cost().alice_operations
-        prepared, triples = taken.get(PREPARED, 0), taken.get(PREPARED_TRIPLES, 0)
+        prepared, triples = taken()
         if max(prepared, SLOTS * triples) > MOST_PREPARED:
             return cls(words, whole)
         return cls(words, whole, prepared, triples)
@@ -107,16 +101,6 @@ class Ahead:
         """
         if self.words or self.prepared or self.triples:
             session.oblivious.deliver(self.prepared, self.triples)
-
-    def cost(self) -> Cost:
-        """The exact cost of `deliver`, without the reserve of silent transfers."""
-        return cost_delivery(self.words, self.prepared, self.triples)
-
-    @contextmanager
-    def priced(self) -> Iterator[None]:
-        """Within it the steps are priced as they cost after `deliver`."""
-        with stocked(self.words), from_prepared(taken=bool(self.prepared or self.triples)):
-            yield
 
     @property
     def memory(self) -> int:

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
 from smc.secret import opening
 from smc.secret.msb import public_bits
 from smc.secret.shapes import check_shapes
@@ -135,8 +132,3 @@ def _public(bits: PublicBits) -> Bit:
             "The public operand of secret bits is not made of bits.", "Use True, False or an array of bool."
         )
     return array.astype(np.uint8)
-
-
-def cost_and(count: int) -> Cost:
-    """The exact cost of `&` and `|` of secret bits: flights and bytes, without the set-up."""
-    return cost_of(oblivious.conjunction(count))

@@ -10,8 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
+from smc.numeric.shape_arrays import of_shape
 
 LIMIT: Final = 1 << 63
 """Held integers and what is computed on the way stay strictly below this in absolute value."""
@@ -81,6 +85,11 @@ class Bounds:
     def span_bits(self) -> int:
         """Bits of the distance from the lower bound: 0 if there is but one value."""
         return (self.upper - self.lower).bit_length()
+
+    @of_shape(lambda self, values: True)
+    def holds(self, values: NDArray[np.int64]) -> bool:
+        """Whether all of them lie within."""
+        return not values.size or self.contains(int(values.min()), int(values.max()))
 
     def contains(self, least: int, largest: int) -> bool:
         """Whether both lie within."""

@@ -139,7 +139,7 @@ def align(
     member = same_tags(session, shares[:, 0] if mine else np.negative(shares[:, 0]), mine)
     session.report(_STAGE, 2, _STEPS)
     own = np.zeros((slots, len(declared[owner])), dtype=np.uint64, like=shares)
-    if rows is not None:
+    if rows is not None and declared[owner]:
         # Where a bin holds no key, the owner's columns are zero already; its other slots become zero by the
         # member bit.
         own[rows >= 0] = columns[rows[rows >= 0]].view(np.uint64)
@@ -200,7 +200,7 @@ def _check(keys: Word, columns: NDArray[np.int64], bounds: Sequence[Bounds]) -> 
         problem = f"The local columns have shape {columns.shape} instead of {(len(keys), len(bounds))}."
         raise UsageError(problem, "Give one row for each key and one column for each declared bound.")
     for column, each in zip(columns.T, bounds, strict=True):
-        if column.size and not each.contains(int(column.min()), int(column.max())):
+        if not each.holds(column):
             raise DomainError(
                 "A value lies outside its declared bounds.", "Declare wider bounds, or correct the data."
             )

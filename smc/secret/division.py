@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.oblivious.cost import from_prepared
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
@@ -134,9 +133,7 @@ class Division:
 
 
 def _weight(way: Division) -> int:
-    # A way is the same wherever it is asked for, whatever has been prepared there.
-    with from_prepared(taken=False):
-        cost = way.cost()
+    cost = way.cost()
     return cost.alice_bytes + cost.bob_bytes + _ROUND_BYTES * cost.rounds
 
 

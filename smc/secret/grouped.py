@@ -33,13 +33,12 @@ from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.numeric.shape_arrays import contiguous
-from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
 from smc.pieces import cut
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret.masks import (
     KEY_BYTES,
     Expander,
@@ -198,11 +197,6 @@ def cost(alice: Grouping, bob: Grouping, width: int) -> Cost:
         return made + _flight({r: masked_bytes(g.shapes(size, width)) for g, r, size in present})
 
     return cost_each(zip_longest(*(lengths(side.blocks(width)) for side in (alice, bob))), block_cost)
-
-
-def cost_lifted(count: int, width: int) -> Cost:
-    """The exact cost of `lifted` of so many words."""
-    return cost_of(oblivious.bits_to_arithmetic(count)) if width < _WORD_BITS else Cost()
 
 
 def _flight(sent: dict[Role, int]) -> Cost:

@@ -42,7 +42,6 @@ from smc.forms import Role
 from smc.oblivious import oprf
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
-from smc.protocols.flights import Flight
 from smc.protocols.intersection import cuckoo, opprf
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -231,17 +230,6 @@ def cost_values(counts: Mapping[Role, int], owner: Role, columns: int) -> Cost:
     """The exact cost of `values`; arguments as of `cost`."""
     total = opprf.cost(counts[owner], counts[owner.other], columns, seeded=True)
     return total if owner is Role.ALICE else total.mirror
-
-
-def cost_by_item(slots: int, owner: Role) -> Cost:
-    """The exact cost of `by_item`."""
-    return permutation.cost(slots, owner)
-
-
-def cost_carried(slots: int, owner: Role) -> Cost:
-    """The exact cost of `carried`."""
-    shown = Cost((Flight.BOB,), 0, 8 * slots)
-    return permutation.cost(slots, owner) + (shown if owner is Role.ALICE else shown.mirror)
 
 
 def _received(

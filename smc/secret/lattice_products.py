@@ -149,7 +149,10 @@ class MatrixLayout:
 
     def response_bytes(self, rows: int) -> int:
         """Bytes from the evaluator for a call with so many rows."""
-        return sum(sum(self.response_sizes(part.stop - part.start)) for part in self.batches(rows))
+        full, rest = divmod(rows, self.batch_rows)
+        return full * sum(self.response_sizes(self.batch_rows)) + (
+            sum(self.response_sizes(rest)) if rest else 0
+        )
 
     @property
     def weight(self) -> int:
@@ -158,11 +161,16 @@ class MatrixLayout:
         transforms = (self.factors + 1) * (blocks + 2 * limbs * self.secrets) + blocks * limbs
         return self.query_bytes + self.response_bytes(self.rows) + transforms * self.parameters.degree
 
-    def batches(self, rows: int) -> Iterator[slice]:
+    @property
+    def batch_rows(self) -> int:
         """Rows that are multiplied at once, as memory and the buffers of transports allow."""
         each = self.secrets * self.parameters.limbs * self.parameters.degree // (2 * self.inner_each)
         blocks = min(_BATCH_WORDS // each, SPAN_BYTES // (2 * sum(self.response_sizes(self.rows_each))))
-        yield from cut(rows, self.rows_each * max(1, blocks))
+        return self.rows_each * max(1, blocks)
+
+    def batches(self, rows: int) -> Iterator[slice]:
+        """Rows in such batches."""
+        yield from cut(rows, self.batch_rows)
 
     def rows_as_polynomials(self, rows: Whole) -> Whole:
         """x_0, ..., x_(D-1) of rows of X.

@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 
 from smc.ciphers.lattice_slots import RUN_PRODUCTS
 from smc.forms import Role
-from smc.oblivious.cost import from_prepared
 from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -157,9 +156,7 @@ def _encrypts(count: int, left: Operand, right: Operand) -> bool:
 def _cheaper(transfers_cost: Callable[[], Cost], count: int, terms: int) -> bool:
     if count < _FEWEST_ENCRYPTED or terms * lattice_multiply.slots(count) > RUN_PRODUCTS:
         return False
-    # It is the same wherever it is asked for, whatever has been prepared there.
-    with from_prepared(taken=False):
-        transfers = transfers_cost()
+    transfers = transfers_cost()
     lattice = lattice_multiply.cost(count, terms)
     work = _WORK_BYTES * terms * lattice_multiply.slots(count)
     return lattice.alice_bytes + lattice.bob_bytes + work < transfers.alice_bytes + transfers.bob_bytes

@@ -88,7 +88,7 @@ class SharedWords(NoTruth):
             raise UsageError(
                 f"The input has shape {held.shape} instead of {wanted}.", "Declare the shape that it has."
             )
-        if values is not None and held.size and not bounds.contains(int(held.min()), int(held.max())):
+        if values is not None and not bounds.holds(held):
             raise DomainError(
                 "An input lies outside its declared bounds.", "Declare wider bounds, or correct the data."
             )
@@ -245,6 +245,6 @@ def _within(held: NDArray[np.int64], bounds: Bounds) -> NDArray[np.int64]:
     Raises:
         ProtocolViolation: one lies outside the bounds.
     """
-    if held.size and not bounds.contains(int(held.min()), int(held.max())):
+    if not bounds.holds(held):
         raise ProtocolViolation("reveal: an opened integer lies outside its declared bounds.")
     return held

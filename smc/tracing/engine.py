@@ -61,6 +61,8 @@ class TracedEngine(ObliviousEngine):
         self._directions: set[bool] = set()
         self._prepared = self._triples = self._ordered = 0
         self._stock = Stock()
+        self.transfers = self.triples = 0
+        """Correlated transfers and words of triples that could be prepared, since `count_from_here`."""
         self.ahead_rows = 0
         """Rows of silent transfers that another thread makes."""
         self.block_rows = 0
@@ -69,6 +71,10 @@ class TracedEngine(ObliviousEngine):
     def silent_rows(self) -> int:
         """Rows of silent transfers that this side makes when they are wanted."""
         return self._stock.rows + self.block_rows
+
+    def count_from_here(self) -> None:
+        """Count what could be prepared from here on."""
+        self.transfers = self.triples = 0
 
     def setup(self) -> None:
         """See `ObliviousEngine.setup`."""
@@ -242,6 +248,8 @@ class TracedEngine(ObliviousEngine):
         """Steps that take what was prepared, where there is enough of it."""
         steps = steps_of(True)
         transfers, triples = sum(s.prepared for s in steps), sum(s.triples for s in steps)
+        self.transfers += transfers
+        self.triples += triples
         if transfers > self._prepared or triples > self._triples:
             steps = steps_of(False)
         else:

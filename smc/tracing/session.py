@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.network import Network
+from smc.network import Network, priced_over
 from smc.numeric.random import Randomness
 from smc.numeric.shape_arrays import BlankBytes, Traced, shape_array
 from smc.oblivious.engine import ObliviousEngine
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import SILENT_ROWS
 from smc.tracing.channel import TracedChannel, TraceEnded
 from smc.tracing.engine import TracedEngine
 
@@ -72,7 +73,7 @@ class _Inline(Executor):
 class TracedSession(Session, Traced):
     """One side of a traced run: nothing in it stands for data, and nothing that it opens is a result."""
 
-    engine: TracedEngine | None = field(default=None, repr=False)
+    engine: TracedEngine = field(init=False, repr=False)
 
     @classmethod
     def of(cls, role: Role, channel: TracedChannel, network: Network | None, lanes: int) -> TracedSession:
@@ -84,8 +85,6 @@ class TracedSession(Session, Traced):
     @property
     def oblivious(self) -> ObliviousEngine:
         """The engine that makes nothing."""
-        if self.engine is None:
-            raise TraceEnded("The session has no engine.")
         return self.engine
 
     def charge(self, cost: Cost) -> None:
@@ -95,6 +94,7 @@ class TracedSession(Session, Traced):
             oblivious.setup_silent()
         if Flight.LANES in cost.flights:
             oblivious.setup_lanes()
+        self.engine.block_rows += cost.alice_operations.get(SILENT_ROWS, 0)
         self.sizes.charge(cost, alice=self.role is Role.ALICE)
 
     @property
@@ -117,6 +117,8 @@ class Trace:
         silent_rows: rows of silent transfers that each party makes when they are wanted.
         ahead_rows: those that another thread makes before.
         opens_lanes: whether a batch is large enough to be cut into lanes.
+        transfers: correlated transfers that could be prepared, see `TracedEngine.count_from_here`.
+        triples: words of triples that could be.
     """
 
     rounds: int
@@ -125,6 +127,8 @@ class Trace:
     silent_rows: int
     ahead_rows: int
     opens_lanes: bool
+    transfers: int
+    triples: int
 
 
 def trace(run: Callable[[TracedSession], Any], network: Network | None = None, lanes: int = 1) -> Trace:
@@ -146,7 +150,9 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
 
     def side(session: TracedSession, channel: TracedChannel) -> None:
         try:
-            run(session)
+            # What is priced around it is the run itself, which asks its session.
+            with priced_over(None):
+                run(session)
         finally:
             channel.end()
 
@@ -160,7 +166,7 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
     for error in sorted(errors, key=lambda each: isinstance(each, TraceEnded)):
         raise error
     sent = [channel.traffic for channel in channels]
-    engines = [session.engine for session in sessions if session.engine is not None]
+    engines = [session.engine for session in sessions]
     return Trace(
         max(each.rounds for each in sent),
         sent[0].sent,
@@ -168,4 +174,6 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
         max(each.silent_rows for each in engines),
         max(each.ahead_rows for each in engines),
         any(each.opened_lanes for each in engines),
+        max(each.transfers for each in engines),
+        max(each.triples for each in engines),
     )

@@ -55,7 +55,6 @@ SPOKEN = {
     "smc.protocols.exchange.bounds": {"smc.analyses.clustering.sides"},
     "smc.protocols.exchange.texts.exchange_texts": {"smc.analyses.statistics.vertical.run"},
     "smc.protocols.intersection.exact": {
-        "smc.analyses.matching.exact.cost",
         "smc.analyses.matching.exact.run",
     },
     "smc.protocols.pools.take_pool": {"smc.analyses.comparison.prepared"},

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.disclosure.costs import SumShape, cost_test
 from smc.analyses.disclosure.figures import Groups, Sum
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
@@ -19,15 +18,14 @@ from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Wh
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome, Table
 from smc.analyses.studies.parameters import reject_unknown
-from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.study import Leakage, Preview
+from smc.analyses.studies.traced import TracedStudy
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
-from smc.protocols.exchange.bounds import Declared, declarations_cost, exchange_declarations
-from smc.protocols.exchange.row_counts import counts_cost, exchange_counts
+from smc.protocols.exchange.bounds import Declared, exchange_declarations
+from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
-from smc.protocols.transfer_costs import SETUP_COST
-from smc.secret import opening, products
-from smc.secret.bounds import Bounds, Operand
+from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
 NAMES: Final = {Role.ALICE: "x", Role.BOB: "y"}
@@ -36,7 +34,7 @@ WIDEST: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class ProductsStudy:
+class ProductsStudy(TracedStudy):
     """A job; it has no parameters."""
 
     @property
@@ -90,26 +88,7 @@ class ProductsStudy:
 
         return Preview.of(look)
 
-    def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
-    ) -> Estimate:
-        """Exact rounds and bytes."""
-        del key_bits
-        known = next(iter(schemas.values()))
-        x, y = (_bounds(schemas.get(name, known), name) for name in NAMES.values())
-        total = counts_cost(1) + declarations_cost(1, 1) + SETUP_COST
-        total += products.cost_multiply(rows, Operand(x, Role.ALICE), Operand(y, Role.BOB))
-        total += cost_test((), limits, [SumShape(x * y, rows, rows)])
-        total += opening.cost(1, recipients)
-        seconds = 0.05 + 2e-8 * (total.alice_bytes + total.bob_bytes)
-        return Estimate(
-            total.rounds, total.alice_bytes, total.bob_bytes, seconds, "products by oblivious transfer", None
-        )
+    route = "products by oblivious transfer"
 
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """The joint run, one side.

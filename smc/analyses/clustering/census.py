@@ -24,15 +24,13 @@ from numpy.typing import NDArray
 
 from smc.analyses.clustering.parameters import Layout
 from smc.analyses.clustering.table import SecretTable, Shape, Sums
-from smc.analyses.disclosure.cluster_sums import ClusterSums, SumsShape, cost_revealing
-from smc.analyses.disclosure.clusters import Way, cost_some, cost_withheld
+from smc.analyses.disclosure.cluster_sums import ClusterSums, SumsShape
+from smc.analyses.disclosure.clusters import Way
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, added_by_persons, firsts, off_bounds, off_commonest
-from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.owned import Owned
 from smc.forms import Role
-from smc.protocols.spec import Cost
-from smc.secret import grouped, mux
-from smc.secret.bits import SecretBits, cost_and
+from smc.secret import grouped
+from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.grouped import Grouping
 from smc.secret.ints import SecretInts
@@ -221,32 +219,3 @@ def _lengths(shape: Shape) -> dict[Role, int]:
 def _grouping(shape: Shape, role: Role, lengths: Mapping[Role, int], groups: int) -> Grouping:
     """A party's rows as they are summed."""
     return Grouping(shape.entries(role).rows, sum(lengths[side] for side in shape.holds(role)), groups)
-
-
-def cost_counted(shape: Shape, clusters: int) -> Cost:
-    """The exact cost of `Census.counted`."""
-    if shape.owner is not None:
-        return Cost()
-    return _cost_over(shape, _heads(shape), 2 * clusters, _heads_width(shape))
-
-
-def cost_summed(shape: Shape, clusters: int) -> Cost:
-    """The exact cost of `Census.summed`."""
-    return _cost_over(shape, _lengths(shape), clusters, shape.sum_bits)
-
-
-def _cost_over(shape: Shape, lengths: Mapping[Role, int], groups: int, width: int) -> Cost:
-    alice, bob = (_grouping(shape, role, lengths, groups) for role in Role)
-    return grouped.cost(alice, bob, width) + grouped.cost_lifted(groups * sum(lengths.values()), width)
-
-
-def cost_limits(shape: Shape, clusters: int, limits: Limits, *, labels: bool) -> Cost:
-    """The exact cost of what `Release.clusters` does before it opens sizes, centres, inertia and labels."""
-    k, n = clusters, shape.count
-    ways, parts = (
-        (2, 2) if shape.layout is Layout.HORIZONTAL else (2, 1) if shape.owner is not None else (4, 1)
-    )
-    total = cost_revealing([_sums_shape(shape, side) for side in Role], k, limits)
-    total += cost_withheld(ways, parts, k, n, limits.least_in_cluster, reveals=bool(total.flights))
-    total += mux.cost(k) + mux.cost(k * shape.scaled.dimensions) + cost_some(k) + mux.cost(1)
-    return total + (cost_and(n * k) if labels else Cost())

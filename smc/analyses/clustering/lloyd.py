@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_products
+from smc.analyses.clustering.table import SecretTable, Shape, Sums
 from smc.analyses.records.fixed_point import FixedPointColumns
-from smc.protocols.spec import Cost
-from smc.secret import argmin_one_hot, msb, products, truncation
+from smc.secret import argmin_one_hot
 from smc.secret.ahead import NOTHING, Ahead
-from smc.secret.bits import SecretBits, cost_and
+from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.division import Division
 from smc.secret.ints import SecretInts
@@ -105,42 +104,3 @@ def settled(before: SecretInts, after: SecretInts, limit: int) -> SecretBits:
     """Whether the sum of the squared movements is at most a public limit; one bit."""
     moved = after - before
     return (moved * moved).sum() <= limit
-
-
-def cost_half_norms(scaled: FixedPointColumns, clusters: int) -> Cost:
-    """The exact cost of `half_norms`."""
-    squares = products.cost_square(clusters * scaled.dimensions)
-    return squares + truncation.cost_shift(clusters, scaled.fraction + 1)
-
-
-def cost_assign(shape: Shape, clusters: int, *, first: bool, valid: bool = False) -> Cost:
-    """The exact cost of `assign`, within `Ahead.priced` of what was delivered for it."""
-    scaled, k = shape.scaled, clusters
-    return (
-        cost_half_norms(scaled, k)
-        + cost_products(shape, k - 1, scaled.width, first=first)
-        + argmin_one_hot.cost(shape.count, k, scaled.differences)
-        + (cost_and(shape.count * k) if valid else Cost())
-    )
-
-
-def cost_means(
-    scaled: FixedPointColumns, clusters: int, doubled: Bounds, most: int, *, zeros: bool = False
-) -> Cost:
-    """The exact cost of `means` for sums with these bounds and sizes of at most `most`, 0 or not."""
-    numerator = doubled.shifted(scaled.fraction) + Bounds(0 if zeros else 1, most)
-    return _division(scaled, clusters, numerator, Bounds(2, 2 * most)).cost(zeros=zeros)
-
-
-def cost_update(shape: Shape, clusters: int) -> Cost:
-    """The exact cost of `update`."""
-    scaled, count, k = shape.scaled, shape.count, clusters
-    largest = int(scaled.largest.max())
-    return cost_means(scaled, k, Bounds(0, 2 * count * largest), count, zeros=True)
-
-
-def cost_settled(scaled: FixedPointColumns, clusters: int, limit: int) -> Cost:
-    """The exact cost of `settled`."""
-    count = clusters * scaled.dimensions
-    most = count * (int(scaled.largest.max()) << scaled.fraction) ** 2
-    return products.cost_square(count) + msb.cost_nonnegative(1, Bounds(limit - most, limit))

@@ -29,12 +29,9 @@ from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role
-from smc.protocols.coins import TOSS_COST, toss
+from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.secret import circuit_psi, msb, mux, opening
-from smc.secret.bits import BOTH
 from smc.secret.bounds import Bounds
 from smc.secret.circuit_psi import align
 from smc.secret.masks import word_type
@@ -183,25 +180,6 @@ def joined(
     pairs = np.array(common, dtype=np.int64).reshape(-1, 2)
     found = np.hstack([blocks[role][pairs[:, side]] for side, role in enumerate(Role)])
     return found, [len(keyed[role]) for role in Role]
-
-
-def cost(parameters: ClusteringParameters, shape: Shape, limits: Limits) -> Cost:
-    """The exact cost of `table` in a fresh session, without what the gate sends.
-
-    Args:
-        parameters: as parsed.
-        shape: of the table; it has an owner.
-        limits: of both policies.
-    """
-    exact = parameters.epsilon is None
-    minimum = max(limits.minimum_intersection, limits.minimum_group) if exact else 0
-    bounds = _bounds(shape, limited=exact and limits.counts_clusters)
-    columns = [0 if role is shape.owner else len(bounds) for role in Role]
-    total = TOSS_COST + circuit_psi.cost(*shape.rows, *columns, fresh=True)
-    if minimum > 0:
-        total += mux.cost_to_words(shape.count) + opening.cost_bits(1, BOTH)
-        total += msb.cost_nonnegative(1, Bounds(-minimum, shape.most - minimum))
-    return total
 
 
 def _bounds(shape: Shape, *, limited: bool) -> list[Bounds]:

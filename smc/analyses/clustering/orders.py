@@ -1,18 +1,23 @@
-"""What a run makes ahead, see `smc.secret.ahead`: for the start, and from each iteration to the next."""
+"""What is made ahead for the iterations: how much of it, by a run of their steps over shapes."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+
+import numpy as np
 
 from smc.analyses.clustering import lloyd
 from smc.analyses.clustering import reference as plain
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.privacy import NoisyMeans
-from smc.analyses.clustering.start import comparisons, cost_start
-from smc.analyses.clustering.table import Shape, cost_sums
+from smc.analyses.clustering.start import comparisons, first_centres
+from smc.analyses.clustering.table import SecretTable, Shape
 from smc.network import Network
-from smc.protocols.spec import Cost
-from smc.secret import opening
+from smc.numeric.shape_arrays import shape_array
 from smc.secret.ahead import Ahead
-from smc.secret.bits import BOTH
+from smc.secret.bits import SecretBits
+from smc.tracing.session import TracedSession, trace
 
 
 def orders(
@@ -23,27 +28,59 @@ def orders(
     noisy: NoisyMeans | None,
 ) -> tuple[Ahead, Ahead]:
     """What is made ahead: for the start to the first sums of clusters, and from sums to the next ones."""
-    k, valid = parameters.clusters, shape.owner is not None
-    assigned = lloyd.comparisons(shape, k)
-
-    def first() -> Cost:
-        start, made = cost_start(parameters, shape)
-        start += lloyd.cost_assign(shape, k, first=not made, valid=valid)
-        return start + cost_sums(shape, k)
-
-    def later() -> Cost:
-        step = lloyd.cost_update(shape, k) if noisy is None else noisy.cost(shape.count)
-        step += cost_stops(parameters, shape)
-        step += lloyd.cost_assign(shape, k, first=False, valid=valid)
-        return step + cost_sums(shape, k)
-
-    begun = Ahead.of(network, lanes, [*comparisons(parameters, shape), *assigned], first)
-    return begun, Ahead.of(network, lanes, assigned, later)
+    assigned = lloyd.comparisons(shape, parameters.clusters)
+    given = (network, lanes, parameters, shape, noisy)
+    batches = [*comparisons(parameters, shape), *assigned]
+    begun = Ahead.of(network, lanes, batches, lambda: _taken(_begin, *given))
+    return begun, Ahead.of(network, lanes, assigned, lambda: _taken(_continue, *given))
 
 
-def cost_stops(parameters: ClusteringParameters, shape: Shape) -> Cost:
-    """The exact cost of finding out whether the centres have moved enough to go on."""
-    if parameters.tolerance is None:
-        return Cost()
-    limit = plain.movement_limit(shape.scaled, parameters.tolerance)
-    return lloyd.cost_settled(shape.scaled, parameters.clusters, limit) + opening.cost_bits(1, BOTH)
+@lru_cache(64)
+def _taken(
+    steps: Callable[..., None],
+    network: Network | None,
+    lanes: int,
+    parameters: ClusteringParameters,
+    shape: Shape,
+    noisy: NoisyMeans | None,
+) -> tuple[int, int]:
+    """Correlated transfers and words of triples that steps take."""
+    found = trace(partial(steps, parameters, shape, noisy), network, lanes)
+    return found.transfers, found.triples
+
+
+def _begin(
+    parameters: ClusteringParameters, shape: Shape, noisy: NoisyMeans | None, session: TracedSession
+) -> None:
+    """From the start to the first sums."""
+    del noisy
+    table = _table(session, shape)
+    session.engine.count_from_here()
+    table.sums(lloyd.assign(table, first_centres(table, parameters)))
+
+
+def _continue(
+    parameters: ClusteringParameters, shape: Shape, noisy: NoisyMeans | None, session: TracedSession
+) -> None:
+    """From sums to the next ones."""
+    table, scaled = _table(session, shape), shape.scaled
+    before = first_centres(table, parameters)
+    sums = table.sums(lloyd.assign(table, before))
+    session.engine.count_from_here()
+    after = lloyd.update(scaled, sums, before) if noisy is None else noisy.means(sums)[0]
+    if parameters.tolerance is not None:
+        lloyd.settled(before, after, plain.movement_limit(scaled, parameters.tolerance))
+    table.sums(lloyd.assign(table, after))
+
+
+def _table(session: TracedSession, shape: Shape) -> SecretTable:
+    """A table without rows' values, which is ready to be summed."""
+    rows = shape.rows_of(session.role)
+    own = shape_array((rows.stop - rows.start, len(shape.columns_of(session.role))), np.uint64)
+    valid = squares = None
+    if shape.owner is not None:
+        valid = SecretBits(session, shape_array(shape.count, np.uint8))
+        squares = shape_array(shape.count, np.uint64)
+    table = SecretTable(session, shape, own, valid, squares)
+    table.prepare()
+    return table

@@ -23,14 +23,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.clustering.lloyd import cost_means, means
+from smc.analyses.clustering.lloyd import means
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.table import Sums
 from smc.analyses.records.fixed_point import FixedPointColumn, FixedPointColumns
 from smc.analyses.records.intervals import Interval
 from smc.errors import DomainError, UsageError
-from smc.protocols.spec import Cost
-from smc.secret import msb, mux, noise
+from smc.secret import noise
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, select
 from smc.secret.laplace import DiscreteLaplace
@@ -138,24 +137,6 @@ class NoisyMeans:
         deviations = select(deviations >= -reach, deviations, -reach)
         doubled = (deviations + reach).bounded(Bounds(0, 2 * reach.bounds.upper))
         return means(self.scaled, doubled, sizes), counts
-
-    def cost(self, rows: int) -> Cost:
-        """The exact cost of `means`."""
-        k, numbers = self.clusters, self.clusters * self.scaled.dimensions
-        most, sizes = int(self.scaled.largest.max()), self.sizes(rows).upper
-        reach = Bounds(0, sizes * most)
-        first = reach - self.deviations(rows)
-        clamped = self.deviations(rows).hull(reach)
-        return (
-            noise.cost(self.distributions, silent=False)
-            + msb.cost_nonnegative(k, Bounds(-self.count.bound - 1, rows + self.count.bound - 1))
-            + mux.cost(k)
-            + msb.cost_nonnegative(numbers, first)
-            + mux.cost(numbers)
-            + msb.cost_nonnegative(numbers, clamped + reach)
-            + mux.cost(numbers)
-            + cost_means(self.scaled, k, Bounds(0, 2 * sizes * most), sizes)
-        )
 
 
 def _around(bound: int) -> Bounds:

@@ -12,9 +12,8 @@ from smc.analyses.studies.columns import Schema
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.protocols.exchange import bounds
-from smc.protocols.exchange.row_counts import counts_cost, exchange_counts
+from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
 
 _COMPARED: Final = ("kind", "scale", "lower", "upper", "unit")
 
@@ -81,10 +80,3 @@ def agree(
             if not declared[name].plausible:
                 raise ProtocolViolation("The peer's declaration of a column is impossible.")
     return (rows, peer) if session.role is Role.ALICE else (peer, rows), declared
-
-
-def cost_agree(parameters: ClusteringParameters) -> Cost:
-    """The exact cost of `agree`."""
-    if parameters.layout is not Layout.VERTICAL:
-        return counts_cost(1)
-    return counts_cost(1) + bounds.declarations_cost(*(len(parameters.values(role)) for role in Role))

@@ -19,15 +19,11 @@ from smc.analyses.clustering.table import (
     WORD_BITS,
     SecretTable,
     Shape,
-    cost_norms,
-    cost_products,
-    cost_sums,
 )
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.errors import DomainError
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.secret import msb, mux, products, truncation, uniform
+from smc.secret import msb, mux, uniform
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
@@ -156,43 +152,3 @@ def comparisons(parameters: ClusteringParameters, shape: Shape) -> list[tuple[in
             batches.append((n, Bounds(-most, most).sign_bits))
         batches.append((n, Bounds(-n * most - 1, n * most - 1).sign_bits))
     return batches
-
-
-def cost_start(parameters: ClusteringParameters, shape: Shape) -> tuple[Cost, bool]:
-    """The exact cost of `first_centres`, and whether the table's transfers are made in it."""
-    scaled, k, n = shape.scaled, parameters.clusters, shape.count
-    if parameters.start is Start.GIVEN:
-        return Cost(), False
-    if parameters.start is Start.UNIFORM:
-        numbers = k * scaled.dimensions
-        return uniform.cost(POINT_BITS, numbers) + truncation.cost_shift(numbers, POINT_BITS), False
-    if parameters.start is Start.RANDOM:
-        divisor = k << FRACTION_BITS
-        if divisor & (divisor - 1):
-            division = truncation.cost_divide(k, divisor)
-        else:
-            division = truncation.cost_shift(k, divisor.bit_length() - 1)
-        drawn = uniform.cost(FRACTION_BITS, k) + products.cost_multiply(k)
-        if shape.owner is not None:
-            drawn += mux.cost_to_words(n)
-        return drawn + division + _cost_rows(shape, k, n), False
-    total = _cost_chosen(shape, n) + cost_norms(shape)
-    most = scaled.diagonal
-    for number in range(1, k):
-        total += products.cost_square(scaled.dimensions)
-        total += cost_products(shape, 1, WORD_BITS, first=number == 1)
-        if number > 1:
-            total += msb.cost_nonnegative(n, Bounds(-most, most)) + mux.cost(n)
-        total += _cost_chosen(shape, n * most)
-    return total, True
-
-
-def _cost_chosen(shape: Shape, most: int) -> Cost:
-    fraction = uniform.cost(FRACTION_BITS, 2) + products.cost_multiply(2)
-    halves = truncation.cost_shift(1, FRACTION_BITS) + truncation.cost_shift(1, 2 * FRACTION_BITS)
-    return fraction + halves + _cost_rows(shape, 1, most)
-
-
-def _cost_rows(shape: Shape, rows: int, most: int) -> Cost:
-    compared = msb.cost_nonnegative(shape.count * rows, Bounds(-most - 1, most - 1))
-    return compared + cost_sums(shape, rows)

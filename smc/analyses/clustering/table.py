@@ -19,7 +19,6 @@ from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.forms import Role
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
 from smc.secret import grouped, products, repeated
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds, Operand
@@ -273,35 +272,3 @@ class SecretTable:
 def _owned(shape: Shape) -> tuple[Operand, Operand]:
     largest = max(axis.part for axis in shape.scaled.columns)
     return Operand(Bounds(0, largest), Role.ALICE), Operand(Bounds(0, largest), Role.BOB)
-
-
-def cost_products(shape: Shape, length: int, width: int, *, first: bool) -> Cost:
-    """The exact cost of `SecretTable.products`."""
-    plan = shape.lattice(length, width)
-    if plan is not None:
-        return plan.cost()
-    alice, bob = (shape.entries(role) for role in Role)
-    return repeated.cost(alice, bob, (length, length), width, first=first)
-
-
-def cost_sums(shape: Shape, groups: int) -> Cost:
-    """The exact cost of `SecretTable.sums`."""
-    plan = shape.lattice_sums()
-    lifted = grouped.cost_lifted(groups * (shape.scaled.dimensions + 1), shape.sum_bits)
-    if plan is not None:
-        return plan.cost(groups) + lifted
-    alice, bob = (shape.grouping(role, groups) for role in Role)
-    return grouped.cost(alice, bob, shape.sum_bits) + lifted
-
-
-def cost_prepare(shape: Shape) -> Cost:
-    """The exact cost of `SecretTable.prepare`."""
-    plan = shape.lattice_sums()
-    return Cost() if plan is None else plan.cost_once()
-
-
-def cost_norms(shape: Shape) -> Cost:
-    """The exact cost of `SecretTable.norms`."""
-    if shape.layout is not Layout.ARBITRARY:
-        return Cost()
-    return products.cost_multiply(shape.count * shape.scaled.dimensions, *_owned(shape))

@@ -14,7 +14,7 @@ rows before it knows:
 
 Learns: neither party anything.
 Assumes: `smc.secret.mux`, `smc.secret.msb`.
-Cost: `cost_revealing`; for dominance n d (k - 1) selections and n d comparisons.
+Cost: for dominance n d (k - 1) selections and n d comparisons.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ from numpy.typing import NDArray
 
 from smc.analyses.disclosure.limits import Limits
 from smc.pieces import cut
-from smc.protocols.spec import Cost
-from smc.secret import msb, mux
-from smc.secret.bits import SecretBits, cost_and
+from smc.secret import mux
+from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, concatenate, select
 
@@ -155,38 +154,3 @@ class SumsShape:
     counts: Bounds
     totals: Bounds
     added: Bounds
-
-
-def cost_revealing(sums: Sequence[SumsShape], clusters: int, limits: Limits) -> Cost:
-    """The exact cost of `revealing`, without the set-up of oblivious transfer."""
-    total, found = Cost(), 0
-    if limits.minimum_group > 1:
-        marks, counts = clusters * sum(each.marks for each in sums), sums[0].counts
-        least = Bounds(limits.minimum_group, limits.minimum_group)
-        total += msb.cost_nonnegative(marks, counts - least)
-        total += msb.cost_nonnegative(marks, counts - Bounds(1, 1)) + cost_and(marks)
-        total += _cost_any(clusters, marks // clusters)
-        found += 1
-    for each in sums if limits.weighs else ():
-        total += _cost_dominated(each, clusters, limits.dominance)
-        found += 1
-    for _ in range(found - 1):
-        total += cost_and(clusters)
-    return total
-
-
-def _cost_any(lines: int, each: int) -> Cost:
-    return mux.cost_to_words(lines * each) + msb.cost_nonnegative(lines, Bounds(-1, each - 1))
-
-
-def _cost_dominated(sums: SumsShape, clusters: int, part: Fraction) -> Cost:
-    total, most = Cost(), 0
-    whole, share = (Bounds(factor, factor) for factor in (part.denominator, part.numerator))
-    for block in _blocks(sums.rows, clusters, sums.columns):
-        rows = block.stop - block.start
-        numbers = rows * sums.columns
-        total += mux.cost(numbers * (clusters - 1))
-        total += msb.cost_nonnegative(numbers, sums.totals * share - sums.added * whole)
-        total += mux.cost_to_words(numbers) + mux.cost(rows * clusters)
-        most += numbers
-    return total + msb.cost_nonnegative(clusters, Bounds(-1, most - 1))

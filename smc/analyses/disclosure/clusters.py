@@ -33,10 +33,7 @@ from smc.analyses.disclosure.cluster_sums import ClusterSums, revealing
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.forms import Role
-from smc.protocols.spec import Cost
-from smc.secret import msb, mux
-from smc.secret.bits import SecretBits, cost_and
-from smc.secret.bounds import Bounds
+from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts, concatenate, select
 
 
@@ -241,41 +238,3 @@ def plain_withheld(
             break
         hidden[place] = True
     return hidden
-
-
-def cost_failing(ways: int, parts: int, clusters: int, most: int, minimum: int) -> Cost:
-    """The exact cost of `failing`; arguments as of `cost_withheld`."""
-    split = ways * parts if parts > 1 else 0
-    total = msb.cost_nonnegative(clusters * (ways + split), Bounds(-minimum, most - minimum))
-    if split:
-        total += msb.cost_nonnegative(clusters * split, Bounds(-1, most - 1)) + cost_and(clusters * split)
-    for _ in range(1, ways + split):
-        total += cost_and(clusters)
-    return total
-
-
-def cost_withheld(
-    ways: int, parts: int, clusters: int, most: int, minimum: int, *, reveals: bool = False
-) -> Cost:
-    """The exact cost of `withheld`.
-
-    Args:
-        ways: of counting persons.
-        parts: of each.
-        clusters: k.
-        most: rows of the table.
-        minimum: as there.
-        reveals: whether clusters may fail for another reason.
-    """
-    k = clusters
-    counts = ways * parts * (2 if parts > 1 else 1)
-    total = cost_failing(ways, parts, k, most, minimum) + (cost_and(k) if reveals else Cost())
-    total += mux.cost(k)
-    total += msb.cost_nonnegative(k * k, Bounds(-most - 1, most)) + mux.cost(k * k * counts)
-    total += cost_failing(ways, parts, k, most, minimum)
-    return total + cost_and(k) + cost_some(k) + cost_and(k)
-
-
-def cost_some(clusters: int) -> Cost:
-    """The exact cost of finding out whether one cluster of several is marked."""
-    return sum((cost_and(1) for _ in range(1, clusters)), Cost())

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.secret import msb, mux
+from smc.secret import mux
 from smc.secret.bounds import LIMIT, Bounds
 from smc.secret.ints import SecretInts
 
@@ -36,9 +35,3 @@ def withhold(session: Session, words: Word, counts: Ints, least: int) -> Word:
     counted = SecretInts.from_shares(session, words[places], Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
     enough = counted >= least
     return mux.gate(session, enough.shares[which], words)
-
-
-def withhold_cost(counts: Ints, least: int) -> Cost:
-    """The exact cost of `withhold`."""
-    bounds = Bounds(1 - LIMIT // 2, LIMIT // 2 - 1) - Bounds(least, least)
-    return msb.cost_nonnegative(len(np.unique(counts)), bounds) + mux.cost(len(counts))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import reduce
 from operator import and_
 from typing import Any, Final, ParamSpec, TypeVar, overload
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
-from smc.analyses.disclosure.limits import Agreed
+from smc.analyses.disclosure.limits import NO_LIMITS, Agreed, Limits
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.opener import Gate, Opener, open_gate
@@ -98,7 +99,7 @@ class Release:
         self._steps = 0
         self._admitted = False
         self._numbers = 0
-        self._limits.check_single_figure(scope.figures)
+        self._check_figures()
 
     @property
     def counts_groups(self) -> bool:
@@ -138,7 +139,7 @@ class Release:
         if not self._scope.matches:
             raise _defect("matches rows, which the facts of its job do not say")
         self._sets = True
-        self._limits.check_sets(own, peer)
+        self._check_sets(own, peer)
 
     def intersection(self, sizes: Callable[[], Sequence[Count]]) -> None:
         """Say how large the intersection is; it is tested with the other limits, before anything is opened.
@@ -291,6 +292,12 @@ class Release:
         if self._needs or self._sums or self._apart:
             raise _defect("left a limit untested")
 
+    def _check_figures(self) -> None:
+        self._limits.check_single_figure(self._scope.figures)
+
+    def _check_sets(self, own: int, peer: int) -> None:
+        self._limits.check_sets(own, peer)
+
     def _claim(self, kind: Kind) -> None:
         if kind not in self._scope.kinds:
             raise _defect(f"opens {kind.value}, which the facts of its job do not say")
@@ -328,12 +335,21 @@ class Release:
             if isinstance(count, SecretInts):
                 if least[key] > 0:
                     found.append(count >= least[key])
-            elif count < least[key]:
-                raise DisclosureRefused(
-                    f"The policies ask for {least[key]} persons or matches at least; there are {count} rows.",
-                    "Use more rows.",
-                )
+            else:
+                self._check_public(count, least[key])
         return found
+
+    def _check_public(self, count: int, least: int) -> None:
+        """Check a public number of persons or matches.
+
+        Raises:
+            DisclosureRefused: it is less than it has to be.
+        """
+        if count < least:
+            raise DisclosureRefused(
+                f"The policies ask for {least} persons or matches at least; there are {count} rows.",
+                "Use more rows.",
+            )
 
     def _crowded(self) -> list[SecretBits]:
         """For each number of persons that a sum distinguishes whether it is 0 or a group."""
@@ -348,6 +364,34 @@ class Release:
             return []
         part, whole = self._limits.dominance.numerator, self._limits.dominance.denominator
         return [each.total * part >= each.contributions.maximum()[1] * whole for each in self._sums]
+
+
+class TracedRelease(Release):
+    """The release of a run over shapes: all limits are tested as in any run, and none stands against it.
+
+    What it opens is nobody's: shares without values.
+
+    Args:
+        session: a traced one.
+        scope: as of `Release`.
+        recipients: who would get the results.
+        limits: of both policies. What a side withholds of its own part of tables by its own limits is settled
+            there, and changes nothing of what is sent.
+    """
+
+    def __init__(
+        self, session: TracedSession, scope: Scope, recipients: AbstractSet[Role], limits: Limits
+    ) -> None:
+        super().__init__(session, scope, recipients, replace(NO_LIMITS.of_both, both=limits))
+
+    def _check_figures(self) -> None:
+        """Whether a job may show as many figures is no question of what it costs."""
+
+    def _check_sets(self, own: int, peer: int) -> None:
+        """Nor is whether sets are large enough."""
+
+    def _check_public(self, count: int, least: int) -> None:
+        """Nor is whether other public numbers are."""
 
 
 def _refused() -> DisclosureRefused:

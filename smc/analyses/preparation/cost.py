@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from smc.analyses.preparation.parameters import PreparationParameters
-from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -29,4 +28,4 @@ def estimate(parameters: PreparationParameters, key_bits: int) -> Estimate:
     given = Parameters(parameters.count, parameters.bits, key_bits, key_bits)
     seconds = estimate_seconds(cost, given, LOOPBACK)
     memory = _MEMORY.at(parameters.count * parameters.bits)
-    return estimated(cost, seconds, ROUTE, memory)
+    return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, ROUTE, memory)

@@ -12,7 +12,8 @@ from smc.network import network_priced
 from smc.oblivious.kernels import run_compiled
 from smc.planning.cost import operation_named
 from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import AHEAD_ROWS, SILENT_ROWS, cost_of_opening, cost_settled
+from smc.protocols.transfer_costs import OPENING_SECONDS, SILENT_ROWS
+from smc.tracing.session import Trace
 
 _SIZES: ContextVar[tuple[int, int] | None] = ContextVar("sizes", default=None)
 
@@ -33,7 +34,7 @@ class Pace:
     round: float = 0.0
     numpy: float = 1.5
 
-    def seconds(self, cost: Cost) -> float:
+    def seconds(self, cost: Cost | Trace) -> float:
         """What a run takes with the kernels that run here."""
         byte = self.byte if run_compiled() else self.numpy * self.byte
         return self.fixed + self.round * cost.rounds + byte * (cost.alice_bytes + cost.bob_bytes)
@@ -55,22 +56,20 @@ def sides(rows: int, least: int = 0) -> tuple[int, int]:
     return max(least, alice), max(least, bob)
 
 
-def estimated(cost: Cost, seconds: float, route: str, memory: int | None) -> Estimate:
+def estimated(found: Trace, seconds: float, route: str, memory: int | None) -> Estimate:
     """The estimate of a run in a fresh session.
 
     Args:
-        cost: of the whole run, counted over the network of `smc.network.priced_over`.
+        found: what the whole run takes, over the network of `smc.network.priced_over`.
         seconds: of a run on loopback, without the work of silent transfers.
         route: how it will be done, for people.
         memory: bytes, see `Estimate`.
     """
-    whole = cost_settled(cost)
     row = operation_named(SILENT_ROWS).taken(compiled=run_compiled())
-    seconds += row * whole.alice_operations.get(SILENT_ROWS, 0) + cost_of_opening(whole)
+    seconds += row * found.silent_rows + OPENING_SECONDS * found.opens_lanes
     network = network_priced()
     if network is not None:
         # What is made ahead takes time only as far as it is more than the waiting.
-        waiting = network.seconds(whole.rounds, whole.alice_bytes, whole.bob_bytes)
-        ahead = row * whole.alice_operations.get(AHEAD_ROWS, 0)
-        seconds += max(0.0, ahead - waiting)
-    return Estimate(whole.rounds, whole.alice_bytes, whole.bob_bytes, seconds, route, memory)
+        waiting = network.seconds(found.rounds, found.alice_bytes, found.bob_bytes)
+        seconds += max(0.0, row * found.ahead_rows - waiting)
+    return Estimate(found.rounds, found.alice_bytes, found.bob_bytes, seconds, route, memory)

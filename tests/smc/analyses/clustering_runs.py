@@ -6,10 +6,8 @@ import tomllib
 
 import numpy as np
 
-from smc.analyses.clustering import privacy
-from smc.analyses.clustering.cost import run_cost
 from smc.analyses.clustering.scaled import scaled_columns
-from smc.analyses.clustering.sides import check_sides, cost_agree
+from smc.analyses.clustering.sides import check_sides
 from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.clustering.table import Shape
 from smc.analyses.disclosure.limits import NO_LIMITS
@@ -19,7 +17,6 @@ from smc.analyses.studies.runner import run_study
 from smc.channel.message import Message
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.transfer_costs import SETUP_COST
 from tests.support.seeds import seeded
 
 RANDOM = seeded()
@@ -129,11 +126,3 @@ def shape_of(study, alice, bob):
     both = {name: column.schema for data in (alice, bob) for name, column in data.items() if name[0] != "@"}
     columns = scaled_columns(study.parameters, check_sides(study.parameters, both, both))
     return Shape.of(study.parameters, columns, *(len(next(iter(data.values()))) for data in (alice, bob)))
-
-
-def declared_cost(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
-    """The exact cost of a run with all iterations."""
-    shape = shape_of(study, alice, bob)
-    noisy = privacy.plan(study.parameters, shape.scaled)
-    steps = run_cost(study.parameters, shape, recipients, limits, noisy)
-    return SETUP_COST + cost_agree(study.parameters) + steps

@@ -7,15 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.spec import Cost
-from smc.secret.bounds import Bounds
 from tests.smc.analyses import (
     clustering_runs,
     statistics_runs,
@@ -181,8 +178,3 @@ def test_statistics_of_matched_rows(limits, monkeypatch):
     monkeypatch.setattr(Opener, "pattern", lambda self, bits, told: np.ones_like(pattern(self, bits, told)))
     study = vertical_runs.job(*(vertical_runs.KINDS[name] for name in ("correlation", "sum by")))
     check(study, *vertical_runs.tables(50, 50, 30), limits)
-
-
-def test_what_is_not_tested_costs_nothing():
-    spans = [Bounds(0, 9)]
-    assert cost_test([(spans[0], 0)], NO_LIMITS, apart=spans) == Cost()

@@ -14,7 +14,7 @@ from smc.oblivious import cost
 from smc.oblivious.prepared import PreparedTransfers
 from smc.oblivious.transfers import TransferCorrections, TransferFlips
 from smc.pair import run_pair
-from smc.protocols.transfer_costs import PREPARED, PREPARED_TRIPLES, cost_delivery, cost_of
+from smc.protocols.transfer_costs import cost_of
 from tests.support.seeds import seeded
 
 RANDOM = seeded()
@@ -65,13 +65,15 @@ def test_steps_give_the_same_with_and_without(count, prepared):
     both = bits[0] ^ bits[1]
     assert (a[4] ^ b[4] == both & both).all()
     assert (a[5] ^ b[5] == (bits[0] ^ bits[1])).all()
-    with cost.from_prepared(taken=prepared):
-        steps = cost_of(
-            [*cost.exchange(count), *cost.bits_to_arithmetic(count) * 2, *cost.conjunction(count)]
-        )
-    expected = {PREPARED: 3 * count, PREPARED_TRIPLES: -(-count // 64)} if prepared else {}
-    assert {name: taken for name, taken in steps.alice_operations.items() if taken} == expected
-    made = cost_delivery(0, 3 * count, -(-count // 64)) if prepared else cost_of([])
+    flights = [
+        *cost.exchange(count, taken=prepared),
+        *cost.bits_to_arithmetic(count, taken=prepared) * 2,
+        *cost.conjunction(count, taken=prepared),
+    ]
+    steps = cost_of(flights)
+    taken = sum(each.prepared for each in flights), sum(each.triples for each in flights)
+    assert taken == ((3 * count, -(-count // 64)) if prepared else (0, 0))
+    made = cost_of([cost.prepared(3 * count, -(-count // 64))] if prepared else [])
     for declared, measured in ((made, 0), (steps, 1)):
         assert (traffic[measured].sent, back[measured].sent) == (declared.alice_bytes, declared.bob_bytes)
         assert traffic[measured].rounds == declared.rounds

@@ -9,10 +9,12 @@ import pytest
 
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
+from smc.oblivious.cost import conjunction
 from smc.pair import run_pair
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
 from smc.secret import argmin, division, msb, mux, opening, truncation
-from smc.secret.bits import SecretBits, cost_and
+from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.fixed import Fixed
 from smc.secret.ints import SecretInts, select
@@ -130,9 +132,9 @@ def test_bits_are_checked_and_cost_as_declared():
 
     alice, bob = run_pair(side, side)
     assert (alice[0].sent, bob[0].sent, alice[0].rounds) == (
-        cost_and(70).alice_bytes,
-        cost_and(70).bob_bytes,
-        cost_and(70).rounds,
+        cost_of(conjunction(70)).alice_bytes,
+        cost_of(conjunction(70)).bob_bytes,
+        cost_of(conjunction(70)).rounds,
     )
     assert (alice[1].sent, bob[1].sent) == (opening.cost_bits(70, {Role.BOB}).alice_bytes, 0) == (9, 0)
 

@@ -141,7 +141,7 @@ class FigureColumns:
         for place in self._counted(role):
             chosen += off_bounds(found[place], self.declared(place))
             chosen += majority.digits(found[place], self.bounds[place])
-        return np.array(chosen, dtype=np.int64).reshape(len(chosen), rows).T
+        return np.stack(chosen, axis=1) if chosen else np.zeros((rows, 0), dtype=np.int64)
 
     def grouped(self, columns: Mapping[Role, Iterable[SecretInts]]) -> Grouped:
         """The columns of both sides by what they are for; of each side those of `local`, in that order."""

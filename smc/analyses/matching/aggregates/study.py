@@ -8,39 +8,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_rows
-from smc.analyses.matching.aggregates.cost import estimate
 from smc.analyses.matching.aggregates.leakage import leakage, shows_rows
 from smc.analyses.matching.aggregates.parameters import (
     MAX_DELTA,
     SHARES,
+    STATISTICS,
+    UNKNOWN_VALUE,
     AggregateParameters,
+    FigureParameters,
     declared,
     distributions,
 )
 from smc.analyses.matching.aggregates.precision import expected
 from smc.analyses.matching.aggregates.reference import reference
 from smc.analyses.matching.aggregates.run import run
-from smc.analyses.records.joint_keys import check_key_rows
+from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_SECONDS, check_key_rows
 from smc.analyses.records.key_parameters import check_keys
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.estimates import Pace
 from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.memory import Memory
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
-from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.study import Leakage, Preview
+from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.secret.bounds import Bounds
+from smc.tracing.session import Trace
+
+_SECONDS_PER_KEY: Final = 0.6e-6
+_DIGIT_MEMORY: Final = 72
 
 
 @dataclass(frozen=True, slots=True)
-class AggregatesStudy:
+class AggregatesStudy(TracedStudy):
     """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: AggregateParameters
@@ -120,17 +129,26 @@ class AggregatesStudy:
         preview = Preview.of(look)
         return with_precision(preview, found) if found else preview
 
-    def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
-    ) -> Estimate:
-        """Exact rounds and bytes, where the declarations of all values are known."""
-        del key_bits
-        return estimate(self.parameters, schemas, recipients, rows, limits)
+    route = "rows aligned in secret by their keys; sums over the intersection"
+    pace = Pace(KEYING_SECONDS, byte=4.5e-9)
+
+    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+        """Measured: of aligned rows, and of digits by which the value is found that most matches have."""
+        given = self.parameters
+        digits = 0
+        if given.epsilon is None and given.output == STATISTICS and limits.counts_groups:
+            digits = sum(span_bits(given, schemas).values())
+        return Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + _DIGIT_MEMORY * digits).at(max(counts))
+
+    def seconds(self, found: Trace, rows: int) -> float:
+        """Measured, by bytes and keys."""
+        return self.pace.seconds(found) + _SECONDS_PER_KEY * rows
+
+    def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
+        """Keys are texts and values numbers of 32 bits, as far as it is not known."""
+        keys = dict.fromkeys(self.parameters.keys.columns, Schema("text"))
+        values = {value.column: UNKNOWN_VALUE for value in self.parameters.values}
+        return {**keys, **values, **schemas}
 
     def run(
         self,
@@ -147,3 +165,12 @@ class AggregatesStudy:
         """Exact figures; of shares, Alice has the values of the matches and Bob zeros."""
         self.check_recipients(recipients)
         return reference(self.parameters, alice, bob, recipients)
+
+
+def span_bits(parameters: FigureParameters, schemas: Mapping[str, Schema]) -> dict[Role, int]:
+    """Digits of the values of each side, by their declarations."""
+    found = dict.fromkeys(Role, 0)
+    for value in parameters.values:
+        each = declared(value, schemas[value.column])
+        found[value.side] += Bounds(each.lower, each.upper).span_bits
+    return found

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.release import Release
-from smc.analyses.matching.exact.cost import receiver_of
 from smc.analyses.matching.exact.outcome import matches
 from smc.analyses.records.joint_keys import key_rows
 from smc.analyses.records.key_parameters import KeyParameters
@@ -55,3 +54,10 @@ def _size(session: Session, keys: NDArray[np.uint64], peer_count: RowCount) -> S
     """How many keys both sides have, one secret number, before a protocol shows of what they are."""
     nothing = np.zeros((len(keys), 0), dtype=np.int64, like=keys)
     return align(session, keys, peer_count, nothing, (), ()).size()
+
+
+def receiver_of(recipients: frozenset[Role], alice_count: int, bob_count: int) -> Role:
+    """Who receives in the protocol: the recipient; of two the one with fewer keys, which costs less."""
+    if len(recipients) == 1:
+        return next(iter(recipients))
+    return Role.ALICE if alice_count <= bob_count else Role.BOB

@@ -13,27 +13,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.matching.exact.cost import estimate
+from smc.analyses.matching.exact.outcome import ROUTE
 from smc.analyses.matching.exact.reference import reference
 from smc.analyses.matching.exact.run import run
-from smc.analyses.records.joint_keys import check_key_rows
+from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_SECONDS, check_key_rows
 from smc.analyses.records.key_parameters import KeyParameters, check_keys
 from smc.analyses.records.keys import DISTINCT
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.study import Leakage, Preview
+from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
+from smc.tracing.session import Trace
+
+_SECONDS_PER_KEY: Final = 1.3e-6
+_MEMORY: Final = Memory(10 * MEBI, 400)
 
 
 @dataclass(frozen=True, slots=True)
-class ExactKeysStudy:
+class ExactKeysStudy(TracedStudy):
     """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: KeyParameters
@@ -103,17 +110,21 @@ class ExactKeysStudy:
 
         return Preview.of(look)
 
-    def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
-    ) -> Estimate:
-        """Exact rounds and bytes."""
-        del schemas, key_bits
-        return estimate(recipients, rows, limits)
+    route = ROUTE
+
+    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+        """Measured; where the size is tested, of rows aligned in secret."""
+        del schemas
+        return (ALIGNED_MEMORY if limits.counts_matches else _MEMORY).at(max(counts))
+
+    def seconds(self, found: Trace, rows: int) -> float:
+        """Measured, by keys."""
+        del found
+        return KEYING_SECONDS + _SECONDS_PER_KEY * rows
+
+    def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
+        """Keys are texts, as far as it is not known."""
+        return {name: schemas.get(name, Schema("text")) for name in self.parameters.columns}
 
     def run(
         self,

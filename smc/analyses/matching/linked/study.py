@@ -8,33 +8,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
+from smc.analyses.disclosure.crowds import BESIDE_BOUNDS
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_rows
 from smc.analyses.matching.aggregates.leakage import shows_rows
-from smc.analyses.matching.aggregates.parameters import declared
-from smc.analyses.matching.linked.cost import estimate
+from smc.analyses.matching.aggregates.parameters import STATISTICS, UNKNOWN_VALUE, declared
+from smc.analyses.matching.aggregates.study import span_bits
 from smc.analyses.matching.linked.leakage import leakage
 from smc.analyses.matching.linked.parameters import LinkedParameters
 from smc.analyses.matching.linked.reference import reference
 from smc.analyses.matching.linked.run import run
+from smc.analyses.matching.tolerant.outcome import route
+from smc.analyses.matching.tolerant.pace import memory, pace
 from smc.analyses.matching.tolerant.records import count_rows
 from smc.analyses.matching.tolerant.study import TolerantStudy
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.memory import Memory
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.study import Leakage, Preview
+from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
+from smc.tracing.session import Trace
+
+_COLUMN_MEMORY: Final = 72
+"""Bytes a row of a secret column of values, marks or digits."""
 
 
 @dataclass(frozen=True, slots=True)
-class LinkedStudy:
+class LinkedStudy(TracedStudy):
     """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: LinkedParameters
@@ -100,17 +110,34 @@ class LinkedStudy:
         found = compared if compared.refusal is not None else Preview.of(look)
         return compared if found.refusal is None else found
 
-    def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
-    ) -> Estimate:
-        """Exact rounds and bytes, where the declarations of all values are known."""
-        del key_bits
-        return estimate(self.parameters, schemas, recipients, rows, limits)
+    @property
+    def route(self) -> str:
+        """How records are compared, in words."""
+        return f"{route(self.parameters.matching)}; sums over the pairs"
+
+    least_rows = 1
+
+    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+        """Measured: of the pairing, and of secret columns of values, marks and digits."""
+        pairing, figures = memory(self.parameters.matching), self.parameters.figures
+        sums = figures.output == STATISTICS
+        columns = len(figures.values)
+        if sums and limits.weighs:
+            columns += sum(declared(value, schemas[value.column]).lower < 0 for value in figures.values)
+        if sums and limits.counts_groups:
+            columns += BESIDE_BOUNDS * len(figures.values) + sum(span_bits(figures, schemas).values())
+        return Memory(pairing.fixed, pairing.row + _COLUMN_MEMORY * columns).at(max(counts))
+
+    def seconds(self, found: Trace, rows: int) -> float:
+        """Measured, by bytes."""
+        del rows
+        return pace(self.parameters.matching).seconds(found)
+
+    def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
+        """What is compared are texts and values numbers of 32 bits, as far as it is not known."""
+        every = (name for role in Role for name in self.columns[role])
+        values = {value.column: UNKNOWN_VALUE for value in self.parameters.figures.values}
+        return {**dict.fromkeys(every, Schema("text")), **values, **schemas}
 
     def run(
         self,

@@ -30,8 +30,7 @@ from smc.analyses.matching.tolerant.places import Bit, Word
 from smc.forms import Role
 from smc.pieces import cut
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.secret import msb, mux
+from smc.secret import msb
 from smc.secret.bounds import Bounds
 
 SCORE_BIT: Final = np.uint64(55)
@@ -83,20 +82,6 @@ def counted(session: Session, found: Word, most: int) -> Word:
     reached: Word = np.concatenate(above)
     reached[:-1] -= reached[1:].copy()
     return reached
-
-
-def cost_reaches(rows: int, most: int) -> Cost:
-    """The exact cost of `reaches`."""
-    return msb.cost_nonnegative(rows, _bounds(most))
-
-
-def cost_counted(rows: int, most: int) -> Cost:
-    """The exact cost of `counted`."""
-    total = Cost()
-    for part in _parts(rows):
-        compared = (part.stop - part.start) * rows
-        total += msb.cost_nonnegative(compared, _bounds(most)) + mux.cost_to_words(compared)
-    return total
 
 
 def _parts(rows: int) -> Iterator[slice]:

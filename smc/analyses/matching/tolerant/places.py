@@ -15,9 +15,8 @@ from smc.analyses.matching.tolerant.similarity import Rule
 from smc.forms import Role
 from smc.pieces import cut
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
 from smc.secret import common_ones, msb, mux, pairing
-from smc.secret.bits import SecretBits, cost_and
+from smc.secret.bits import SecretBits
 from smc.secret.pairing import Best
 
 Word = NDArray[np.uint64]
@@ -148,13 +147,3 @@ def newly(session: Session, role: Role, chosen: Bit, marks: Bit) -> Word:
         found = SecretBits(session, np.concatenate([joined.shares, rest], axis=1))
     fresh = found.reshape(-1) & ~SecretBits(session, marks.reshape(-1))
     return session.oblivious.bits_to_arithmetic(fresh.shares)
-
-
-def cost_newly(blocks: int, capacity: int) -> Cost:
-    """The exact cost of `newly` for so many buckets: flights and bytes, without the set-up."""
-    places, across = blocks * capacity, capacity
-    total = Cost()
-    while across > 1:
-        total += cost_and(places * (across // 2))
-        across -= across // 2
-    return total + cost_and(places) + mux.cost_to_words(places)

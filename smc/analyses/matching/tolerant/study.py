@@ -18,8 +18,9 @@ from typing import Any, Final
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.matching.tolerant.cost import estimate
 from smc.analyses.matching.tolerant.leakage import leakage
+from smc.analyses.matching.tolerant.outcome import route
+from smc.analyses.matching.tolerant.pace import memory, pace
 from smc.analyses.matching.tolerant.parameters import TolerantParameters, parse
 from smc.analyses.matching.tolerant.preview import check_persons, preview_rows
 from smc.analyses.matching.tolerant.records import count_rows, read_texts
@@ -30,14 +31,16 @@ from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.study import Leakage, Preview
+from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
+from smc.tracing.session import Trace
 
 
 @dataclass(frozen=True, slots=True)
-class TolerantStudy:
+class TolerantStudy(TracedStudy):
     """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: TolerantParameters
@@ -116,17 +119,27 @@ class TolerantStudy:
             return found
         return preview_rows(parameters, read_texts(parameters, data), count_rows(parameters, data))
 
-    def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
-    ) -> Estimate:
-        """Exact rounds and bytes."""
-        del schemas, key_bits
-        return estimate(self.parameters, recipients, rows, limits)
+    @property
+    def route(self) -> str:
+        """How records are compared, in words."""
+        return route(self.parameters)
+
+    least_rows = 1
+
+    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+        """Measured, by rows."""
+        del schemas, limits
+        return memory(self.parameters).at(max(counts))
+
+    def seconds(self, found: Trace, rows: int) -> float:
+        """Measured, by bytes."""
+        del rows
+        return pace(self.parameters).seconds(found)
+
+    def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
+        """What is compared are texts, as far as it is not known."""
+        every = (name for role in Role for name in self.columns[role])
+        return {**dict.fromkeys(every, Schema("text")), **schemas}
 
     def run(
         self,

@@ -10,12 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.matching.vectors.inner_products import InnerProducts, ProductPlan, cost_pieces
+from smc.analyses.matching.vectors.inner_products import InnerProducts, ProductPlan
 from smc.analyses.matching.vectors.scores import VectorMeasure, Whole, scores
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.secret import argmin_one_hot, msb, mux
+from smc.secret import argmin_one_hot, msb
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
@@ -97,29 +96,3 @@ def plain_alike(measure: VectorMeasure, alice: Whole, bob: Whole) -> NDArray[np.
     bits = np.zeros((len(alice), ranks, len(bob)), dtype=np.bool_)
     bits[np.arange(len(alice))[:, None], np.arange(ranks)[None], order] = True
     return bits.reshape(len(alice), -1)
-
-
-def cost(measure: VectorMeasure, alice: int, bob: int) -> Cost:
-    """The exact cost of `alike`: flights and bytes, without the set-up of oblivious transfer."""
-    plan = ProductPlan.of(measure, alice, bob)
-
-    def cost_strip(height: int) -> Cost:
-        total = plan.cost_strip(height)
-        if measure.limit is not None:
-            return total + msb.cost_nonnegative(height * bob, measure.differences)
-        for rank in range(measure.parameters.nearest):
-            total += argmin_one_hot.cost(height, bob, measure.differences)
-            if rank + 1 < measure.parameters.nearest:
-                total += mux.cost_to_words(height * bob)
-        return total
-
-    return plan.cost_start() + cost_pieces(plan.strips(), cost_strip)
-
-
-def cost_matched(measure: VectorMeasure, alice: int, bob: int) -> Cost:
-    """The exact cost of `matched`."""
-    bits = alice * bob * max(1, measure.parameters.nearest)
-    total = mux.cost_to_words(bits)
-    for rows in (alice, bob):
-        total += msb.cost_nonnegative(rows, Bounds(-1, bits - 1)) + mux.cost_to_words(rows)
-    return total

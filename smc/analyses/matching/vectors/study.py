@@ -14,16 +14,19 @@ from typing import Final
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.vectors.checks import check_counts, feature_schemas
-from smc.analyses.matching.vectors.cost import estimate
+from smc.analyses.matching.vectors.outcome import ROUTE
 from smc.analyses.matching.vectors.parameters import VectorParameters
 from smc.analyses.matching.vectors.reference import reference
 from smc.analyses.matching.vectors.run import run
 from smc.analyses.matching.vectors.scores import VectorMeasure
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.estimates import Pace
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.study import Leakage, Preview
+from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -31,8 +34,11 @@ from smc.protocols.session import Session
 _COMPARED: Final = ("kind", "scale", "lower", "upper", "unit")
 
 
+_MEMORY: Final = Memory(55 * MEBI, 105_000)
+
+
 @dataclass(frozen=True, slots=True)
-class VectorStudy:
+class VectorStudy(TracedStudy):
     """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: VectorParameters
@@ -120,18 +126,15 @@ class VectorStudy:
 
         return Preview.of(look)
 
-    def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
-    ) -> Estimate:
-        """Exact rounds and bytes."""
-        del key_bits
-        measure = VectorMeasure.of(self.parameters, schemas)
-        return estimate(measure, self.parameters.nearest, recipients, rows, limits)
+    route = ROUTE
+    pace = Pace(0.06, byte=5.5e-9)
+
+    least_rows = 1
+
+    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+        """Measured, by rows."""
+        del schemas, limits
+        return _MEMORY.at(max(counts))
 
     def run(
         self,

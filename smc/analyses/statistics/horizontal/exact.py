@@ -17,7 +17,6 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.disclosure.audit import Members
-from smc.analyses.disclosure.costs import cost_tables
 from smc.analyses.disclosure.crowds import Crowds, persons_of, told_apart
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
@@ -39,7 +38,6 @@ from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.declared import declared_bounds
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.protocols.spec import Cost
 from smc.secret.bounds import Bounds
 
 MARGIN = "(all)"
@@ -136,15 +134,6 @@ class Tables:
             )
             for parts in zip(*sides, strict=True)
         ]
-
-    def cost(self, recipients: frozenset[Role]) -> Cost:
-        """The exact cost of `opened`, whatever is withheld."""
-        rows, columns, count = 1, len(self.groups), 1
-        if isinstance(self.statistic, Cells):
-            sizes = [len(bins.labels) for bins in self.statistic.bins]
-            (rows, columns), count = sizes if len(sizes) == 2 else (1, sizes[0]), len(self.groups)
-        length = rows * columns + (rows + columns + 1 if self._margins else 0)
-        return cost_tables(count * length, int(self.clamp is not None), recipients)
 
     @property
     def _margins(self) -> bool:

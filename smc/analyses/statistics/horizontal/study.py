@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import GOES_ON, WITHHELD
-from smc.analyses.statistics.horizontal.cost import estimate
 from smc.analyses.statistics.horizontal.exact import tables_of
 from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.horizontal.run import run_exact, run_noisy
@@ -31,18 +30,28 @@ from smc.analyses.statistics.plans.precision import expected
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.estimates import Pace
 from smc.analyses.studies.facts import ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
-from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.study import Leakage, Preview
 from smc.analyses.studies.totals import SummedRows
+from smc.analyses.studies.traced import TracedStudy
 from smc.forms import Role
 from smc.protocols.session import Session
 
+PACE: Final = Pace(0.015, byte=3e-9, round=0.4e-3, numpy=2.2)
+MEMORY: Final = Memory(30 * MEBI, 50)
+_BIT_MEMORY: Final = 95
+_BATCH_BIT_MEMORY: Final = 300
+_BATCH_BITS: Final = 1 << 17
+"""Bytes for each biased bit that noise is drawn from, and for each of a batch of this size at most."""
+
 
 @dataclass(frozen=True, slots=True)
-class NoisyStudy:
+class NoisyStudy(TracedStudy):
     """A job with noise; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: StatisticsParameters
@@ -113,17 +122,18 @@ class NoisyStudy:
 
         return with_precision(Preview.of(look), found)
 
-    def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
-    ) -> Estimate:
-        """Exact rounds and bytes; rows are not sent, so they do not matter."""
-        del key_bits
-        return estimate(self.parameters, schemas, recipients, rows, limits)
+    @property
+    def route(self) -> str:
+        """With the noise that is drawn."""
+        noise = self.parameters.noise.capitalize()
+        return f"local sums; joint discrete {noise} noise by oblivious transfer; open to recipients"
+
+    pace = PACE
+
+    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+        """Measured: by rows, and by the biased bits that noise is drawn from."""
+        bits = noisy.biased_bits(plan(self.parameters, schemas, counted=limits.minimum_group > 0))
+        return MEMORY.at(max(counts)) + _BIT_MEMORY * bits + _BATCH_BIT_MEMORY * min(bits, _BATCH_BITS)
 
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """The joint run, one side.
@@ -143,7 +153,7 @@ class NoisyStudy:
 
 
 @dataclass(frozen=True, slots=True)
-class ExactTablesStudy:
+class ExactTablesStudy(TracedStudy):
     """A job without noise; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: StatisticsParameters
@@ -213,17 +223,13 @@ class ExactTablesStudy:
 
         return Preview.of(look)
 
-    def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
-    ) -> Estimate:
-        """Exact rounds and bytes where no cell is withheld; rows are not sent, so they do not matter."""
-        del key_bits
-        return estimate(self.parameters, schemas, recipients, rows, limits)
+    route = "local sums; each side's part opened to recipients as far as its limits allow"
+    pace = PACE
+
+    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+        """Measured, by rows."""
+        del schemas, limits
+        return MEMORY.at(max(counts))
 
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """The joint run, one side.

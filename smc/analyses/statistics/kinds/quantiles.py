@@ -42,7 +42,6 @@ from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
 from smc.secret import argmin, msb, mux
 from smc.secret.bounds import Bounds
 from smc.secret.distribution import Distribution
@@ -156,16 +155,6 @@ class Quantile(Statistic):
         scores = kept[0] + kept[1] - noise.reshape(groups * len(_CHOICES), -1)
         places, _ = argmin.least(session, scores, self._scores)
         return places.reshape(groups, len(_CHOICES))
-
-    def combine_cost(self, groups: int) -> Cost:
-        """The exact cost of `combine`."""
-        rows = groups * len(_CHOICES)
-        count = 2 * rows * self.candidates
-        return (
-            msb.cost_nonnegative(count, self._misses(self.maximum_rows))
-            + mux.cost(count)
-            + argmin.cost(rows, self.candidates, self._scores)
-        )
 
     def exact(self, entries: Ints) -> Ints:
         """The places that have the least miss, all three for the quantile itself."""

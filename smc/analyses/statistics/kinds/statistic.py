@@ -25,7 +25,6 @@ from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.loss import Loss
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
 from smc.secret.distribution import Distribution, decimal
 from smc.secret.gaussian import DiscreteGaussian
 from smc.secret.laplace import DiscreteLaplace
@@ -186,11 +185,6 @@ class Statistic(ABC):
         """
         del session
         return own.view(np.uint64) + noise
-
-    def combine_cost(self, groups: int) -> Cost:
-        """The exact cost of `combine`."""
-        del groups
-        return Cost()
 
     def exact(self, entries: Ints) -> Ints:
         """What would be opened without noise.

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from smc.analyses.disclosure.figures import Noisy
-from smc.analyses.disclosure.noisy_groups import withhold_cost
 from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.statistic import Result, Word
@@ -20,10 +19,9 @@ from smc.analyses.studies.totals import SummedRows
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.protocols.coins import TOSS_COST, toss
+from smc.protocols.coins import toss
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.secret import noise, opening
+from smc.secret import noise
 from smc.secret.bounds import LIMIT, Bounds
 from smc.secret.distribution import Distribution
 from smc.secret.ints import SecretInts
@@ -214,28 +212,9 @@ def results(
     return found
 
 
-def noise_cost(plans: Sequence[Planned]) -> Cost:
-    """The exact cost of `noisy_words`, without the set-up of oblivious transfer."""
-    total = noise.cost(_distributions(plans))
-    for planned in plans:
-        total += planned.statistic.combine_cost(len(planned.groups))
-    return total
-
-
 def biased_bits(plans: Sequence[Planned]) -> int:
     """From how many biased bits the noise is drawn."""
     return noise.biased_bits(_distributions(plans))
-
-
-def seed_cost(plans: Sequence[Planned]) -> Cost:
-    """The exact cost of `simulation_seed`."""
-    return TOSS_COST if _simulate(plans) else Cost()
-
-
-def opening_cost(plans: Sequence[Planned], least: int, recipients: frozenset[Role]) -> Cost:
-    """The exact cost of `opened`, without what the gate sends."""
-    total = withhold_cost(_counts(plans), least) if least else Cost()
-    return total + opening.cost(sum(planned.words for planned in plans), recipients)
 
 
 def _simulate(plans: Sequence[Planned]) -> bool:

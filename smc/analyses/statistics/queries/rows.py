@@ -55,7 +55,7 @@ class LocalRows:
         count = lengths.pop()
         check_count(parameters, count)
         if persons is None:
-            return cls(used, np.arange(count), count).meeting(where)
+            return cls(used, np.arange(count, like=next(iter(used.values()), None)), count).meeting(where)
         numbers = np.unique(persons, return_inverse=True)[1]
         rows = cls(used, numbers, count).meeting(where)
         if parameters.noise == "none":

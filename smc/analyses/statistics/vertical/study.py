@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
@@ -13,20 +13,28 @@ from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.checks import check, check_side, precision_of
-from smc.analyses.statistics.vertical.cost import estimate
+from smc.analyses.statistics.vertical.likely import assumed
 from smc.analyses.statistics.vertical.reference import reference
-from smc.analyses.statistics.vertical.run import Brought, run
+from smc.analyses.statistics.vertical.run import Brought, planned, run
+from smc.analyses.statistics.vertical.sums import FeatureLayout
+from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.estimates import Pace
 from smc.analyses.studies.facts import Facts, RowBounds
+from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
-from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.study import Leakage, Preview
+from smc.analyses.studies.traced import TracedStudy
 from smc.forms import Role
 from smc.protocols.session import Session
 
+_FEATURE_MEMORY: Final = 64
+_FEATURE_BIT_MEMORY: Final = 3
+
 
 @dataclass(frozen=True, slots=True)
-class VerticalStudy:
+class VerticalStudy(TracedStudy):
     """A job; see `smc.analyses.studies.study.Study` for what its methods say.
 
     Attributes:
@@ -113,17 +121,25 @@ class VerticalStudy:
 
         return with_precision(Preview.of(look), found)
 
-    def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
-    ) -> Estimate:
-        """Exact rounds and bytes of a run that no limit stops."""
-        del key_bits
-        return estimate(self.parameters, self.vertical, schemas, recipients, rows, limits)
+    route = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
+    pace = Pace(0.07, byte=6.2e-9, numpy=1.2)
+
+    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+        """Measured: by rows, and by the features of the party that does not own the table of keys."""
+        del limits
+        plans = planned(self.parameters, schemas, counts_matches=False, counts_groups=False)
+        wanted = [pair for each in plans for pair in pairs(each, self.vertical.alice)]
+        features = max(
+            sum(_FEATURE_MEMORY + _FEATURE_BIT_MEMORY * feature.span_bits for feature in layout)
+            for layout in (FeatureLayout.of(wanted, owner).other_bounds for owner in Role)
+        )
+        return Memory(20 * MEBI, 400 + features).at(max(counts))
+
+    def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
+        """Keys are texts, and values as the queries would have them, as far as it is not known."""
+        values = (*self.vertical.alice, *self.vertical.bob)
+        found = {name: schemas.get(name) or assumed(name, self.parameters.queries) for name in values}
+        return {**dict.fromkeys(self.vertical.match.columns, Schema("text")), **schemas, **found}
 
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """The joint run, one side; see `smc.analyses.statistics.vertical.run` for what it raises."""

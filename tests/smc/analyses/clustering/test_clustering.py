@@ -11,7 +11,7 @@ import pytest
 from smc.analyses.clustering.program import Program
 from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.study import CLUSTERING
-from smc.analyses.clustering.table import SecretTable, Shape, cost_products
+from smc.analyses.clustering.table import SecretTable, Shape
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.fixed_point import DeclaredRange
@@ -34,7 +34,6 @@ from tests.smc.analyses.clustering_runs import (
     STATED,
     TENTHS,
     blobs,
-    declared_cost,
     integers,
     joint,
     named,
@@ -46,6 +45,7 @@ from tests.smc.analyses.clustering_runs import (
     text,
     watched,
 )
+from tests.support.costs import stated
 from tests.support.grids import crossed, grid
 
 ALICE, BOB = frozenset({Role.ALICE}), frozenset({Role.BOB})
@@ -56,7 +56,7 @@ def check(study, alice, bob, recipients=BOTH):
     outcomes, channels = watched(study, alice, bob, recipients)
     for found, expected in zip(outcomes, plain(study, alice, bob, recipients), strict=True):
         assert found.tables == expected.tables
-    declared = declared_cost(study, alice, bob, recipients)
+    declared = stated(study, alice, bob, recipients)
     assert tuple(channel.traffic.sent for channel in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert max(channel.traffic.rounds for channel in channels) == declared.rounds
     return outcomes
@@ -97,7 +97,7 @@ def test_every_layout_by_lattice_encryption(layout, start, monkeypatch):
         assert None not in plans
         return
     _, channels = watched(study, *sides(layout))
-    declared = declared_cost(study, *sides(layout))
+    declared = stated(study, *sides(layout))
     assert tuple(channel.traffic.sent for channel in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert {plan is None for plan in plans} == {True, False}
 
@@ -117,7 +117,7 @@ def test_every_layout_with_encrypted_sums(layout, start, monkeypatch):
         check(study, *sides(layout))
         return
     _, channels = watched(study, *sides(layout))
-    declared = declared_cost(study, *sides(layout))
+    declared = stated(study, *sides(layout))
     assert tuple(channel.traffic.sent for channel in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert max(channel.traffic.rounds for channel in channels) == declared.rounds
 
@@ -138,10 +138,11 @@ def test_large_tables_are_multiplied_by_lattice_encryption():
     shapes = [Shape.of(parsed().parameters, scaled, rows, rows) for rows in (10, 50_000)]
     assert [shape.lattice(2, scaled.width) is not None for shape in shapes] == [False, True]
     assert shapes[1].lattice(1, 64) is None
+    plan = shapes[1].lattice(2, scaled.width)
     sent = [
         cost.alice_bytes + cost.bob_bytes
         for cost in (
-            cost_products(shapes[1], 2, scaled.width, first=False),
+            plan.cost(),
             repeated.cost(*map(shapes[1].entries, Role), (2, 2), scaled.width, first=False),
         )
     ]
@@ -235,7 +236,7 @@ def test_starts_find_what_is_there(layout, start):
     real = sorted(zip(*(found["centres"][name] for name in NAMES), strict=True))
     for centre, expected in zip(real, sorted((values[::12] / 10).tolist()), strict=True):
         assert centre == pytest.approx(expected, abs=0.03)
-    declared = declared_cost(study, *data)
+    declared = stated(study, *data)
     assert channels[0].traffic.sent == declared.alice_bytes
     assert channels[1].traffic.sent == declared.bob_bytes
 
@@ -247,7 +248,7 @@ def test_a_uniform_start_lies_within_the_bounds():
     centres = np.array([named(outcomes[0])["centres"][name] for name in NAMES])
     assert (np.abs(centres) <= 50.0001).all()
     assert len(np.unique(centres[0])) > 30  # all but one cluster stay empty and keep where they started
-    declared = declared_cost(study, table(values[:20]), table(values[20:]))
+    declared = stated(study, table(values[:20]), table(values[20:]))
     assert channels[0].traffic.sent == declared.alice_bytes
 
 

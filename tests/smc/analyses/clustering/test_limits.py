@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.disclosure.clusters import Way, cost_withheld, plain_fails, plain_withheld, withheld
+from smc.analyses.disclosure.clusters import Way, plain_fails, plain_withheld, withheld
 from smc.analyses.disclosure.limits import Limits
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts
 from smc.secret.masks import MaskedWords
+from smc.tracing.session import trace
 from tests.smc.analyses.clustering_runs import (
     BASE,
     BOTH,
@@ -25,7 +26,6 @@ from tests.smc.analyses.clustering_runs import (
     SPLIT,
     STATED,
     blobs,
-    declared_cost,
     integers,
     joint,
     named,
@@ -36,6 +36,7 @@ from tests.smc.analyses.clustering_runs import (
 )
 from tests.smc.secret.secret_runs import tight
 from tests.support import openings
+from tests.support.costs import stated
 
 PART = st.tuples(st.integers(0, 12), st.sampled_from([0, 0, 0, 3])).map(lambda part: (part[0], sum(part)))
 """Persons and rows of a side in a cluster; some rows are about persons whose first row lies elsewhere."""
@@ -81,9 +82,20 @@ def test_the_rule_on_secret_sizes(ways, minimum):
 
     (found, alice), (_, bob) = run_pair(side, side)
     assert (found == plain_withheld(ways, minimum)).all()
-    declared = SETUP_COST + cost_withheld(2, parts, clusters, most, minimum)
-    opened = (clusters + 7) // 8
-    assert (alice.sent, bob.sent) == (declared.alice_bytes + opened, declared.bob_bytes + opened)
+
+    def traced(session):
+        session.oblivious.setup()
+        counts = [
+            SecretInts.from_shares(session, session.random.words(clusters), Bounds(0, most)) for _ in flat
+        ]
+        secret = [
+            Way(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
+            for found in (counts[: 2 * parts], counts[2 * parts :])
+        ]
+        withheld(secret, minimum, None).reveal()
+
+    stated = trace(traced)
+    assert (alice.sent, bob.sent) == (stated.alice_bytes, stated.bob_bytes)
 
 
 def test_a_side_with_few_persons_in_a_large_cluster_is_protected():
@@ -132,7 +144,7 @@ def test_small_clusters_and_those_that_shield_them_are_withheld():
     assert second["labels"]["cluster"] == [None] * 10 + [2] * 30 + [None] * 4
     assert first["fit"]["inertia"] == [None]
     assert any("withheld" in note for note in outcomes[0].notes)
-    declared = declared_cost(study, table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5))
+    declared = stated(study, table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5))
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert channels[0].traffic.rounds == declared.rounds
 
@@ -166,7 +178,7 @@ def test_either_side_may_know_the_persons_of_common_rows(role):
     study = parsed(BASE + SPLIT + STATED)
     outcomes, channels = watched(study, alice, bob, limits=Limits(minimum_group=5))
     assert named(outcomes[0])["centres"]["size"] == [None, 30, None]
-    declared = declared_cost(study, alice, bob, limits=Limits(minimum_group=5))
+    declared = stated(study, alice, bob, limits=Limits(minimum_group=5))
     assert channels[0].traffic.sent == declared.alice_bytes
 
 

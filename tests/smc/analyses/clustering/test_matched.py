@@ -7,11 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from smc.analyses.clustering import matched, privacy
-from smc.analyses.clustering.cost import run_cost
-from smc.analyses.clustering.scaled import scaled_columns
-from smc.analyses.clustering.sides import check_sides, cost_agree
-from smc.analyses.clustering.table import Shape
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.analyses.studies.runner import run_study
@@ -36,6 +31,7 @@ from tests.smc.analyses.clustering_runs import (
     table,
     watched,
 )
+from tests.support.costs import stated
 from tests.support.grids import crossed
 from tests.support.studies import changed
 
@@ -69,22 +65,12 @@ def sent(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     return [channel.sent for channel in watched(study, alice, bob, recipients, limits)[1]]
 
 
-def declared(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
-    schemas = [{name: column.schema for name, column in data.items()} for data in (alice, bob)]
-    scaled = scaled_columns(study.parameters, check_sides(study.parameters, *schemas))
-    shape = Shape.of(study.parameters, scaled, len(alice["id"]), len(bob["id"]))
-    total = cost_agree(study.parameters) + matched.cost(study.parameters, shape, limits)
-    return total + run_cost(
-        study.parameters, shape, recipients, limits, privacy.plan(study.parameters, scaled)
-    )
-
-
 def check(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """Demand that the joint run agrees with its twin and costs what is declared; both outcomes."""
     outcomes, channels = watched(study, alice, bob, recipients, limits)
     for found, expected in zip(outcomes, plain(study, alice, bob, recipients), strict=True):
         assert found.tables == expected.tables
-    total: Cost = declared(study, alice, bob, recipients, limits)
+    total: Cost = stated(study, alice, bob, recipients, limits)
     assert tuple(channel.traffic.sent for channel in channels) == (total.alice_bytes, total.bob_bytes)
     assert max(channel.traffic.rounds for channel in channels) == total.rounds
     return outcomes
@@ -167,7 +153,7 @@ def test_a_random_start_takes_rows_that_match():
     for cluster in range(3):
         assert [found[name][cluster] for name in NAMES] == pytest.approx(row, abs=0.2)
     assert found["size"] == [1, 0, 0]
-    declared_rounds = declared(job('start = "random"\n'), alice, bob).rounds
+    declared_rounds = stated(job('start = "random"\n'), alice, bob).rounds
     assert max(channel.traffic.rounds for channel in channels) == declared_rounds
 
 
@@ -283,7 +269,7 @@ def test_the_estimate_is_what_a_run_of_both_costs():
     alice, bob = tables(30, 30, 10)
     schemas = {name: column.schema for data in (alice, bob) for name, column in data.items()}
     estimate = job().cost(schemas, BOTH, 30, 2048, NO_LIMITS)
-    total = declared(job(), alice, bob)
+    total = stated(job(), alice, bob)
     assert (estimate.rounds, estimate.alice_bytes) == (total.rounds, total.alice_bytes)
 
 
@@ -295,7 +281,7 @@ def test_noisy_sizes_are_those_of_the_matches_and_noise():
     assert first == second
     assert set(first) == {"centres"}
     exact = named(joint(changed(given, epsilon=None), alice, bob)[0])
-    total = declared(given, alice, bob)
+    total = stated(given, alice, bob)
     assert max(channel.traffic.rounds for channel in channels) == total.rounds
     distribution = DiscreteLaplace.of(Fraction(3, 8))
     differences = np.array(first["centres"]["size"]) - exact["centres"]["size"]

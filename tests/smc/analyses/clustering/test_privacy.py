@@ -21,7 +21,6 @@ from tests.smc.analyses.clustering_runs import (
     HORIZONTAL,
     SPLIT,
     blobs,
-    declared_cost,
     joint,
     named,
     parsed,
@@ -31,6 +30,7 @@ from tests.smc.analyses.clustering_runs import (
     watched,
 )
 from tests.support import openings
+from tests.support.costs import stated
 from tests.support.studies import changed
 
 MISS = Fraction(1, 10**7)
@@ -124,7 +124,7 @@ def test_cost_is_as_declared(layout):
     recipients = frozenset({Role.BOB})
     outcomes, channels = watched(study, *data, recipients)
     assert not outcomes[0].tables
-    declared = declared_cost(study, *data, recipients)
+    declared = stated(study, *data, recipients)
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert max(c.traffic.rounds for c in channels) == declared.rounds
     opened = [kind for c in channels for kind, _ in c.sent if kind in openings.OPENINGS]

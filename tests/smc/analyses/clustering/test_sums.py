@@ -30,7 +30,6 @@ from tests.smc.analyses.clustering_runs import (
     SPLIT,
     STATED,
     blobs,
-    declared_cost,
     integers,
     joint,
     named,
@@ -40,6 +39,7 @@ from tests.smc.analyses.clustering_runs import (
     table,
     watched,
 )
+from tests.support.costs import stated
 from tests.support.grids import grid
 from tests.support.seeds import seeded
 
@@ -362,7 +362,7 @@ def test_what_the_limits_cost(name, limits):
         matched.check(study, alice, bob, limits=limits)
         return
     _, channels = watched(study, alice, bob, limits=limits)
-    declared = declared_cost(study, alice, bob, BOTH, limits)
+    declared = stated(study, alice, bob, BOTH, limits)
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert max(c.traffic.rounds for c in channels) == declared.rounds
 

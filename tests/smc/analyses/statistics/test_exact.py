@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.tables import refusal, suppressed
-from smc.analyses.statistics.horizontal.cost import run_cost
 from smc.analyses.statistics.horizontal.exact import MARGIN, Tables
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import PERSONS, Column, Schema
@@ -173,7 +172,7 @@ def test_it_says_that_it_is_exact():
 @pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.ALICE})])
 def test_cost_without_limits_is_as_declared(recipients):
     study = job(*QUERIES)
-    declared = run_cost(study.parameters, SCHEMAS, recipients)
+    declared = study.cost(SCHEMAS, recipients, 60, 2048, NO_LIMITS)
     for data in (table(30), table(0)):
         sent = traffic(study, data, table(3), recipients)
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
@@ -187,7 +186,7 @@ def test_cost_under_limits_is_as_declared(name, limits):
     group, spread = np.repeat(np.arange(4), 24), np.tile(np.arange(24), 4)
     data = columns(age=10 + 5 * spread, weight=100 * spread, group=group)
     few = {**data, PERSONS: Column(np.array([*[0] * 24, *range(1, 73)]), PEOPLE)}
-    declared = run_cost(job(name).parameters, SCHEMAS, BOTH, limits)
+    declared = job(name).cost(SCHEMAS, BOTH, 96, 2048, limits)
     for theirs in (data, few) if name.endswith("by") and name != "histogram by" else (data,):
         sent = traffic(job(name), data, theirs, BOTH, limits)
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.statistics.horizontal.cost import run_cost
 from smc.analyses.studies.columns import Column, Schema
 from smc.analyses.studies.runner import run_study
 from smc.channel.channel import Channel
@@ -162,19 +161,11 @@ def test_cost_is_as_declared(recipients):
         return run
 
     alice, bob = run_pair(side(table(50)), side(table(1)))
-    declared = run_cost(parsed().parameters, SCHEMAS, recipients)
+    declared = parsed().cost(SCHEMAS, recipients, 60, 2048, NO_LIMITS)
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert max(alice.rounds, bob.rounds) == declared.rounds
     # Alice sends last before the opening, so hers needs no round of its own
     assert declared.rounds == (12 if recipients == {Role.BOB} else 13)
-
-
-@pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.BOB})])
-def test_estimate_is_the_exact_cost(recipients):
-    declared = run_cost(parsed().parameters, SCHEMAS, recipients)
-    estimate = parsed().cost(SCHEMAS, recipients, 500, 3072, NO_LIMITS)
-    assert (estimate.alice_bytes, estimate.bob_bytes) == (declared.alice_bytes, declared.bob_bytes)
-    assert estimate.rounds == declared.rounds
 
 
 def test_empty_sides():

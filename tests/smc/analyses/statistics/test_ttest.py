@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.statistics.analysis import STATISTICS
-from smc.analyses.statistics.horizontal.cost import run_cost
 from smc.analyses.statistics.kinds.draws import chi_squares, noise_like, normals
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical, two_sided
 from smc.analyses.statistics.plans import noisy
@@ -173,7 +172,7 @@ def test_the_seed_is_tossed_before_the_gate_whoever_receives(monkeypatch, recipi
 
     sent = run_pair(side(drawn(50)), side(drawn(20)))
     assert events == {role: ["seed", "gate"] for role in Role}
-    cost = run_cost(parsed().parameters, SCHEMAS, recipients)
+    cost = parsed().cost(SCHEMAS, recipients, 60, 2048, NO_LIMITS)
     assert (sent[0].sent, sent[1].sent) == (cost.alice_bytes, cost.bob_bytes)
     assert max(each.rounds for each in sent) == cost.rounds
 

@@ -16,7 +16,6 @@ from smc.analyses.statistics.plans import noisy
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.statistics.vertical import sums as vertical_sums
-from smc.analyses.statistics.vertical.cost import run_cost
 from smc.analyses.statistics.vertical.run import Brought, planned
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import Column, Schema
@@ -41,6 +40,7 @@ from tests.smc.analyses.vertical_runs import (
     tables,
     traffic,
 )
+from tests.support.costs import stated
 from tests.support.studies import changed
 
 ALICE, BOB = Role.ALICE, Role.BOB
@@ -248,7 +248,7 @@ def test_traffic_is_as_declared(monkeypatch, limits, counts, recipients):
     pass_all_tests(monkeypatch)
     study = job(KINDS["correlation"], KINDS["median"], KINDS["crosstab"], KINDS["sum by"])
     found = traffic(study, *tables(*counts, 20), recipients, limits)
-    cost = run_cost(study.parameters, study.parameters.vertical, SCHEMAS, recipients, counts, limits)
+    cost = stated(study, *tables(*counts, 20), recipients, limits)
     assert (found[0].sent, found[1].sent) == (cost.alice_bytes, cost.bob_bytes)
     assert max(each.rounds for each in found) == cost.rounds
 
@@ -268,9 +268,9 @@ def test_sizes_depend_on_row_counts_only():
 
 def test_estimates_are_exact_with_all_declarations_and_work_without():
     study = job(*KINDS.values())
-    exact = run_cost(study.parameters, study.parameters.vertical, SCHEMAS, BOTH, (50, 50))
-    given = study.cost(SCHEMAS, BOTH, 50, 2048, NO_LIMITS)
-    assert (given.rounds, given.alice_bytes) == (exact.rounds, exact.alice_bytes)
+    exact = study.cost(SCHEMAS, BOTH, 50, 2048, NO_LIMITS)
+    found = traffic(study, *tables(50, 50, 20))
+    assert (max(each.rounds for each in found), found[0].sent) == (exact.rounds, exact.alice_bytes)
     for schemas in SIDES:
         guess = study.cost(schemas, BOTH, 50, 2048, NO_LIMITS)
         assert 0.2 < guess.alice_bytes / exact.alice_bytes < 5

@@ -13,18 +13,15 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.matching.vectors import inner_products
-from smc.analyses.matching.vectors import pairs as vector_pairs
 from smc.analyses.matching.vectors.parameters import parse
 from smc.analyses.matching.vectors.scores import VectorMeasure
 from smc.analyses.matching.vectors.study import VectorStudy
 from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.estimates import sized
 from smc.analyses.studies.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.exchange.row_counts import counts_cost
-from smc.protocols.transfer_costs import SETUP_COST
-from smc.secret import opening
 from tests.smc.analyses.clustering_runs import Watched, integers
 from tests.support import openings
 
@@ -89,10 +86,8 @@ def pairs(first, second):
 
 
 def declared_cost(study, alice, bob, recipients=BOTH):
-    measure = VectorMeasure.of(study.parameters, SCHEMAS)
-    bits = alice * bob * max(1, study.parameters.nearest)
-    total = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, alice, bob)
-    return total + opening.cost_bits(bits, recipients)
+    with sized(alice, bob):
+        return study.cost(SCHEMAS, recipients, alice, 2048, NO_LIMITS)
 
 
 @pytest.mark.parametrize("text", EVERY)

@@ -1,0 +1,17 @@
+"""What a study states that a run over two tables takes."""
+
+from __future__ import annotations
+
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.studies.estimates import sized
+from smc.forms import Role
+
+BOTH = frozenset(Role)
+
+
+def stated(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+    """The estimate by the declarations of both sides, for as many rows as they have."""
+    schemas = {name: each.schema for data in (alice, bob) for name, each in data.items() if name[0] != "@"}
+    rows = [len(next(iter(data.values()))) for data in (alice, bob)]
+    with sized(*rows):
+        return study.cost(schemas, recipients, max(rows), 2048, limits)
