@@ -144,6 +144,23 @@ def direct(name: str) -> Kind | None:
     return next((kind for kind in kinds_of(name) if kind.is_direct), None)
 
 
+@cache
+def label_words() -> Mapping[str, frozenset[str]]:
+    """The single words of the table by language, of those with Latin letters."""
+    path = resources.files(__package__).joinpath("column_words.toml")
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {
+        language: frozenset(
+            folded(word)
+            for one in document.values()
+            for word in one.get(language, ())
+            if word.isalpha() and len(word) >= _SHORTEST
+        )
+        for language in LANGUAGES
+        if language != "ja"
+    }
+
+
 def _found(pieces: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     """Where words of the table stand among the pieces of a name: first and last piece, and the kind."""
     words, count = _table()[1], len(pieces)
@@ -230,10 +247,11 @@ def _joined(pieces: Iterable[str]) -> str:
 def _pieces(name: str) -> tuple[str, ...]:
     """The words and numbers of a name, folded."""
     text = _CHANGE.sub(" ", unicodedata.normalize("NFKC", name))
-    return tuple(_folded(piece) for piece in _PIECE.findall(text))
+    return tuple(folded(piece) for piece in _PIECE.findall(text))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Letters without case and accents, and umlauts as one letter, as words of the table are compared."""
     split = unicodedata.normalize("NFKD", text.casefold())
     return _SPELT_OUT.sub("", "".join(one for one in split if not unicodedata.combining(one)))
 
