@@ -116,7 +116,6 @@ def anonymize(
     from anonymizer.gate.recording import Recording
     from anonymizer.pipelines.spec import read as read_spec
     from anonymizer.report.assessment import Question
-    from anonymizer.report.cautions import cautions
     from anonymizer.tables import files
     from anonymizer.utility.objectives import Learning
 
@@ -150,10 +149,11 @@ def anonymize(
         gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
         warnings = (
             *gate.warnings,
-            *cautions(original, release, assessment, pipeline, seed),
+            *_cautions(spec, original, release, assessment, pipeline, seed),
             *files.formulas(release, output_path),
             *recording.warnings,
             *ledger.losses,
+            *ledger.strangers(output_path),
         )
         done, lines = _summary(data, output_path, spec, len(original), len(release), release.names)
         done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
@@ -219,6 +219,21 @@ def _assessed(
         return assess(original, release, pipeline, question, progress)
 
 
+def _cautions(
+    spec: Spec,
+    original: Table,
+    release: Table,
+    assessment: Assessment | None,
+    pipeline: Pipeline,
+    seed: int | None,
+) -> tuple[str, ...]:
+    from anonymizer.gate.wording import persons_in_wording
+    from anonymizer.report.cautions import cautions
+
+    found = cautions(original, release, assessment, pipeline, seed)
+    return (*found, *persons_in_wording(spec, original))
+
+
 def _of_release(made: Release) -> dict[str, Any]:
     """What was changed and what is promised, as JSON values."""
     from anonymizer.risk.class_risk import class_risk
@@ -270,11 +285,13 @@ def _by_chunks(
     ledger = ledger_of(data, ledger_path)
     check_distinct_paths(data, spec_path, output_path, manifest_path(output_path), ledger.path)
     gate = Gate(keep_order=keep_order, accept=spec.accept)
+    strangers = ledger.strangers(output_path)
     with ledger.opened() as held:
         done = stream(spec, data, output_path, rows, gate, held)
     warnings = (
         *done.warnings,
         *ledger.losses,
+        *strangers,
         *of_names(spec.roles, spec.hierarchies, done.names, done.columns),
         "By chunks no risk is measured. Make a report on a part of the rows, or with `duetto risk`.",
         "Rows are shuffled within chunks only: in which part of the file a person is stays visible.",

@@ -56,17 +56,19 @@ class RecordsShown:
         """Check before long work where the file would lie.
 
         Raises:
-            FileError: it cannot be written, or would lie beside the release.
+            FileError: it cannot be written, or would lie beside the release or below its folder.
         """
         from anonymizer.errors import FileError
 
         if self.path is None:
             return
         check_writable(self.path)
-        folder = self.path.resolve().parent
-        if folder == output.resolve().parent and folder != data.resolve().parent:
+        folder, released, source = (place.resolve().parent for place in (self.path, output, data))
+        # whoever gives the folder of the release away gives away what is below it too
+        beside_source = source.is_relative_to(released) and folder.is_relative_to(source)
+        if folder.is_relative_to(released) and not beside_source:
             raise FileError(
-                f"{self.path} holds personal data and would lie beside the release.",
+                f"{self.path} holds personal data and would lie beside the release, or below its folder.",
                 "Name a file in another folder, such as that of the original.",
             )
 

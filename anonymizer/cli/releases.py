@@ -101,7 +101,7 @@ def releases(
             held.withdraw(source, withdraw, why)
     history = ledger.history(source)
     values, lines = _listed(history, ledger)
-    warnings = [*ledger.losses, *_warnings(history)]
+    warnings = [*ledger.losses, *ledger.strangers(), *_warnings(history)]
     if verify:
         found, said, wrong = _verified(history, ledger)
         values |= found

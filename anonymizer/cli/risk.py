@@ -148,15 +148,10 @@ def _among(table: Table, spec: Spec) -> Table:
 
 def _declared(path: Path) -> Spec:
     """Roles and hierarchies: a specification without steps is one that takes the identifiers out."""
-    import tomllib
-
-    from anonymizer.errors import FileError
     from anonymizer.pipelines.spec import parse
+    from anonymizer.schema.documents import document_of
 
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise FileError(f"{path} cannot be read as TOML: {problem}.", "Check the file.") from None
+    document = document_of(path)
     if not {"roles", "steps", "hierarchies", "csv"} & set(document):
         document = {"roles": document}
     return parse({"steps": [{"method": "drop-identifiers"}], **document}, path.parent, path.name)

@@ -50,14 +50,12 @@ def _edit(spec: Path, step: str | None, edit: _Editing, done: str, then: str, as
 
     from anonymizer.errors import FileError
     from anonymizer.tables import files
+    from commons.settings.toml import text_of
 
     # what a link names is changed, not the link
     path = spec.resolve()
     files.regular(path)
-    try:
-        text, mode = path.read_bytes().decode("utf-8"), path.stat().st_mode
-    except (OSError, UnicodeDecodeError) as problem:
-        raise FileError(f"{spec} cannot be read: {type(problem).__name__}.", "Check the path.") from None
+    text, mode = text_of(path, FileError), path.stat().st_mode
     found = edit(text, path.parent, spec.name, step)
     files.write_text(found.text, path)
     path.chmod(mode & 0o7777)

@@ -17,7 +17,7 @@ from anonymizer.gate.finding import Finding
 from anonymizer.gate.recording import Recording
 from anonymizer.gate.staging import Staging, staging
 from anonymizer.releases.acceptance import Acceptance
-from anonymizer.releases.manifest import Manifest, digest
+from anonymizer.releases.manifest import ENDING, Manifest, digest
 from anonymizer.releases.release import Release
 from anonymizer.tables import files
 from anonymizer.tables.dialect import Dialect
@@ -141,7 +141,7 @@ class Gate:
 
 def manifest_path(path: Path) -> Path:
     """Where the manifest of a release lies."""
-    return path.with_name(f"{path.name}.manifest.json")
+    return path.with_name(f"{path.name}{ENDING}")
 
 
 def beside(path: Path, word: str) -> Path:
@@ -169,9 +169,13 @@ def publish(
     """Put the tables of a release, its manifest and pages about it into their places; record it just before.
 
     Returns:
-        The manifest with the digests of the tables.
+        The manifest with the digests of the tables and the number of the record.
     """
-    manifest = replace(manifest, files={wanted.name: digest(place) for wanted, place in places.items()})
+    manifest = replace(
+        manifest,
+        files={wanted.name: digest(place) for wanted, place in places.items()},
+        record={} if recording is None else recording.reference,
+    )
     made: Mapping[Path, Page] = {manifest_path(path): Manifest.to_json, **(pages or {})}
     for wanted, page in made.items():
         staged.place(wanted).write_text(page(manifest), encoding="utf-8")

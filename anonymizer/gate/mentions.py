@@ -33,7 +33,7 @@ _FEW: Final = 20
 
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_UNCASED: Final = re.compile("[\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+UNCASED: Final = re.compile("[\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 """Scripts without capital letters, in which a name may stand without a space: Chinese, Japanese, Korean."""
 
 
@@ -46,14 +46,14 @@ class _Name:
 
     @classmethod
     def of(cls, value: str) -> _Name:
-        text = _folded(value).strip()
+        text = folded(value).strip()
         whole = text.casefold()
         parts = {whole} if len(whole) >= _LONG else set()
         words = set()
-        for run in _UNCASED.findall(text):
+        for run in UNCASED.findall(text):
             # of a name without a space the family name and the given name, mostly of two characters
             parts |= {run, run[:_SHORT], run[-_SHORT:]} if len(run) >= _SHORT else set()
-        for word in _WORD.findall(_UNCASED.sub(" ", whole)):
+        for word in _WORD.findall(UNCASED.sub(" ", whole)):
             if len(word) >= _LONG:
                 parts.add(word)
             elif len(word) >= _SHORT:
@@ -73,12 +73,12 @@ class _Text:
     @cached_property
     def folded(self) -> str:
         """Without differences of capitals, accents and widths."""
-        return _folded(self.cell).casefold()
+        return folded(self.cell).casefold()
 
     @cached_property
     def names(self) -> frozenset[str]:
         """Its short words with a capital letter, as names are written."""
-        found = _WORD.findall(_folded(self.cell))
+        found = _WORD.findall(folded(self.cell))
         return frozenset(word.casefold() for word in found if len(word) < _LONG and word[0].isupper())
 
 
@@ -125,7 +125,7 @@ def _is_category(column: ColumnView) -> bool:
     return _FEW * len(column.values) <= int((column.codes >= 0).sum())
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Letters of one width and without accents; the marks of kana stay."""
     if text.isascii():
         return text

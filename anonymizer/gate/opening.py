@@ -49,7 +49,7 @@ def opened(path: Path) -> tuple[Table, Manifest]:
             raise FileError(f"{place} cannot be read: {type(problem).__name__}.", _HINT) from None
         if digest(path) not in manifest.files.values():
             raise FileError(f"{place} is the manifest of another release than {path.name}.", _HINT)
-        if inside is not None and replace(manifest, files={}) != replace(inside, files={}):
+        if inside is not None and _fixed(manifest) != _fixed(inside):
             raise FileError(f"{place} was edited: the copy in {path.name} says otherwise.", _HINT)
     if manifest.rows != len(table):
         raise FileError(
@@ -66,6 +66,11 @@ def further(path: Path, dialect: Dialect) -> dict[str, Table]:
     """
     places = {SENSITIVE: beside(path, SENSITIVE)}
     return {word: files.table(place, dialect) for word, place in places.items() if place.is_file()}
+
+
+def _fixed(manifest: Manifest) -> Manifest:
+    """A manifest without what is known only when the table is written."""
+    return replace(manifest, files={}, record={})
 
 
 def _inside(path: Path) -> Manifest | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -40,6 +40,7 @@ class Recording:
         ledger: that is held until the files have their names.
         source: what the release is made of.
         history: what was released of it before.
+        reference: what the manifest says of its record, see `Manifest.record`.
         others: those releases that rest on classes and whose files stand, as an attacker has them.
         promises: what these have promised, in the same order.
         unread: why others of them could not be measured again, by the path of their main table.
@@ -52,6 +53,7 @@ class Recording:
     ledger: OpenLedger
     source: SourceTable
     history: History = field(repr=False)
+    reference: Mapping[str, Any] = field(default_factory=dict, repr=False)
     others: tuple[ReleasedRows, ...] = field(default=(), repr=False)
     promises: tuple[tuple[Guarantee, ...], ...] = field(default=(), repr=False)
     unread: tuple[tuple[str, str], ...] = ()
@@ -62,7 +64,7 @@ class Recording:
     @classmethod
     def of(cls, ledger: OpenLedger, source: SourceTable) -> Recording:
         """With the history of the table."""
-        return cls(ledger, source, ledger.history(source))
+        return cls(ledger, source, ledger.history(source), ledger.reference())
 
     def check(self, declared: PrivacyLoss | None) -> None:
         """Refuse by the parameters alone, before anything is drawn.
@@ -142,6 +144,15 @@ class Recording:
         if loss is not None and by_person and not _of_persons(release.guarantees):
             yield Finding(
                 "budget", None, _OF_ONE_ROW, "Write person and rows_per_person below [roles] again."
+            )
+        if self.history.limit is not None and self.bare:
+            yield Finding(
+                "uncovered",
+                None,
+                f"A limit of epsilon holds for this table, and {gathered(self.bare)} of this release have no "
+                "noise: what they tell is in no sum.",
+                "Take them out, or release them with noise or as a synthetic table; or accept it with the "
+                "reason why they may leave beside the limit.",
             )
         if self.joint is not None:
             promises = (release.guarantees, *self.promises)

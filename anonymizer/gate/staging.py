@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from anonymizer.errors import FileError
 
-_PREFIX: Final = ".duetto-"
+_PREFIX: Final = ".duetto-unpublished-"
 
 
 class Staging:
@@ -22,6 +24,7 @@ class Staging:
         self._wanted: dict[Path, Path] = {}
         self._folders: dict[Path, Path] = {}
         self._private: set[Path] = set()
+        self._locks: list[int] = []
 
     def place(self, path: Path, *, private: bool = False) -> Path:
         """Where to make a file that is to become `path`; it keeps its name and so its kind.
@@ -35,7 +38,7 @@ class Staging:
                 release may take the place of.
         """
         _replaceable(path)
-        self._wanted[path] = _beside(path)
+        self._wanted[path] = self._beside(path)
         if private:
             self._private.add(path)
         return self._wanted[path]
@@ -48,7 +51,7 @@ class Staging:
                 folder: a release never takes the place of other files.
         """
         _free(path)
-        place = _beside(path)
+        place = self._beside(path)
         try:
             place.mkdir()
         except OSError as problem:
@@ -66,6 +69,26 @@ class Staging:
         """Take away all that was not published."""
         for place in (*self._wanted.values(), *self._folders.values()):
             shutil.rmtree(place.parent, ignore_errors=True)
+        while self._locks:
+            os.close(self._locks.pop())
+
+    def _beside(self, path: Path) -> Path:
+        """A place of the same name in a new folder beside `path`, locked as long as this process uses it."""
+        try:
+            clear_stale(path.parent)
+            while True:
+                folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=path.parent))
+                with suppress(FileNotFoundError):
+                    lock = _locked(folder, wait=True)
+                    if lock is None or folder.exists():
+                        break
+                    os.close(lock)
+                # another process took it for a dead one's before it was locked
+        except OSError as problem:
+            raise FileError(f"{path} cannot be written: {problem.strerror}.", "Check the folder.") from None
+        if lock is not None:
+            self._locks.append(lock)
+        return folder / path.name
 
     def publish(self) -> None:
         """Move all files to their places, then folders; if one cannot be moved, all is put back.
@@ -119,12 +142,33 @@ def staging() -> Iterator[Staging]:
         staged.clear()
 
 
-def _beside(path: Path) -> Path:
-    """A place of the same name in a new folder beside `path`."""
+def clear_stale(folder: Path) -> None:
+    """Take away what runs that were killed have left in a folder: unpublished releases, unchecked.
+
+    Only folders of this account whose lock nobody holds: the system frees it when a process ends.
+    """
+    for place in sorted(folder.glob(f"{_PREFIX}*")):
+        try:
+            found = place.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+                continue
+            lock = _locked(place, wait=False)
+        except OSError:
+            continue
+        if lock is not None:
+            shutil.rmtree(place, ignore_errors=True)
+            os.close(lock)
+
+
+def _locked(folder: Path, *, wait: bool) -> int | None:
+    """The descriptor of a locked folder; None if another holds it, or the file system has no locks."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=path.parent)) / path.name
-    except OSError as problem:
-        raise FileError(f"{path} cannot be written: {problem.strerror}.", "Check the folder.") from None
+        fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
 
 
 def _opened_up(folder: Path) -> None:

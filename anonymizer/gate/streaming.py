@@ -17,6 +17,7 @@ from anonymizer.gate.finding import Finding
 from anonymizer.gate.gate import KEPT, Gate, publish
 from anonymizer.gate.recording import Recording
 from anonymizer.gate.staging import staging
+from anonymizer.gate.wording import persons_in_wording
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import Spec
 from anonymizer.releases.guarantee import ABOUT_CLASSES
@@ -133,7 +134,9 @@ def stream(
         manifest = publish(staged, {target: place}, manifest, target, recording=recording)
     columns = () if run.first is None else run.first.table.names
     names = () if run.first is None or run.first.original is None else run.first.original.names
-    warnings = (KEPT,) if gate.keep_order else ()
+    warnings: tuple[str, ...] = (KEPT,) if gate.keep_order else ()
+    if run.first is not None and run.first.original is not None:  # of a part of the rows
+        warnings += persons_in_wording(spec, run.first.original)
     return Streamed(run.read, run.released, columns, names, manifest, warnings)
 
 

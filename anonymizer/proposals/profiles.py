@@ -32,8 +32,10 @@ _LOOKED: Final = 5000
 _FEW: Final = 12
 _ICD_10: Final = re.compile(r"[A-Z][0-9][0-9A-Z](\.?[0-9A-Z]{1,4})?[+*!]?")
 _ICD_9: Final = re.compile(r"([0-9]{1,3}|E[0-9]{3}|V[0-9]{2})(\.[0-9]{1,2})?")
+_ATC: Final = re.compile(r"[A-DGHJL-NPRSV][0-9]{2}[A-Z]{2}[0-9]{2}")
+_LOINC: Final = re.compile(r"[0-9]{1,5}-[0-9]")
 _CODES: Final = 8
-"""Different values from which on a column may be one of codes of diseases."""
+"""Different values from which on a column may be one of medical codes."""
 _MOSTLY: Final = 0.95
 
 
@@ -80,10 +82,18 @@ class Profile:
 
     @property
     def is_medical_code(self) -> bool:
-        """Whether nearly all values have the form of codes of ICD-9 or ICD-10, some with a letter."""
+        """Whether nearly all values have the form of codes of diseases, drugs or laboratory tests.
+
+        Those of ICD-9 or ICD-10, some with a letter; of ATC; or of LOINC, with their check digits.
+        """
         texts = [text.strip().upper() for text in self.texts[:_LOOKED]]
+        if len(texts) < _CODES:
+            return False
+        for is_one in (_ATC.fullmatch, _is_loinc):
+            if sum(bool(is_one(text)) for text in texts) >= _MOSTLY * len(texts):
+                return True
         lettered = [text for text in texts if text[:1].isalpha()]
-        if len(texts) < _CODES or not lettered:
+        if not lettered:
             return False
         for form, least in ((_ICD_10, len(texts)), (_ICD_9, 1)):
             fit = sum(form.fullmatch(text) is not None for text in texts)
@@ -134,6 +144,15 @@ def together(table: Table, names: tuple[str, ...]) -> tuple[float, float]:
     cells = np.stack([table.codes(name).codes for name in names], axis=1)
     sizes = np.unique(cells, axis=0, return_counts=True)[1]
     return len(sizes) / max(1, len(table)), separation(sizes)
+
+
+def _is_loinc(text: str) -> bool:
+    """Whether a text is a number with its check digit by Luhn's algorithm, as codes of LOINC are."""
+    if not _LOINC.fullmatch(text):
+        return False
+    number, check = text.split("-")
+    doubled = [int(digit) * (1 + (place % 2 == 0)) for place, digit in enumerate(reversed(number))]
+    return (sum(one // 10 + one % 10 for one in doubled) + int(check)) % 10 == 0
 
 
 def _measurable(values: NDArray[Any]) -> bool:

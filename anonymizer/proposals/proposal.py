@@ -17,7 +17,7 @@ from anonymizer.gate.relations import same
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggested
 from anonymizer.proposals.profiles import Profile, profile, together
-from anonymizer.proposals.roles import Proposed, person_of, proposed
+from anonymizer.proposals.roles import Proposed, person_of, proposed, with_guesses
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -27,7 +27,7 @@ from commons.tabular.column_names import Role
 ROLES: Final[tuple[Role, ...]] = ("identifiers", "quasi_identifiers", "sensitive")
 K: Final = 5
 MAX_FREE: Final = 5
-"""Columns without a role from which on what they single out together is said."""
+"""Columns without a role, or with a guessed one, from which on what they single out together is said."""
 _CHOICES: Final = 100_000
 _SMALL: Final = 60
 
@@ -44,7 +44,7 @@ class Proposal:
         method: of the step that is proposed.
         k: of the step.
         rows: of the table.
-        loose: rows that the columns without a role, together, single out.
+        loose: rows that the columns without a role, or with a guessed one, together single out.
     """
 
     dialect: Dialect
@@ -64,12 +64,13 @@ class Proposal:
         return (*said, *([self._of_free()] if self._of_free() else []))
 
     def _of_free(self) -> str:
-        free = [one.profile.name for one in self.columns if not one.role]
+        free = _free(self.columns)
         if len(free) <= MAX_FREE or not self.loose:
             return ""
         return (
-            f"{len(free)} columns have no role and are released as they are; together they single out "
-            f"{self.loose:,} of {self.rows:,} rows. Give those a role that an attacker may know."
+            f"{len(free)} columns say nothing of their role and are released as they are; together they "
+            f"single out {self.loose:,} of {self.rows:,} rows. Name those among the quasi-identifiers that "
+            "an attacker may know."
         )
 
     def names(self, role: Role) -> list[str]:
@@ -118,7 +119,8 @@ def propose(table: Table, dialect: Dialect) -> Proposal:
         found = _proposal(table, dialect, columns)
         better = _corrected(table, found)
         if better == columns:
-            return found
+            # only now, as the gate asks less of sensitive columns than of those without a role
+            return replace(found, columns=with_guesses(columns))
         columns = better
 
 
@@ -135,7 +137,8 @@ def _copies(table: Table, profiles: Sequence[Profile]) -> dict[str, str]:
 
 
 def _profiles(columns: Sequence[Proposed], role: Role) -> list[Profile]:
-    return [one.profile for one in columns if one.role == role]
+    """The columns of a role, those of which it is a guess last."""
+    return [one.profile for one in sorted(columns, key=lambda one: one.is_guess) if one.role == role]
 
 
 def _proposal(table: Table, dialect: Dialect, columns: tuple[Proposed, ...]) -> Proposal:
@@ -154,8 +157,13 @@ def _proposal(table: Table, dialect: Dialect, columns: tuple[Proposed, ...]) -> 
         method=_method(table, tuple(one.name for one in quasi), hierarchies),
         k=max(2, min(K, len(table) // 2)),
         rows=len(table),
-        loose=_alone(table, [one.profile.name for one in columns if not one.role]),
+        loose=_alone(table, _free(columns)),
     )
+
+
+def _free(columns: Sequence[Proposed]) -> list[str]:
+    """The columns without a role, or with a guessed one."""
+    return [one.profile.name for one in columns if not one.role or one.is_guess]
 
 
 def _alone(table: Table, names: Sequence[str]) -> int:

@@ -20,6 +20,7 @@ _NONE: Final[Mapping[str, str]] = {}
 _DISTINCT: Final = 0.05
 _BATTERY: Final = 10
 """Values of columns that may belong to one battery, such as the states of a drug or the answers of a form."""
+_UNKNOWN: Final = "nothing says what it tells of a person"
 _REPEATED: Final = 2.0
 """Rows of a value on average, from which on texts repeat."""
 
@@ -32,11 +33,13 @@ class Proposed:
         profile: of the column.
         role: empty for none, and then it is released as it is.
         why: for people.
+        is_guess: whether nothing but the want of any other sign speaks for the role.
     """
 
     profile: Profile
     role: Role
     why: str
+    is_guess: bool = False
 
 
 def proposed(profiles: Sequence[Profile], copies: Mapping[str, str] = _NONE) -> list[Proposed]:
@@ -69,6 +72,18 @@ def proposed(profiles: Sequence[Profile], copies: Mapping[str, str] = _NONE) -> 
     return list(found.values())
 
 
+def with_guesses(columns: Sequence[Proposed]) -> tuple[Proposed, ...]:
+    """The columns, of which those that nothing speaks for or against are sensitive, as a guess.
+
+    They tell something of a person that nobody may know beforehand. Only what says how the table was made, or
+    is the same in every row, remains without a role.
+    """
+    return tuple(
+        one if one.role or one.why else replace(one, role="sensitive", why=_UNKNOWN, is_guess=True)
+        for one in columns
+    )
+
+
 def person_of(columns: Sequence[Proposed]) -> Profile | None:
     """The identifier that says whose a row is where persons have several rows; None if none seems to."""
     found = [
@@ -92,6 +107,7 @@ def _by_itself(profile: Profile) -> Proposed:
 def _role(profile: Profile) -> tuple[Role, str]:
     """The role of a column by itself, and why."""
     called = {kind.role for kind in kinds_of(profile.name)}
+    is_design = is_called(profile.name, "design") and not called - {""}
     is_key = is_called(profile.name, "identifier")
     is_date = profile.look == "date"
     is_known = is_date or bool(called & {"quasi_identifiers", "sensitive"})
@@ -112,10 +128,12 @@ def _role(profile: Profile) -> tuple[Role, str]:
             "identifiers",
             "holds texts that hardly repeat, which may name persons",
         ),
+        (is_date, "quasi_identifiers", "holds dates, which an attacker may know of a person"),
+        (is_design, "", "is called like what says how the table was made"),
         ("sensitive" in called, "sensitive", "is called like what an attacker wants to learn"),
-        (profile.is_medical_code, "sensitive", "holds codes like those of ICD-9 or ICD-10"),
+        (profile.is_medical_code, "sensitive", "holds medical codes, like those of ICD, ATC or LOINC"),
         (
-            "quasi_identifiers" in called or is_date,
+            "quasi_identifiers" in called,
             "quasi_identifiers",
             "is called like what an attacker may know of a person",
         ),

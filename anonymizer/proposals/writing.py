@@ -64,15 +64,20 @@ _SAID: Final[Mapping[Role, str]] = {
 }
 
 
+_GUESSED: Final = (
+    "PLEASE CHECK: nothing says what these are. Give those another role that an attacker may know."
+)
+
+
 def _roles(proposal: Proposal) -> str:
     lines = ["[roles]"]
     for role in filter(proposal.names, ROLES):
         lines += [f"# {_SAID[role]}", f"{role} = ["]
-        lines += [
-            f"    {_toml(one.profile.name)},  # {_comment(one)}"
-            for one in proposal.columns
-            if one.role == role
-        ]
+        for is_guess in (False, True):
+            found = [one for one in proposal.columns if one.role == role and one.is_guess == is_guess]
+            if found and is_guess:
+                lines.append(f"    # {_GUESSED}")
+            lines += [f"    {_toml(one.profile.name)},  # {_comment(one)}" for one in found]
         lines.append("]")
     if proposal.person is not None:
         one = proposal.person

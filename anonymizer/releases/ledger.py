@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ from typing import Any, Final, Self
 from anonymizer.errors import FileError, LedgerError, SpecError
 from anonymizer.releases.composition import PrivacyLoss, accumulated, loss_of
 from anonymizer.releases.guarantee import Guarantee
-from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.manifest import ENDING as MANIFEST_ENDING
+from anonymizer.releases.manifest import Manifest, named_record
 from anonymizer.releases.records import Record, RecordFile
 
 NAME: Final = "duetto-releases.jsonl"
@@ -29,6 +31,15 @@ LIMITED: Final = "limit"
 WITHDRAWN: Final = "withdrawn"
 
 _ROUNDING: Final = 1e-9
+_CUT: Final = (
+    "{path} names record {number} of {ledger}, which has no such record: it was cut, or an older copy was "
+    "put back. Restore it: what it has forgotten is in no sum."
+)
+_OTHER: Final = (
+    "{path} is on record in another ledger than {ledger}. If it is a release of this table, the ledger was "
+    "emptied, deleted or exchanged, and what it has forgotten is in no sum: restore it, or name it with "
+    "--ledger."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,7 @@ class PastRelease:
         blurred: the columns whose cells were drawn at random.
         guarantees: as its manifest has them.
         withdrawn: why it does not count; "" if it does.
+        id: that was drawn for it and that its manifest names; "" of records from before there were any.
     """
 
     sequence: int
@@ -99,6 +111,7 @@ class PastRelease:
     blurred: tuple[str, ...]
     guarantees: tuple[Guarantee, ...] = field(repr=False)
     withdrawn: str = ""
+    id: str = ""
 
     @property
     def loss(self) -> PrivacyLoss | None:
@@ -120,6 +133,7 @@ class PastRelease:
             "blurred": list(self.blurred),
             "guarantees": [one.to_document() for one in self.guarantees],
             "withdrawn": self.withdrawn,
+            "id": self.id,
         }
 
 
@@ -216,6 +230,35 @@ class ReleaseLedger:
         """As `RecordFile.losses`."""
         return self._chain.losses
 
+    def strangers(self, output: Path | None = None) -> tuple[str, ...]:
+        """The releases beside the tables that the ledger does not know, a sentence each.
+
+        A ledger that was emptied, cut at its end or exchanged for an older copy is a whole chain; what tells
+        are the manifests of the releases that it has forgotten.
+
+        Args:
+            output: where a release is about to lie: beside it those count that name this ledger, as releases
+                of other tables may lie there too.
+
+        Raises:
+            LedgerError: as `records`.
+        """
+        records = [one for one in self.records() if one.event == RELEASED]
+        known = {one.content.get("id") for one in records}
+        first = next((one.content.get("id") for one in records), None)
+        own = {self.path.parent, *([self._own.parent] if self._own else [])}
+        found = {}
+        for folder in (*own, *([output.resolve().parent] if output is not None else [])):
+            for path in sorted(folder.glob(f"*{MANIFEST_ENDING}")):
+                named = named_record(path)
+                if not named.get("id") or named["id"] in known:
+                    continue
+                if records and named.get("ledger") == (first or ""):
+                    found[path] = _CUT.format(path=path, number=named.get("number"), ledger=self.path)
+                elif folder in own:
+                    found[path] = _OTHER.format(path=path, ledger=self.path)
+        return tuple(found.values())
+
     def history(self, source: SourceTable) -> History:
         """What was released of a table.
 
@@ -261,6 +304,12 @@ class OpenLedger:
         """Where it lies."""
         return self._chain.path.parent
 
+    def reference(self) -> dict[str, Any]:
+        """What a manifest says of the record that is written next, see `Manifest.record`."""
+        own = secrets.token_hex(16)
+        first = next((one.content.get("id") for one in self._records if one.event == RELEASED), own)
+        return {"number": len(self._records), "id": own, "ledger": first or ""}
+
     def history(self, source: SourceTable) -> History:
         """As `ReleaseLedger.history`."""
         self._check(source)
@@ -285,6 +334,7 @@ class OpenLedger:
         return self._chain.append(
             RELEASED,
             {
+                "id": manifest.record.get("id", ""),
                 "table": source.table,
                 "content": source.content,
                 "specification": manifest.specification,
@@ -412,6 +462,7 @@ def _release(record: Record, withdrawn: str) -> PastRelease:
         tuple(content["blurred"]),
         guarantees,
         withdrawn,
+        str(content.get("id", "")),
     )
 
 

@@ -21,6 +21,9 @@ Order = Literal["kept", "shuffled", "shuffled within chunks"]
 Counts = Literal["rows", "persons"]
 
 FORMAT: Final = 2
+ENDING: Final = ".manifest.json"
+"""Of the name of a manifest, behind that of the release."""
+_MOST_BYTES: Final = 16 * 2**20
 
 
 def program_version() -> str:
@@ -64,6 +67,9 @@ class Manifest:
         together: what this release and those before of the same table come to, by the ledger: how many there
             are, `epsilon` and `delta` of those that claim them, how many claim none, and `k` and `l` as far
             as they were measured together; empty if it was not recorded.
+        record: of this release in the ledger: its `number`, the `id` that was drawn for it and that of the
+            first release there (`ledger`); empty if it was not recorded. Its hash is not said, as a digest of
+            the original is in it.
         accepted: findings of the gate that were accepted, with their reasons.
         files: by name of each released file the SHA-256 of its bytes.
         program: its name and version.
@@ -87,6 +93,7 @@ class Manifest:
     made_of: Mapping[str, str] = field(default_factory=dict)
     rows_by: str = ""
     together: Mapping[str, Any] = field(default_factory=dict)
+    record: Mapping[str, Any] = field(default_factory=dict)
     accepted: tuple[Acceptance, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     program: str = field(default_factory=lambda: f"duetto {program_version()}")
@@ -114,6 +121,7 @@ class Manifest:
             "made_of": dict(self.made_of),
             "rows_by": self.rows_by,
             "together": dict(self.together),
+            "record": dict(self.record),
             "accepted": [one.to_mapping() for one in self.accepted],
             "files": dict(self.files),
             "code": [one.to_mapping() for one in self.code],
@@ -158,10 +166,26 @@ class Manifest:
         return cls(**given)
 
 
+def named_record(path: Path) -> Mapping[str, Any]:
+    """What a file that is called a manifest says of its record in a ledger; empty if it says nothing."""
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+            return {}
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    record = document.get("record") if isinstance(document, dict) else None
+    if not isinstance(record, dict):
+        return {}
+    kinds = {"number": int, "id": str, "ledger": str}
+    return record if all(type(record.get(key)) is kind for key, kind in kinds.items()) else {}
+
+
 _LATER: Final[Mapping[str, Any]] = {
     "made_of": {},
     "rows_by": "",
     "together": {},
+    "record": {},
     "purpose": {},
     "counts": "rows",
     "rows_per_person": None,
@@ -187,6 +211,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "made_of": dict,
     "rows_by": str,
     "together": dict,
+    "record": dict,
     "accepted": list,
     "files": dict,
     "code": list,

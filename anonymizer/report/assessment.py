@@ -198,7 +198,8 @@ def assess(
         except AnonymizerError as problem:
             skipped[word] = Skipped("the tables do not fit it; the command says why", str(problem))
             continue
-        stories[word] = measure.describe(found[word])
+        story = measure.describe(found[word])
+        stories[word] = story.of_rows() if measure.counts_rows and case.has_repeats else story
     notes = [_TOO_DEAR.format(word=word) for word, one in skipped.items() if one.why.startswith(_COSTS)]
     if not case.keys:
         notes.append("No quasi-identifiers are declared, so that nothing can be said of re-identification.")

@@ -19,6 +19,7 @@ from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.risk.classes import classes_of
 from anonymizer.risk.covering import PlacedRelease, ReleasedRows, spread
+from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -42,6 +43,7 @@ class GroupedPersons:
 
     Attributes:
         persons: rows of the original, shape (n,).
+        codes: whose each of them is, shape (n,); each of another person where rows are persons.
         groups: the group of each, from 0, shape (n,).
         counts: of each group how many of its rows have each value, shape (g, v).
         truth: the value of each person, shape (n,); -1 where it is not among them.
@@ -49,15 +51,23 @@ class GroupedPersons:
     """
 
     persons: Int
+    codes: Int
     groups: Int
     counts: Float
     truth: Int
     looked: int
 
+    @property
+    def shares(self) -> Float:
+        """What each row counts for where each person counts once, shape (n,)."""
+        return PersonRows(self.codes).shares(np.zeros_like(self.codes))
+
 
 @dataclass(frozen=True, slots=True)
 class DefinettiRisk:
     """What the attack comes to.
+
+    A person with several rows counts once, with the part of the rows that is meant.
 
     Attributes:
         persons: of whom a value was guessed: those who fit in one group only.
@@ -92,8 +102,7 @@ def persons_by_group(
     """
     placed = PlacedRelease.of(original, release)
     values, theirs, truth = _values(original, release.table, column)
-    if values > MAX_VALUES:
-        raise TableError(f"Column {column!r} has {values:,} values.", f"Name one of at most {MAX_VALUES}.")
+    _check_values(values, column)
     groups, count = (placed.own, len(placed.classes))
     if release.group is not None:
         groups, count = classes_of(release.table, (release.group,))
@@ -103,13 +112,57 @@ def persons_by_group(
         raise TableError("Nobody fits in one group only.", "Give the hierarchies of the labels.")
     here = theirs >= 0
     counts = np.bincount(groups[here] * values + theirs[here], minlength=count * values)
+    codes = _codes(original)
     return GroupedPersons(
         looked[known],
+        codes[looked[known]],
         found[known],
         counts.reshape(count, values).astype(np.float64),
         truth[looked[known]],
-        len(looked),
+        len(np.unique(codes[looked])),
     )
+
+
+def persons_by_decoys(
+    original: Table, release: ReleasedRows, column: str, gamma: int, randomness: Randomness
+) -> GroupedPersons:
+    """The persons of a release whose values were drawn from hidden groups, by what was drawn for them.
+
+    Of those for whom a value was drawn it is the own one of one in gamma; the others have the other values in
+    proportion to their numbers, which a release of this kind keeps.
+
+    Args:
+        original: with roles.
+        release: of which it is known whose a row is.
+        column: the sensitive one.
+        gamma: the size of the hidden groups, of different values.
+        randomness: draws `MAX_PERSONS` of more.
+
+    Raises:
+        TableError: the column has too many values, or it is not known whose a row is.
+    """
+    if release.persons is None:
+        raise TableError("It is not known whose a row is.", "Measure the release as it is made.")
+    values, own, truth = _values(original, release.table, column)
+    _check_values(values, column)
+    some = randomness.sample(len(own), min(MAX_PERSONS, len(own)))
+    sizes = np.bincount(own, minlength=values).astype(np.float64)
+    others = sizes[None, :] * sizes[:, None] / np.maximum(sizes.sum() - sizes, 1)[:, None]
+    counts = (1 - 1 / gamma) * others
+    np.fill_diagonal(counts, sizes / gamma)
+    persons = release.persons[some]
+    codes = _codes(original)[persons]
+    return GroupedPersons(persons, codes, own[some], counts, truth[persons], len(np.unique(codes)))
+
+
+def _codes(original: Table) -> Int:
+    """Whose each row is; each of another person where there are no persons."""
+    return np.arange(len(original)) if original.persons is None else original.persons.codes
+
+
+def _check_values(values: int, column: str) -> None:
+    if values > MAX_VALUES:
+        raise TableError(f"Column {column!r} has {values:,} values.", f"Name one of at most {MAX_VALUES}.")
 
 
 def _found(placed: PlacedRelease, groups: Int, count: int, randomness: Randomness) -> tuple[Int, Int]:
@@ -155,7 +208,11 @@ def definetti_risk(
     Raises:
         TableError: as `persons_by_group`.
     """
-    known = persons_by_group(original, release, column, randomness)
+    return definetti_of(original, release, persons_by_group(original, release, column, randomness))
+
+
+def definetti_of(original: Table, release: ReleasedRows, known: GroupedPersons) -> DefinettiRisk:
+    """As `definetti_risk`, of persons whose groups are known."""
     features = [_binned(original, name)[known.persons] for name in release.table.roles.quasi_identifiers]
     totals = known.counts.sum(axis=1)
     used = totals[known.groups] > 0
@@ -164,15 +221,16 @@ def definetti_risk(
     for _ in range(_ROUNDS):
         soft = _balanced(shares * _likelihood(features, soft), shares, known.groups, len(totals))
     guess, sure = soft.argmax(axis=1), soft.max(axis=1)
-    right = (guess == known.truth)[used]
-    surest = np.argsort(-sure[used], kind="stable")[: max(1, int(used.sum()) // 10)]
+    right, weights = (guess == known.truth)[used], known.shares[used]
+    order = np.argsort(-sure[used], kind="stable")
+    surest = order[: 1 + int(np.searchsorted(np.cumsum(weights[order]), weights.sum() / 10 - 1e-9))]
     return DefinettiRisk(
-        int(used.sum()),
+        len(np.unique(known.codes[used])),
         known.looked,
-        float(right.mean()),
-        float(right[surest].mean()),
-        float(shares[used].max(axis=1).mean()),
-        float((known.truth[used] == known.counts.sum(axis=0).argmax()).mean()),
+        float(np.average(right, weights=weights)),
+        float(np.average(right[surest], weights=weights[surest])),
+        float(np.average(shares[used].max(axis=1), weights=weights)),
+        float(np.average(known.truth[used] == known.counts.sum(axis=0).argmax(), weights=weights)),
     )
 
 

@@ -18,13 +18,14 @@ from anonymizer.risk.class_risk import class_risk
 from anonymizer.risk.classes import classes_of
 from anonymizer.risk.covering import ReleasedRows
 from anonymizer.risk.definetti import persons_by_group
+from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
 
 @dataclass(frozen=True, slots=True)
 class MinimalityRisk:
-    """What the attack comes to.
+    """What the attack comes to. A person with several rows counts once.
 
     Attributes:
         persons: that fit in one class only; `looked` were looked for, a random part of a large table.
@@ -63,24 +64,38 @@ def minimality_risk(
     known = persons_by_group(original, release, column, randomness)
     keys = release.table.roles.quasi_identifiers
     kinds, _ = classes_of(original.taken(known.persons), keys)
-    told = right = 0
+    told, right = np.zeros(len(known.codes), dtype=np.bool_), np.zeros(len(known.codes), dtype=np.bool_)
     by_share = 0.0
     sizes = known.counts.sum(axis=1)
     pairs, place, members = np.unique(
         np.stack((known.groups, kinds)), axis=1, return_inverse=True, return_counts=True
     )
     place = place.reshape(-1)
+    alone = PersonRows(known.codes).in_classes(place, len(members))
     for part, (group, size) in enumerate(zip(pairs[0].tolist(), members.tolist(), strict=True)):
         rest = int(sizes[group]) - size
         counts = np.sort(known.counts[group])[::-1]
-        if l < 2 or size < k or rest < k or not _one_way(counts, size, l) or counts[: l - 1].sum() >= rest:
+        if (
+            l < 2
+            or alone[part] < k
+            or rest < k
+            or not _one_way(counts, size, l)
+            or counts[: l - 1].sum() >= rest
+        ):
             continue
         value = int(known.counts[group].argmax())
         own = place == part
-        told += size
-        right += int((known.truth[own] == value).sum())
-        by_share += size * float(counts[0] / sizes[group])
-    return MinimalityRisk(len(known.persons), known.looked, told, right, by_share, l)
+        told |= own
+        right |= own & (known.truth == value)
+        by_share += int(alone[part]) * float(counts[0] / sizes[group])
+    return MinimalityRisk(
+        len(np.unique(known.codes)),
+        known.looked,
+        len(np.unique(known.codes[told])),
+        len(np.unique(known.codes[right])),
+        by_share,
+        l,
+    )
 
 
 def _one_way(counts: np.ndarray[tuple[int], np.dtype[np.float64]], size: int, l: int) -> bool:  # noqa: E741

@@ -59,13 +59,31 @@ def read(
     Raises:
         HintedError: of these classes; the file is missing, unreadable or not TOML.
     """
-    refused = unreadable or error
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise refused(f"{path} cannot be read: it does not exist.", "Make it, or correct the path.") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise refused(
-            f"{path} cannot be read: {type(problem).__name__}.", "Check rights and encoding."
-        ) from None
+    text = text_of(path, unreadable or error).removeprefix("\ufeff")
     return parse(text, path.name, error, number)
+
+
+def text_of(path: Path, error: type[HintedError]) -> str:
+    """The text of a file of UTF-8 as it lies there, a byte order mark and the ends of lines included.
+
+    Args:
+        path: the file.
+        error: the class of errors.
+
+    Raises:
+        HintedError: of class `error`; the file is missing, unreadable or not UTF-8, and then where.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise error(f"{path} cannot be read: it does not exist.", "Make it, or correct the path.") from None
+    except OSError as problem:
+        raise error(f"{path} cannot be read: {type(problem).__name__}.", "Check rights.") from None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise error(
+            f"{path} is not UTF-8: line {line} has the byte 0x{data[problem.start]:02X}.",
+            "Save it as UTF-8; if it is Latin-1, `iconv -f LATIN1 -t UTF-8` makes it that.",
+        ) from None

@@ -11,7 +11,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib import resources
 from typing import Final, Literal
 
@@ -25,10 +25,21 @@ _LONGEST: Final = 6
 _SHORTEST: Final = 4
 """Letters of a beginning or an end of a word."""
 _REMEMBERED: Final = 4096
+_SHORTENED: Final = 5
+"""Letters from which on the beginning of a word stands for it, as in `occup`; beside other words one less."""
+_FULL: Final = 7
+"""Letters of words that are shortened."""
+_CONSONANTS: Final = 4
+"""Letters of a word without its vowels: `trtmnt`, `hlth`."""
 _EASTERN: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]")
 _CHANGE: Final = re.compile(r"(?<=[a-z\u00df-\u00ff])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE: Final = re.compile(r"[^\W\d_]+|\d+")
 _SPELT_OUT: Final = re.compile("(?<=[aou])e")
+_VOWELS: Final = re.compile("(?<!^)[aeiouy]")
+_MARKS: Final = "nlpdh"
+"""Letters before a word: a number, logarithm, person, indicator or household of it."""
+_LEGEND: Final = re.compile(r"\s*[(\[].*[)\]]\s*$")
+"""A unit or the meaning of values after a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +71,26 @@ class _Words:
     eastern: tuple[tuple[str, str], ...]
     eastern_last: tuple[tuple[str, str], ...]
 
+    @cached_property
+    def fragments(self) -> Mapping[str, frozenset[str]]:
+        """Words and beginnings of which glued names consist; of whole names and ends none."""
+        found = dict(self.anywhere)
+        for word, kind in self.beginnings:
+            found[word] = found.get(word, frozenset()) | {kind}
+        return {word: kinds for word, kinds in found.items() if word.isascii() and len(word) > 1}
+
+    @cached_property
+    def shortened(self) -> Mapping[str, frozenset[str]]:
+        """What words are shortened to, each with its kinds: their beginnings and their consonants."""
+        found: dict[str, frozenset[str]] = {}
+        for word, held in self.fragments.items():
+            roles = frozenset(kind for kind in held if _may_be_guessed(kind))
+            starts = [word[:end] for end in range(_SHORTENED - 1, len(word))] if len(word) >= _FULL else []
+            for short in (*starts, *([_VOWELS.sub("", word)] if len(word) > _SHORTENED else [])):
+                if len(short) >= _CONSONANTS and roles:
+                    found[short] = found.get(short, frozenset()) | roles
+        return found
+
 
 def kinds() -> Mapping[str, Kind]:
     """All kinds by their names, in the order of the table."""
@@ -71,14 +102,20 @@ def kinds_of(name: str) -> tuple[Kind, ...]:
     """The kinds that the name of a column has words of, in the order of the table; often none.
 
     Case, accents, the width of letters, separators, and umlauts written as two letters make no difference:
-    `Geburtsdatum`, `GEBURTS_DATUM`, `dateOfBirth` and `ＤＯＢ` are birth dates.
+    `Geburtsdatum`, `GEBURTS_DATUM`, `dateOfBirth` and `ＤＯＢ` are birth dates. A name without any word is
+    read as words written together (`numkids`), shortened (`occup`) or without vowels (`trtmnt`); never as
+    those of identifiers, since such readings are guesses.
 
     Args:
         name: of the column, in any of `LANGUAGES`.
     """
     pieces = _pieces(name)
+    bare = _pieces(_LEGEND.sub("", name))
     found = _longest(_found(pieces))
+    found |= _longest(one for one in _found(bare) if one[:2] == (0, len(bare)))
     found |= _eastern(_joined(pieces))
+    if not any(kinds()[kind].role for kind in found):
+        found |= _guessed(pieces)
     return tuple(kind for key, kind in kinds().items() if key in found)
 
 
@@ -105,6 +142,23 @@ def is_called(name: str, *wanted: str) -> bool:
 def direct(name: str) -> Kind | None:
     """The first kind by which a column would name persons; None if its name says none."""
     return next((kind for kind in kinds_of(name) if kind.is_direct), None)
+
+
+@cache
+def label_words() -> Mapping[str, frozenset[str]]:
+    """The single words of the table by language, of those with Latin letters."""
+    path = resources.files(__package__).joinpath("column_words.toml")
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {
+        language: frozenset(
+            folded(word)
+            for one in document.values()
+            for word in one.get(language, ())
+            if word.isalpha() and len(word) >= _SHORTEST
+        )
+        for language in LANGUAGES
+        if language != "ja"
+    }
 
 
 def _found(pieces: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
@@ -141,6 +195,44 @@ def _longest(found: Iterable[tuple[int, int, str]]) -> set[str]:
     }
 
 
+def _guessed(pieces: tuple[str, ...]) -> set[str]:
+    """The kinds of words that are written together, shortened or without vowels."""
+    words = _table()[1]
+    found: set[str] = set()
+    for piece in {*pieces, _joined(pieces)}:
+        if piece in words.fragments:
+            continue
+        is_short = len(piece) >= _SHORTENED or not _VOWELS.search(piece)
+        found |= (is_short and words.shortened.get(piece)) or _glued(piece) or frozenset()
+    return {kind for kind in found if _may_be_guessed(kind)}
+
+
+@lru_cache(_REMEMBERED)
+def _glued(text: str, at_the_start: bool = True) -> frozenset[str] | None:
+    """The kinds of the words of which a text consists from its beginning to its end; None if it does not."""
+    words = _table()[1]
+    best: frozenset[str] | None = None
+    for end in range(len(text) - 1 if at_the_start else len(text), 0, -1):
+        head, rest = text[:end], text[end:]
+        held = words.fragments.get(head)
+        if held is None and not rest:
+            held = words.at_the_end.get(head)
+        if held is None and not (at_the_start and not rest):
+            held = words.shortened.get(head)
+        if held is None and at_the_start and end == 1 and head in _MARKS:
+            held = frozenset()
+        if held is None:
+            continue
+        tail = _glued(rest, False) if rest else frozenset()
+        if tail is not None and (best is None or len(held | tail) < len(best)):
+            best = held | tail
+    return best
+
+
+def _may_be_guessed(kind: str) -> bool:
+    return kinds()[kind].role not in ("", "identifiers")
+
+
 def _eastern(text: str) -> set[str]:
     """The kinds of words in a script without blanks."""
     words = _table()[1]
@@ -155,10 +247,11 @@ def _joined(pieces: Iterable[str]) -> str:
 def _pieces(name: str) -> tuple[str, ...]:
     """The words and numbers of a name, folded."""
     text = _CHANGE.sub(" ", unicodedata.normalize("NFKC", name))
-    return tuple(_folded(piece) for piece in _PIECE.findall(text))
+    return tuple(folded(piece) for piece in _PIECE.findall(text))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Letters without case and accents, and umlauts as one letter, as words of the table are compared."""
     split = unicodedata.normalize("NFKD", text.casefold())
     return _SPELT_OUT.sub("", "".join(one for one in split if not unicodedata.combining(one)))
 

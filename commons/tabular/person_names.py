@@ -8,10 +8,34 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from typing import Final
 
 _WORDS: Final = re.compile(r"[^\W\d_]+")
 _EASTERN: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]+")
+_TITLES: Final = frozenset(
+    {
+        "mr",
+        "mrs",
+        "ms",
+        "miss",
+        "dr",
+        "prof",
+        "herr",
+        "herrn",
+        "frau",
+        "mme",
+        "monsieur",
+        "madame",
+        "senor",
+        "senora",
+        "signor",
+        "signora",
+        "mevrouw",
+        "meneer",
+    }
+)
+_ADDRESSED: Final = ("さん", "様", "氏", "先生", "君")
 _MOST_WORDS: Final = 5
 _LONGEST_EASTERN: Final = 7
 _DIFFERENT: Final = 3
@@ -49,6 +73,35 @@ def is_name(text: str) -> bool:
         return False
     words = _WORDS.findall(plain)
     return 0 < len(words) <= _MOST_WORDS and not _folded(words).isdisjoint(_western())
+
+
+def names_somebody(text: str) -> bool:
+    """Whether a sentence holds the name of a person.
+
+    A listed first name, or a title, before a word with a capital letter; or a listed surname of Japan before
+    a listed given name or a form of address.
+
+    Args:
+        text: of any length.
+    """
+    plain = unicodedata.normalize("NFKC", text)
+    for run in _EASTERN.findall(plain):
+        surname = next((one for one in _eastern("surname") if one in run), None)
+        rest = run.partition(surname)[2] if surname else ""
+        if rest.startswith((*_eastern("given"), *_ADDRESSED)):
+            return True
+    if any(
+        surname + word in "".join(plain.split()) for surname in _eastern("surname") for word in _ADDRESSED
+    ):
+        return True
+    words = _WORDS.findall(plain)
+    listed = {_plain(word) for word in given_names()}
+    return any(
+        after[0].isupper()
+        and len(after) > 1
+        and (_plain(before) in _TITLES or (before[0].isupper() and _plain(before) in listed))
+        for before, after in pairwise(words)
+    )
 
 
 def given_names() -> frozenset[str]:

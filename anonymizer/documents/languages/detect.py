@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import resources
 from typing import Final
 
 from anonymizer.documents.languages.english import English
@@ -15,6 +17,7 @@ from anonymizer.documents.languages.tagger import Tagger
 from anonymizer.documents.languages.vocabulary import TELLING, TELLING_FRENCH, TELLING_GERMAN
 from anonymizer.documents.texts.text import LANGUAGES, Language
 from anonymizer.errors import TableError
+from commons.tabular.column_names import folded, label_words
 
 _TAGGERS: Final[dict[str, Callable[[], Tagger]]] = {
     "en": English,
@@ -29,7 +32,38 @@ _READ: Final = 50_000
 """So many characters are looked at."""
 _SHARE: Final = 0.08
 """Of all words."""
+_FEWEST: Final = 3
+_LONG: Final = 4
+_OTHERS: Final = {
+    "nl": [
+        "het",
+        "een",
+        "van",
+        "niet",
+        "dat",
+        "zijn",
+        "werd",
+        "heeft",
+        "hij",
+        "wij",
+        "met",
+        "voor",
+        "bij",
+        "naar",
+        "ook",
+        "haar",
+    ],
+    "es": ["el", "los", "las", "del", "que", "por", "con", "una", "su", "fue", "como", "nació", "está"],
+    "it": ["il", "che", "della", "dello", "una", "con", "non", "del", "nel", "gli", "alla", "sono"],
+}
+"""Function words of languages that are not read, and share words of fields with those that are."""
+_CLEARLY: Final = 2
 _KANA_SHARE: Final = 0.05
+_SIMPLIFIED: Final = frozenset(
+    "検圧頼歳県駅読売発単労薬応関険経済気収験権広込働辺畑塩桜沢渋斎児図団対従歩円帰荘粋続総聴"
+    "転鉄徳専銭戦様齢舎釈実獣処渉焼奨畳縄剰譲醸酔瀬雑蔵臓滝択抜仏払変歴楽"
+)
+"""Characters that are written so in Japanese alone; forms have little kana."""
 _LATIN: Final = re.compile(r"[^\W\d_]+")
 _SCRIPTS: Final = {
     "Latin": re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff\uff21-\uff5a]"),
@@ -69,8 +103,11 @@ def _loaded(language: str) -> Tagger:
 def detected(text: str) -> Language:
     """The language of a text.
 
-    Japanese has kana beside Chinese characters; in a language of Latin letters at least 8 words in 100 are
-    among its common function words (English court cases have 26 to 38), and more than of any other.
+    Japanese has kana beside Chinese characters, or characters that are simplified as in Japanese alone. In
+    a language of Latin letters at least 8 words in 100 are among its common function words (English court
+    cases have 26 to 38), and more than of any other. Forms and statements have few of these: there words
+    count, too, that fields are called in it and in no other language, and there must be twice as many as of
+    any other.
 
     Raises:
         TableError: the text has no letters, or is in a language that is not known.
@@ -81,7 +118,8 @@ def detected(text: str) -> Language:
         raise TableError("The text has no letters.", "Take the document out: there is nothing to sanitize.")
     script, count = letters.most_common(1)[0]
     asian = letters["kana"] + letters["Han"]
-    if asian * 2 >= letters.total() and letters["kana"] >= max(1, _KANA_SHARE * asian):
+    has_kana = letters["kana"] >= max(1, _KANA_SHARE * asian)
+    if asian * 2 >= letters.total() and (has_kana or len(_SIMPLIFIED & set(read)) >= _CLEARLY):
         return "ja"
     if script == "Latin" and count:
         words = [one.lower() for one in _LATIN.findall(read)]
@@ -89,7 +127,39 @@ def detected(text: str) -> Language:
         best = max(counts, key=lambda name: counts[name])
         if counts[best] >= _SHARE * len(words):
             return best
+        form = _of_a_form(words, counts)
+        if form is not None:
+            return form
         raise TableError("The text is in Latin letters, and reads as none of the languages known.", _NAMED)
     if script == "Han" and count:
         raise TableError("The text is in Chinese characters without kana, so it may be Chinese.", _NAMED)
     raise TableError(f"The text is in {script if count else 'unknown'} letters.", _NAMED)
+
+
+def _of_a_form(words: Sequence[str], counts: Mapping[Language, int]) -> Language | None:
+    """The language of a text without sentences, by function words and words of fields; None if unclear."""
+    said = [folded(word) for word in words]
+    found: Counter[str] = Counter()
+    for name, own in _field_words().items():
+        found[name] += sum(word in own for word in said)
+    for known, count in counts.items():
+        found[known] += count
+    [(best, most), *others] = found.most_common()
+    enough = most >= max(_FEWEST, _SHARE * len(words)) and all(most >= _CLEARLY * one for _, one in others)
+    return next((name for name in _TELLING if name == best), None) if enough else None
+
+
+@cache
+def _field_words() -> Mapping[str, frozenset[str]]:
+    """Words of fields, forms of address, professions and months, that one language has and no other."""
+    words = {language: {*own, *_OTHERS.get(language, ())} for language, own in label_words().items()}
+    for language in _TELLING:
+        path = resources.files("anonymizer.documents.direct.languages").joinpath(f"{language}.toml")
+        lists = tomllib.loads(path.read_text(encoding="utf-8"))["words"]
+        words[language] |= {
+            folded(word) for own in lists.values() for word in own if word.isalpha() and len(word) >= _LONG
+        }
+    return {
+        language: frozenset(own.difference(*(others for name, others in words.items() if name != language)))
+        for language, own in words.items()
+    }

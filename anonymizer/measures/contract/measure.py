@@ -78,10 +78,15 @@ class Case:
         return None if self.pipeline is None else self.pipeline.origin_
 
     @property
+    def has_repeats(self) -> bool:
+        """Whether a person has several rows of the original."""
+        return self.original.persons is not None and self.original.persons.repeat
+
+    @property
     def counts_persons(self) -> bool:
         """Whether it is known which released rows are of one person, or each is a person of its own."""
         known = self.release.persons is not None or self.pipeline is not None
-        return known or self.original.persons is None or not self.original.persons.repeat
+        return known or not self.has_repeats
 
     @property
     def rows(self) -> ReleasedRows:
@@ -158,6 +163,8 @@ class Measure(ABC, Generic[T]):
     """Attacks run only where they are asked for."""
     needs: ClassVar[tuple[Need, ...]] = ()
     """All of what it cannot do without."""
+    counts_rows: ClassVar[bool] = False
+    """Whether its figures count rows also where a person has several; they say so then."""
 
     def lacks(self, case: Case) -> str:
         """Why it does not apply, as the end of a sentence; empty if it does."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,19 @@ class Story:
     text: str = ""
     facts: Sequence[tuple[str, str]] = ()
     grids: Sequence[Grid] = ()
+
+    def of_rows(self) -> Story:
+        """The same, each figure with the words that it counts rows, of which a person has several."""
+        return replace(
+            self,
+            values={**self.values, "counts": "rows"},
+            lines=[(name, f"{said} ({_OF_ROWS})") for name, said in self.lines],
+            cards=[replace(one, text=f"{one.text} ({_OF_ROWS})") for one in self.cards],
+            facts=[*self.facts, ("Counted", _OF_ROWS)],
+        )
+
+
+_OF_ROWS: Final = "rows, of which a person may have several"
 
 
 def number(value: float | None) -> str:

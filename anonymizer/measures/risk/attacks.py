@@ -93,6 +93,7 @@ class SinglingOut(Measure[Attack]):
     name = "singling-out"
     title = "Singling out"
     kind = "attack"
+    counts_rows = True
 
     def cost(self, rows: int, columns: int) -> float:
         """Columns are sorted, and attempts thinned out."""
@@ -115,6 +116,7 @@ class Linkability(Measure[Attack]):
     name = "linkability"
     title = "Linkability"
     kind = "attack"
+    counts_rows = True
 
     def lacks(self, case: Case) -> str:
         """It deals columns out to two sources."""
@@ -141,6 +143,7 @@ class Inference(Measure[Mapping[str, Attack]]):
     name = "inference"
     title = "Attribute inference"
     kind = "attack"
+    counts_rows = True
     needs = (Need.SENSITIVE,)
 
     def lacks(self, case: Case) -> str:

@@ -56,6 +56,7 @@ class HittingRate(Measure[Hits]):
     name = "hitting-rate"
     title = "Hitting rate"
     kind = "risk"
+    counts_rows = True
 
     def lacks(self, case: Case) -> str:
         """It needs a column."""

@@ -8,9 +8,11 @@ from typing import Final, Generic, TypeVar
 
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Story, percent
+from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.risk.classes import classes_of
-from anonymizer.risk.definetti import DefinettiRisk, definetti_risk
+from anonymizer.risk.definetti import DefinettiRisk, definetti_of, definetti_risk, persons_by_decoys
 from anonymizer.risk.minimality import MinimalityRisk, minimality_risk
+from anonymizer.tables.randomness import Randomness
 
 T = TypeVar("T")
 
@@ -59,12 +61,23 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
     name = "definetti"
     title = "Values guessed by groups and quasi-identifiers"
 
+    def lacks(self, case: Case) -> str:
+        """As all; or values that were drawn from hidden groups."""
+        reason = super().lacks(case)
+        return "" if reason and case.keys and _decoys(case) else reason
+
     def measure(self, case: Case) -> Mapping[str, DefinettiRisk]:
-        """As `definetti_risk`, of each sensitive column."""
-        return {
-            name: definetti_risk(case.original, case.rows, name, case.randomness(f"{self.name} {name}"))
-            for name in self._named(case)
-        }
+        """As `definetti_risk`, of each sensitive column; of those with decoys by what was drawn."""
+        rows, found = case.rows, {}
+        for name, gamma in _decoys(case).items():
+            drawn = persons_by_decoys(case.original, rows, name, gamma, self._randomness(case, name))
+            found[name] = definetti_of(case.original, rows, drawn)
+        for name in () if super().lacks(case) else self._named(case):
+            found[name] = definetti_risk(case.original, rows, name, self._randomness(case, name))
+        return found
+
+    def _randomness(self, case: Case, name: str) -> Randomness:
+        return case.randomness(f"{self.name} {name}")
 
     def describe(self, found: Mapping[str, DefinettiRisk]) -> Story:
         """A row for each column."""
@@ -105,7 +118,8 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
                 if max(one.right, one.surest) > one.by_groups + _CLEARLY
             ],
             text="The attacker knows the quasi-identifiers of all, learns from the release how values go "
-            "with them, and gives each person of a group the value that suits best. Where it is "
+            "with them, and gives each person of a group the value that suits best. Where values were drawn "
+            "from hidden groups, a group is all for whom the same was drawn. Where it is "
             "not known whose a row is, persons who fit in several groups are left out; of a large table "
             "persons are drawn at random.",
             grids=[Grid("How often the guess is right.", heads, rows)],
@@ -113,6 +127,23 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
 
 
 _CLEARLY: Final = 0.05
+
+
+def _decoys(case: Case) -> Mapping[str, int]:
+    """The sensitive columns whose values were drawn from hidden groups, with the size of these."""
+    if (
+        not isinstance(case.pipeline, Pipeline)
+        or case.origin is None
+        or set(case.pipeline.blurred) & set(case.keys)
+    ):
+        return {}
+    return {
+        name: int(one.number("gamma"))
+        for one in case.pipeline.promises
+        if one.kind == "small-sum-privacy"
+        for name in one.columns
+        if name in case.release.roles.sensitive
+    }
 
 
 class MinimalityMeasure(_OfGroups[MinimalityRisk]):

@@ -15,6 +15,7 @@ class JointDiversity(Measure[Mapping[str, Joint]]):
     name = "joint-diversity"
     title = "Several sensitive columns"
     kind = "risk"
+    counts_rows = True
 
     def lacks(self, case: Case) -> str:
         """It needs two sensitive columns."""

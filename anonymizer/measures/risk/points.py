@@ -67,6 +67,8 @@ class Points:
 class OfPoints(Measure[T]):
     """A measure of distances between rows as points."""
 
+    counts_rows = True
+
     def lacks(self, case: Case) -> str:
         """It needs a column with a scale."""
         return super().lacks(case) or ("" if placeable(case) else NO_SCALE)

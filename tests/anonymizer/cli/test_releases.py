@@ -28,6 +28,7 @@ age = { widths = [10, 40], lower = 0, upper = 120 }
 [[steps]]
 """
 NOISY = ROLES + 'method = "dp-noise"\ncolumns = ["age"]\nepsilon = 0.5\n'
+BESIDE = NOISY + '[[accept]]\nfinding = "uncovered"\nwhy = "decided by the ethics board"\n'
 K = ROLES + 'method = "local-recoding"\nk = 3\n'
 BY_ROWS = ROLES + 'method = "generalization"\nlevels = { age = 2, city = 1 }\n'
 
@@ -45,7 +46,7 @@ def folder(tmp_path):
         }
     )
     frame.to_csv(tmp_path / "data.csv", index=False)
-    for name, text in (("noisy", NOISY), ("k", K), ("rows", BY_ROWS)):
+    for name, text in (("noisy", BESIDE), ("bare", NOISY), ("k", K), ("rows", BY_ROWS)):
         (tmp_path / f"{name}.toml").write_text(text)
     return tmp_path
 
@@ -243,6 +244,106 @@ def test_what_epsilon_does_not_cover_is_said(run):
     _, err = run("anonymize data.csv --spec noisy.toml -o out.csv")
     assert "no sum or limit of epsilon holds them" in err
     assert "illness" in err
+
+
+def test_a_limit_lets_no_columns_without_noise_leave_unless_somebody_says_why(run):
+    run("anonymize data.csv --spec bare.toml -o before.csv")  # without a limit a warning is enough
+    run("anonymize releases data.csv --limit-epsilon 9")
+    _, err = run("anonymize data.csv --spec bare.toml -o out.csv", 65)
+    assert "[uncovered]" in err
+    assert "illness" in err
+    assert not Path("out.csv").exists()
+    run("anonymize data.csv --spec noisy.toml -o out.csv")
+    accepted = json.loads(Path("out.csv.manifest.json").read_text())["accepted"]
+    assert accepted == [{"finding": "uncovered", "column": "", "why": "decided by the ethics board"}]
+
+
+def test_a_release_names_its_record(run):
+    for number in range(2):
+        run(f"anonymize data.csv --spec noisy.toml -o out{number}.csv")
+    named = [json.loads(Path(f"out{number}.csv.manifest.json").read_text())["record"] for number in range(2)]
+    told = listed(run)
+    assert [one["number"] for one in named] == [one["sequence"] for one in told["releases"]] == [0, 1]
+    assert [one["id"] for one in named] == [one["id"] for one in told["releases"]]
+    assert {one["ledger"] for one in named} == {named[0]["id"]}
+    assert not [one for one in told["warnings"] if "ledger" in one]
+    hashes = [json.loads(line)["hash"] for line in Path(NAME).read_text().splitlines()]
+    assert not any(one in Path("out1.csv.manifest.json").read_text() for one in hashes)
+
+
+@pytest.mark.parametrize("how", ["deleted", "emptied", "begun anew", "cut"])
+def test_a_ledger_that_has_forgotten_a_release_is_announced(run, how):
+    for number in range(2):
+        run(f"anonymize data.csv --spec noisy.toml -o out{number}.csv")
+    lines = Path(NAME).read_bytes().splitlines(keepends=True)
+    Path(NAME).unlink()
+    if how != "deleted":
+        Path(NAME).write_bytes(lines[0] if how == "cut" else b"")
+    forgotten = ["out1.csv"] if how == "cut" else ["out0.csv", "out1.csv"]
+    if how == "begun anew":
+        run("anonymize data.csv --spec rows.toml -o rows.csv --chunk-rows 100")
+    warned = [one for one in listed(run)["warnings"] if "in no sum: " in one or "no such record" in one]
+    assert [one.split(".manifest")[0].rpartition("/")[2] for one in warned] == forgotten
+    _, err = run("anonymize data.csv --spec noisy.toml -o out2.csv")
+    assert all(f"{name}.manifest.json" in err for name in forgotten)
+    _, err = run("anonymize data.csv --spec rows.toml -o rows.csv --chunk-rows 100")
+    assert all(f"{name}.manifest.json" in err for name in forgotten)
+
+
+def test_releases_that_others_have_put_beside_ours_are_no_alarm(run):
+    Path("other").mkdir()
+    Path("given").mkdir()
+    pd.read_csv("data.csv").assign(ward="x").to_csv("other/other.csv", index=False)
+    run("anonymize other/other.csv --spec noisy.toml -o given/other.csv")
+    Path("given/strange.manifest.json").write_text('{"record": {"id": 3}}')
+    Path("strange.manifest.json").write_bytes(b"\xff")
+    for number in range(2):
+        _, err = run(f"anonymize data.csv --spec noisy.toml -o given/out{number}.csv")
+        assert "other.csv" not in err
+        assert "strange" not in err
+    lines = Path(NAME).read_bytes().splitlines(keepends=True)
+    Path(NAME).write_bytes(lines[0])
+    _, err = run("anonymize data.csv --spec noisy.toml -o given/out2.csv")
+    assert "given/out1.csv.manifest.json names record 1 of" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '[purpose]\npurpose = "Recheck of person 17 and Mr Oyelaran"\n',
+            "[purpose] purpose holds what looks like",
+        ),
+        (
+            '[purpose]\npurpose = "Nachfrage zu Wigglesworth"\n',
+            "[purpose] purpose holds a value of the identifier name",
+        ),
+        (
+            '[purpose]\nrecipient = "the heirs of B. WIGGLESWORTH"\n',
+            "recipient holds a value of the identifier",
+        ),
+        (
+            '[[accept]]\nfinding = "kept"\nwhy = "Anna Weber agrees"\n',
+            "the reason why kept is accepted holds what",
+        ),
+        ("", "the unit of age holds a value"),
+        ('[purpose]\npurpose = "田中様の依頼"\n', "[purpose] purpose holds what looks like"),
+        ('[purpose]\npurpose = "Study of Flu in Ulm, 2025"\nresponsible = "Dr Anna Weber"\n', ""),
+    ],
+)
+def test_names_in_what_people_write_are_a_warning(run, text, said):
+    frame = pd.read_csv("data.csv")
+    unit = "" if text else 'unit = "years, Wigglesworth in months", '
+    frame.loc[3, "name"] = "Barnaby Wigglesworth"
+    frame.to_csv("data.csv", index=False)
+    Path("own.toml").write_text(K.replace("[columns]\nage = { ", f"[columns]\nage = {{ {unit}") + text)
+    _, err = run("anonymize data.csv --spec own.toml -o out.csv")
+    assert said in err
+    assert said or "goes out with the release as written" not in err
+    assert "Wigglesworth" not in err
+    Path("own.toml").write_text(BY_ROWS.replace("[columns]\nage = { ", f"[columns]\nage = {{ {unit}") + text)
+    _, err = run("anonymize data.csv --spec own.toml -o rows.csv --chunk-rows 100")
+    assert said in err
 
 
 def test_another_ledger_does_not_forget_what_is_on_record(run):

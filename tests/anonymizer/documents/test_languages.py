@@ -176,6 +176,13 @@ def test_lemmas_of_japanese_are_normal_forms():
         (ACCIDENT, "ja"),
         ("The applicant lives in Москва and works there with her sister.", "en"),
         ("IBM Japanの田中さんがNew Yorkへ行ったと聞いています。", "ja"),
+        (
+            "Statement date 3.6.1978 Account number 358 Card payment, Sons Ltd 87.98 Cash, Bude, rent 9.1",
+            "en",
+        ),
+        ("Kontoauszug Frau Sägebrecht, Kundennummer 67, Gehalt Maschinenbau GmbH 5.387,57 Miete 630", "de"),
+        ("Bulletin de Odile, père : avocat. Téléphone 01 Professeur : Solenne, juin 2022, diabète", "fr"),
+        ("細菌検査報告 患者名 早乙女優奈 受付番号 H70 依頼科 内科 臨床診断 高血圧症", "ja"),
     ],
 )
 def test_the_language_is_found(text, expected):
@@ -188,6 +195,10 @@ def test_the_language_is_found(text, expected):
     [
         ("De klager was in Amsterdam en had een huis; hij is in 1950 geboren.", "as none of the languages"),
         ("El demandante nació en Madrid y se quejó de que no lo habían oído.", "as none of the languages"),
+        ("Rekeningnummer 17 Achternaam Jansen, geboortedatum 1.2.1950, beroep bakker, huur 30", "as none of"),
+        ("Apellido: García, ciudad: Sevilla, profesión: panadero, alquiler 30, salario 900", "as none of"),
+        ("Cognome: Rossi, nato il 3.4.1960, indirizzo: Milano, stipendio 900, medico: Verdi", "as none of"),
+        ("病歷號碼 12 姓名 王小明 診斷 高血壓 醫師 李大同 檢查日期 2024", "may be Chinese"),
         ("Заявитель родился в Москве.", "Cyrillic"),
         ("原告于2019年在北京出生。", "may be Chinese"),
         ("المدعي ولد في القاهرة", "Arabic"),

@@ -168,6 +168,19 @@ def test_the_commands_change_the_file_and_say_how_to_change_it_back(run, tmp_pat
     assert Path("my spec.toml").read_text() == SPEC
 
 
+def test_another_encoding_is_named_with_its_place(run, tmp_path):
+    text = '[roles]\nidentifiers = ["Nachname"]\nquasi_identifiers = ["Größe"]\n'.encode("cp1252")
+    (tmp_path / "s.toml").write_bytes(text)
+    for words in ("undo s.toml", "redo s.toml"):
+        _, err = run(f"anonymize {words}", 65)
+        assert "s.toml is not UTF-8: line 3 has the byte 0xF6." in err
+        assert "Save it as UTF-8" in err
+    assert (tmp_path / "s.toml").read_bytes() == text
+    (tmp_path / "data.csv").write_text("Nachname\n")
+    for words in ("anonymize data.csv --spec s.toml -o o.csv", "risk data.csv data.csv --roles s.toml"):
+        assert "line 3 has the byte 0xF6" in run(words, 65)[1]
+
+
 def test_nothing_is_written_where_nothing_can_be_undone(run, tmp_path):
     text = '[[steps]]\nmethod = "sampling"\nrate = 0.5\n'
     Path("s.toml").write_text(text)

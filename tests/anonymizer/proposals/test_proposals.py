@@ -300,5 +300,42 @@ def test_many_columns_without_a_role_are_a_warning(tmp_path, run):
         frame[f"v{column}"] = [digest[0] % 4 for digest in digests]
     frame.to_csv("data.csv", index=False)
     _, told = run("anonymize init data.csv -o s.toml")
-    assert "columns have no role" in told
+    assert "7 columns say nothing of their role" in told
     assert "single out" in told
+    text = (tmp_path / "s.toml").read_text()
+    assert "PLEASE CHECK" in text
+    assert tomllib.loads(text)["roles"]["sensitive"] == ["diagnosis", *(f"v{column}" for column in range(7))]
+
+
+def test_what_nothing_speaks_for_is_a_guess_and_what_made_the_table_is_none():
+    frame = people()[["age", "sex", "zip", "diagnosis"]]
+    number = np.arange(len(frame))
+    frame["q17b"] = np.random.default_rng(1).integers(3, size=len(frame))
+    frame["wave"] = number % 4
+    frame["always"] = "x"
+    found = {one.profile.name: one for one in propose(Table.of(frame), Dialect()).columns}
+    assert (found["q17b"].role, found["q17b"].is_guess) == ("sensitive", True)
+    assert (found["diagnosis"].role, found["diagnosis"].is_guess) == ("sensitive", False)
+    assert found["wave"].role == found["always"].role == ""
+
+
+def test_a_guess_does_not_lower_what_the_gate_asks():
+    frame = people()[["age", "sex", "diagnosis"]]
+    frame["zip"] = [80000 + (i * 173) % 90 for i in range(len(frame))]
+    frame["q17b"] = frame.zip * 7919 % 11  # whoever knows the postcode knows it
+    found = {one.profile.name: one for one in propose(Table.of(frame), Dialect()).columns}
+    assert (found["q17b"].role, found["q17b"].is_guess) == ("quasi_identifiers", False)
+
+
+@pytest.mark.parametrize(
+    ("codes", "is_medical"),
+    [
+        (["A10BA02", "C09AA05", "N02BE01", "B01AC06", "C07AB02", "A02BC01", "R03AC02", "C10AA05"], True),
+        (["2345-7", "718-7", "2160-0", "4548-4", "6690-2", "777-3", "2951-2", "2823-3"], True),
+        (["2345-1", "718-2", "2160-3", "4548-5", "6690-6", "777-7", "2951-8", "2823-9"], False),
+        (["A10BA02", "X99ZZ99", "K12AB34", "Z00", "A1", "B2", "C3", "D4"], False),
+    ],
+)
+def test_codes_of_drugs_and_of_laboratory_tests_are_medical(codes, is_medical):
+    table = Table.of(pl.DataFrame({"c": codes * 3}))
+    assert profile(table, "c").is_medical_code == is_medical

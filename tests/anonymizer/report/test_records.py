@@ -124,10 +124,16 @@ def test_nobody_else_may_read_the_file(run, home):
 
 
 def test_it_does_not_lie_beside_the_release(run, home):
-    _, err = run("anonymize data.csv --spec s.toml -o out/out.csv --records out/records.csv", status=65)
-    assert "out/records.csv holds personal data and would lie beside the release." in err
-    assert not list(Path("out").iterdir())
-    run("anonymize data.csv --spec s.toml -o out.csv --records records.csv")
+    Path("out/for me").mkdir()
+    for place in ("out/records.csv", "out/for me/records.csv"):
+        _, err = run(f"anonymize data.csv --spec s.toml -o out/out.csv --records '{place}'", status=65)
+        assert f"{place} holds personal data and would lie beside the release, or below its folder." in err
+    assert [path.name for path in Path("out").rglob("*")] == ["for me"]
+    Path("mine").mkdir()
+    run("anonymize data.csv --spec s.toml -o out.csv --records mine/records.csv")  # where the original lies
+    Path("out/original").mkdir()
+    Path("data.csv").rename("out/original/data.csv")
+    run("anonymize out/original/data.csv --spec s.toml -o out/out.csv --records out/original/records.csv")
 
 
 def test_the_first_are_printed_beside_each_other(run, home):

@@ -13,6 +13,7 @@ from anonymizer.measures.registry import MEASURES
 from anonymizer.methods.recoding.clustering import KMember
 from anonymizer.methods.recoding.mondrian import Mondrian
 from anonymizer.methods.sensitive.anatomy import Anatomy
+from anonymizer.methods.sensitive.splu_gen import SpluGen
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.risk import definetti
 from anonymizer.risk.covering import ReleasedRows
@@ -107,6 +108,62 @@ def test_where_several_values_fit_nobody_is_told():
     frame.loc[28:, "ill"] = ["a", "b"] * 4
     mixed = Table.of(frame, ROLES, TREE)
     assert minimality_risk(mixed, released(mixed, 2), "ill", HERE).told == 0
+
+
+@pytest.mark.parametrize("related", [0.0, 0.95])
+def test_values_that_were_drawn_from_decoys_are_guessed_by_quasi_identifiers(related):
+    table = people(1500, related)
+    pipeline = Pipeline(steps=[("splu-gen", SpluGen(gamma=3, random_state=4))])
+    made = pipeline.release(table)
+    one, case = MEASURES["definetti"], Case(table, made.table, pipeline, seed=1)
+    assert one.lacks(case) == ""
+    found = one.measure(case)["ill"]
+    assert (found.persons, found.looked) == (1500, 1500)
+    assert found.by_groups == pytest.approx(1 / 3, abs=0.02)
+    if related:
+        assert found.right > 0.6
+        assert found.surest > 0.9
+        assert "by the groups alone it would be" in one.describe({"ill": found}).cautions[0]
+    else:
+        assert found.right == pytest.approx(1 / 3, abs=0.06)
+
+
+def test_a_person_with_many_rows_counts_once():
+    number = np.arange(60)
+    frame = pd.DataFrame(
+        {
+            "who": np.where(number < 50, 0, number),
+            "age": 1,
+            "job": np.where(number < 50, 0, 1),
+            "ill": np.where(number < 50, "flu", "cold"),
+        }
+    )
+    roles = Roles(quasi_identifiers=("age", "job"), sensitive=("ill",), person="who")
+    original = Table.of(frame, roles)
+    coarse = ReleasedRows.of("coarse", Table.of(frame.drop(columns="who").assign(job="*"), ROLES), roles)
+    rows = ReleasedRows.of("rows", coarse.table, roles, persons=number)
+    for release in (coarse, rows):
+        found = definetti_risk(original, release, "ill", HERE)
+        assert (found.persons, found.looked) == (11, 11)
+        assert found.commonest == pytest.approx(1 / 11)
+        assert found.by_groups == pytest.approx(5 / 6)
+
+
+def test_a_part_of_many_rows_of_few_persons_does_not_stand_alone():
+    table = outbreak()
+    frame = table.native.assign(who=np.arange(36))
+    roles = Roles(quasi_identifiers=("age", "job"), sensitive=("ill",), person="who")
+    again = frame[frame.ill == "flu"][:2]
+    twice = Table.of(pd.concat([frame[:28], again, frame[28:]]), roles, TREE)
+    joined = released(twice, 2)
+    joined = ReleasedRows.of("joined", Table.of(joined.table.native.drop(columns="who"), ROLES), roles)
+    assert twice.persons.repeat
+    found = minimality_risk(twice, joined, "ill", HERE)
+    assert (found.told, found.right, found.persons) == (4, 4, 36)
+    assert found.by_share == pytest.approx(4 * 6 / 14)
+    one = frame.assign(who=np.where(frame.ill == "flu", 99, frame.who))
+    alone = Table.of(pd.concat([one[:28], one[one.ill == "flu"][:2], one[28:]]), roles, TREE)
+    assert minimality_risk(alone, joined, "ill", HERE).told == 0
 
 
 @pytest.mark.parametrize("word", ["definetti", "minimality"])

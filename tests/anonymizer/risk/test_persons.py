@@ -161,3 +161,22 @@ def test_records_before_and_after_count_persons():
     found = record_risks(original, pipeline.release(original).table, pipeline)
     assert found.alike.tolist() == [1] * 5 + [3] * 3
     assert found.risks == pytest.approx(1 / found.alike)
+
+
+OF_ROWS = {"hitting-rate", "y-privacy", "singling-out", "linkability", "inference"}
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+def test_figures_that_count_rows_say_so_where_a_person_has_several(repeated):
+    rows = [(n // 2 if repeated else n, n % 6, n // 6 % 2, n % 3) for n in range(48)]
+    spec = spec_of()
+    original = Table.of(table_of(rows).native, spec.roles, spec.hierarchies)
+    pipeline = spec.pipeline()
+    release = pipeline.release(original).table
+    asked = Question(attacks=True, measures=(*sorted(OF_ROWS), "prosecutor"), scale="original")
+    found = assess(original, release, pipeline, asked)
+    assert set(found.stories) > OF_ROWS
+    for word, story in found.stories.items():
+        says = repeated and word in OF_ROWS
+        assert (story.values.get("counts") == "rows") == says
+        assert all(("rows, of which a person may have several" in said) == says for _, said in story.lines)

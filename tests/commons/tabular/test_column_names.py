@@ -73,6 +73,43 @@ def test_short_words_are_found_as_whole_words_only(name, kind):
     assert not is_called(name, kind)
 
 
+GLUED = {
+    "numkids": "family",
+    "hushrs": "occupation",
+    "nwifeinc": "income",
+    "totalcost": "income",
+    "trtmnt": "drug",
+    "occup": "occupation",
+    "relig": "religion",
+    "cardiolog": "diagnosis",
+    "A1Cresult": "laboratory",
+    "Status (NED, AWD, D)": "outcome",
+}
+
+
+@pytest.mark.parametrize("name", GLUED)
+def test_words_written_together_shortened_or_without_vowels_are_found(name):
+    assert is_called(name, GLUED[name])
+
+
+@pytest.mark.parametrize(
+    "name", ["carpet", "manager_note", "patientxnamer", "streetwise", "count", "compl", "x1", "numeric"]
+)
+def test_a_guess_never_makes_an_identifier(name):
+    assert "identifiers" not in [kind.role for kind in kinds_of(name)]
+
+
+def test_the_identifier_of_a_record_is_no_relapse_into_crime():
+    assert [kind.name for kind in kinds_of("rec_id")] == ["identifier"]
+
+
+def test_what_says_how_a_table_was_made_has_no_role():
+    for name in ("fnlwgt", "strata", "pweight", "wave", "Stichprobe", "poids_ponderation"):
+        assert is_called(name, "design"), name
+    assert not any(kind.role for kind in kinds_of("sampling_weight"))
+    assert is_called("weight", "body")
+
+
 def test_what_names_a_person_is_direct_and_what_counts_is_not():
     assert {key for key, one in kinds().items() if one.is_direct} == {
         *("surname", "given_name", "full_name", "mail", "phone", "street", "account")
