@@ -25,8 +25,8 @@ from anonymizer.errors import AnonymizerError, SpecError, UnreachableError
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.claims import OF_RECORDS
 from anonymizer.releases.guarantee import Guarantee
-from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.table import Table
+from commons.tabular.dialect import Dialect
 
 OnProgress = Callable[[int, int, str], None]
 

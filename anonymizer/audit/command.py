@@ -17,8 +17,8 @@ from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import Spec
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.release import Release
-from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.table import Table
+from commons.tabular.dialect import Dialect
 
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108
 """A folder in memory, where the system has one: an audit writes thousands of files."""

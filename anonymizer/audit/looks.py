@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anonymizer.audit.command import Output
-from anonymizer.tables.dialect import Dialect
+from commons.tabular.dialect import Dialect
 
 Float = NDArray[np.float64]
 
@@ -153,4 +153,4 @@ def _columns(name: str, content: bytes, dialect: Dialect) -> tuple[list[str], li
 
 
 def _plain(cell: str, dialect: Dialect) -> str:
-    return cell if dialect.decimal == "." else cell.replace(dialect.decimal, ".")
+    return cell if dialect.writing.decimal == "." else cell.replace(dialect.writing.decimal, ".")

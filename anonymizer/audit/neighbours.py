@@ -266,7 +266,7 @@ class Neighbours:
 
     def _number(self, number: float) -> str:
         text = f"{int(number)}" if number == int(number) else repr(float(number))
-        return text.replace(".", self.spec.dialect.decimal)
+        return text.replace(".", self.spec.dialect.writing.decimal)
 
 
 def _text(cell: object) -> str | None:

@@ -33,14 +33,14 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
     from anonymizer.proposals.proposal import propose
     from anonymizer.proposals.writing import written
     from anonymizer.tables import files
-    from anonymizer.tables.dialect import Dialect
+    from anonymizer.tables.dialect import read_dialect
 
     if output_path is not None and output_path.exists():
         raise FileError(
             f"{output_path} is there already.", "Give another name, so that nothing written is lost."
         )
     given = {"delimiter": delimiter, "encoding": encoding}
-    Dialect.from_mapping({key: value for key, value in given.items() if value}, "init")
+    read_dialect({key: value for key, value in given.items() if value}, "init")
     dialect, table = guessed(data, delimiter, encoding)
     proposal = propose(table, dialect)
     text = written(proposal, f"Release of {data.name}")

@@ -87,10 +87,10 @@ def releases(
 
     from anonymizer.releases.ledger import Limit
     from anonymizer.tables import files
-    from anonymizer.tables.dialect import Dialect
+    from anonymizer.tables.dialect import read_dialect
 
     given = {"delimiter": delimiter, "encoding": encoding}
-    dialect = Dialect.from_mapping({key: value for key, value in given.items() if value}, "releases")
+    dialect = read_dialect({key: value for key, value in given.items() if value}, "releases")
     ledger, source = of_table(data, files.table(data, dialect), ledger_path)
     if limit_epsilon is not None:
         limit = Limit(limit_epsilon, limit_delta or 0.0)

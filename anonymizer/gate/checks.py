@@ -17,8 +17,8 @@ from anonymizer.gate.synthetic import of_synthetic
 from anonymizer.gate.types import mistyped
 from anonymizer.releases.release import Release
 from anonymizer.tables import files
-from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.table import Table
+from commons.tabular.dialect import Dialect
 
 Int = NDArray[np.int64]
 

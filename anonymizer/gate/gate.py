@@ -20,8 +20,8 @@ from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.manifest import ENDING, Manifest, digest
 from anonymizer.releases.release import Release
 from anonymizer.tables import files
-from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.randomness import Randomness
+from commons.tabular.dialect import Dialect
 
 Int = NDArray[np.int64]
 

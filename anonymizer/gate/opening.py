@@ -15,9 +15,9 @@ from anonymizer.gate.gate import beside, manifest_path
 from anonymizer.methods.sensitive.anatomy import SENSITIVE
 from anonymizer.releases.manifest import Manifest, digest
 from anonymizer.tables import files
-from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from commons.tabular.dialect import Dialect
 
 _HINT: Final = "Take the release and its manifest as they were written, both."
 

@@ -17,9 +17,9 @@ from anonymizer.releases.release import Release
 from anonymizer.risk.covering import ReleasedRows
 from anonymizer.risk.intersection import Intersection, Left, intersect
 from anonymizer.tables import files
-from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
+from commons.tabular.dialect import Dialect
 
 _THIS: Final = "this release"
 _OF_ONE_ROW: Final = (

@@ -32,9 +32,3 @@ def _day(text: str, form: str) -> date | None:
         return datetime.strptime(text, form).date()
     except ValueError:
         return None
-
-
-def names_one_day(form: str) -> bool:
-    """Whether the directives tell one day from another."""
-    first, second = date(1987, 11, 23), date(2012, 6, 5)
-    return all(_day(one.strftime(form), form) == one for one in (first, second))

@@ -45,22 +45,18 @@ from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.purpose import Purpose
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.schema.documents import document_of, table_of
-from anonymizer.tables.dialect import Dialect
+from anonymizer.tables.dialect import read_dialect
 from anonymizer.tables.roles import Roles
 from commons.errors import near
 from commons.settings.marks import Item, Key, Length, Read, Repeated, Wrong
 from commons.settings.reader import Tables, declared, schema_of
 from commons.settings.shapes import Document, keys_schema
+from commons.tabular.dialect import Dialect
 
 THE_DATA: Final = "the data"
 """What `chosen_on` says where epsilon was chosen by trials on the data themselves."""
 
 NOTHING: Final[Mapping[str, type[Method]]] = MappingProxyType({})
-
-
-def read_dialect(given: Any, place: str) -> Dialect:
-    """The dialect in a table `[csv]`; arguments and errors as of `Dialect.from_mapping`."""
-    return Dialect.from_mapping(table_of(given, place).table, place)
 
 
 _PLUGINS: Final = 'Write the names of installed packages: methods = ["duetto-rounding"].'
@@ -235,7 +231,8 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
         for column, given in found.hierarchies.items()
     }
     hierarchies = {
-        column: built(column, given, place, found.csv.date_format) for column, given in declared_as.items()
+        column: built(column, given, place, found.csv.writing.date_format)
+        for column, given in declared_as.items()
     }
     if not found.steps:
         raise SpecError(f"{place} has no steps.", "Write each below [[steps]].")

@@ -23,6 +23,7 @@ from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from commons.tabular.cells import limit_in, lost_by_limits
 from commons.tabular.column_names import Role
+from commons.tabular.dialect import Dialect
 
 ROLES: Final[tuple[Role, ...]] = ("identifiers", "quasi_identifiers", "sensitive")
 K: Final = 5
@@ -59,7 +60,7 @@ class Proposal:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know besides: of values below limits, and of many columns without a role."""
-        limits = [token for token in self.dialect.missing_tokens if limit_in(token) is not None]
+        limits = [token for token in self.dialect.writing.missing_tokens if limit_in(token) is not None]
         said = [lost_by_limits(limits[0])] if limits else []
         return (*said, *([self._of_free()] if self._of_free() else []))
 
@@ -89,7 +90,7 @@ class Proposal:
         if self.person is not None:
             roles["person"] = self.person.name
         gaps = [one for one in _profiles(self.columns, "quasi_identifiers") if one.missing]
-        found: dict[str, Any] = {"csv": declared(self.dialect), "roles": roles}
+        found: dict[str, Any] = {"csv": self.dialect.entries(), "roles": roles}
         found["columns"] = {one.name: {"missing": "value"} for one in gaps}
         found["hierarchies"] = {name: dict(one.declared) for name, one in self.hierarchies.items()}
         found["steps"] = [{"method": self.method, "k": self.k}]
@@ -227,11 +228,3 @@ def _corrected(table: Table, tried: Proposal) -> tuple[Proposed, ...]:
 def _may_join(found: Profile) -> bool:
     """Whether a column that tells another is better protected with it than taken out."""
     return found.look in ("number", "date", "code", "category") and not found.identifying
-
-
-def declared(dialect: Dialect) -> dict[str, Any]:
-    """What a dialect has that a plain one has not, as the table `[csv]` says it."""
-    plain = Dialect()
-    names = ("delimiter", "encoding", "decimal", "thousands", "missing_tokens")
-    found = {name: getattr(dialect, name) for name in names if getattr(dialect, name) != getattr(plain, name)}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}

@@ -9,10 +9,10 @@ import tomli_w
 
 from anonymizer.proposals.hierarchies import bounds
 from anonymizer.proposals.profiles import Profile
-from anonymizer.proposals.proposal import ROLES, Proposal, declared
+from anonymizer.proposals.proposal import ROLES, Proposal
 from anonymizer.proposals.roles import Proposed
-from anonymizer.tables.dialect import Dialect
 from commons.tabular.column_names import Role
+from commons.tabular.dialect import Dialect
 
 
 def written(proposal: Proposal, title: str) -> str:
@@ -50,7 +50,7 @@ _PURPOSE: Final = """\
 
 
 def _csv(dialect: Dialect) -> str:
-    found = declared(dialect)
+    found = dialect.entries()
     if not found:
         return ""
     lines = "\n".join(f"{key} = {_toml(value)}" for key, value in found.items())

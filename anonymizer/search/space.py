@@ -23,9 +23,9 @@ import numpy as np
 from anonymizer.errors import SpecError
 from anonymizer.pipelines.spec import Spec, dialect_of, parse, spec_schema
 from anonymizer.schema.documents import document_of, table_of
-from anonymizer.tables.dialect import Dialect
 from commons.errors import near
 from commons.settings.shapes import Document
+from commons.tabular.dialect import Dialect
 
 _RANGE: Final = ("from", "to", "points", "scale")
 _SCALES: Final = ("linear", "log")

@@ -28,17 +28,18 @@ from anonymizer.errors import AnonymizerError, SpecError
 from anonymizer.methods.contract.method import Method
 from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.pipelines.spec import Steps, digest_of, made, read_dialect, step_schema
+from anonymizer.pipelines.spec import Steps, digest_of, made, step_schema
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.schema.documents import document_of, table_of
 from anonymizer.series.log import Log
 from anonymizer.series.matrix import MIN_USERS, Cells, Matrix, Window, matrices
 from anonymizer.series.recombined import Recombined
-from anonymizer.tables.dialect import Dialect
+from anonymizer.tables.dialect import read_dialect
 from anonymizer.tables.table import Table
 from commons.settings.marks import Between, Item, Key, Length, Read, UnfitError, Wrong
 from commons.settings.reader import Tables, declared, schema_of
 from commons.settings.shapes import Document
+from commons.tabular.dialect import Dialect
 
 _MOMENT: Final[Mapping[str, Any]] = {"type": ["string", "integer", "number"]}
 _CELLS: Final = f"Choose one of {', '.join(get_args(Cells))}."

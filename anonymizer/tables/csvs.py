@@ -6,24 +6,21 @@ missing is missing. Arrow reads, since it counts cells; Polars holds them.
 
 from __future__ import annotations
 
-import codecs
-import csv
 import gzip
-import io
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pc
 
 from anonymizer.errors import FileError, TableError
-from anonymizer.tables.dialect import SEPARATORS, Dialect
 from anonymizer.tables.headers import named
 from anonymizer.tables.parquet import plain, texts
+from commons.tabular.csvs import CsvFile
+from commons.tabular.dialect import PLAIN, Dialect
 
 _BLOCK: Final = 1 << 24
 """Bytes that are looked at together; a row must fit."""
@@ -37,24 +34,26 @@ def read(path: Path, dialect: Dialect) -> pl.DataFrame:
         FileError: it cannot be read, or not in this dialect; says which entry of `[csv]` to write.
         TableError: its first line does not name the columns, or a row has too few or too many cells.
     """
-    with _explained(path, dialect):
-        names, filled = header(path, dialect)
+    file = source_of(path, dialect)
+    with _explained(file):
+        names, filled = _header(file)
         if not filled:
             return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
-        with _source(path) as source, _located(path, names, dialect):
+        with _stream(file) as source, _located(file, names):
             found = pc.read_csv(source, *_options(names, dialect))
-        _closed(path, found, dialect)
+        _check_closed(file, found)
         return _framed(found)
 
 
 def batches(path: Path, rows: int, dialect: Dialect) -> Iterator[pl.DataFrame]:
     """The same by at most `rows` rows at a time."""
-    with _explained(path, dialect):
-        names, filled = header(path, dialect)
+    file = source_of(path, dialect)
+    with _explained(file):
+        names, filled = _header(file)
         if not filled:
             return
         held: list[pa.RecordBatch] = []
-        with _source(path) as source, _located(path, names, dialect):
+        with _stream(file) as source, _located(file, names):
             for batch in pc.open_csv(source, *_options(names, dialect)):
                 held.append(batch)
                 if sum(map(len, held)) < rows:
@@ -66,35 +65,21 @@ def batches(path: Path, rows: int, dialect: Dialect) -> Iterator[pl.DataFrame]:
                 held = table.slice(whole).to_batches()
         if held:
             table = pa.Table.from_batches(held)
-            _closed(path, table, dialect)
+            _check_closed(file, table)
             yield _framed(table)
 
 
-def header(path: Path, dialect: Dialect) -> tuple[list[str], bool]:
-    """The names of the columns, and whether a row follows them.
+def source_of(path: Path, dialect: Dialect = PLAIN) -> CsvFile:
+    """A file of a specification, as it is opened."""
+    return CsvFile(path, FileError, dialect, str(path), "the specification", "csv")
 
-    Raises:
-        FileError: the cells seem to be separated by something else than the dialect says.
-        TableError: several columns have no name, or two have the same.
-    """
-    with _texts(path, dialect) as file:
-        rows = csv.reader(file, delimiter=dialect.separator)
-        first = next(rows, None)
-        second = next((row for row in rows if row), None)
-    if first is None or (not first and second is None):
-        raise TableError(f"{path} is empty.", "Write a line with the names of the columns.")
-    if not first:
-        raise TableError(f"{path}: the first line is blank.", "Let it name the columns.")
-    names = [name.removeprefix("\ufeff").strip() for name in first]
-    if any("\0" in name for name in names):
-        raise _wrong_encoding(path, dialect)
-    other = None if dialect.delimiter else _other_separator(first, second)
-    if other is not None:
-        raise FileError(
-            f"{path} separates its cells by {SEPARATORS[other]}, and the specification does not say so.",
-            f"Write delimiter = {_quoted(other)} below [csv] in the specification.",
-        )
-    return named(path, names, "line"), second is not None
+
+def _header(file: CsvFile) -> tuple[list[str], bool]:
+    """The names of the columns, and whether a row follows them."""
+    found = file.header()
+    if found.blank:
+        raise TableError(f"{file.path}: the first line is blank.", "Let it name the columns.")
+    return named(file.path, found.names, "line"), found.second is not None
 
 
 class CsvParts:
@@ -164,10 +149,10 @@ def _writable(frame: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
     """Texts, whole numbers and what else has one form in CSV; NaN is a missing cell, and -0.0 is zero."""
     frame = plain(texts(frame))
     floats = [name for name, kind in frame.schema.items() if kind.is_float()]
-    if dialect.decimal != ".":
+    if dialect.writing.decimal != ".":
         named = [*floats, *(name for name, kind in frame.schema.items() if kind.is_decimal())]
         frame = frame.with_columns(
-            pl.col(named).cast(pl.String).str.replace(".", dialect.decimal, literal=True)
+            pl.col(named).cast(pl.String).str.replace(".", dialect.writing.decimal, literal=True)
         )
     for name, kind in frame.schema.items():
         if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object) or str(kind).startswith("Map"):
@@ -198,13 +183,13 @@ def _options(
             column_types=dict.fromkeys(names, pa.string()),
             strings_can_be_null=True,
             quoted_strings_can_be_null=True,
-            null_values=["", *dialect.missing_tokens],
+            null_values=["", *dialect.writing.missing_tokens],
         ),
     )
 
 
 @contextmanager
-def _located(path: Path, names: list[str], dialect: Dialect) -> Iterator[None]:
+def _located(file: CsvFile, names: list[str]) -> Iterator[None]:
     """Say of a row that does not fit where it stands; Arrow counts rows only if it reads one by one."""
     try:
         yield
@@ -217,134 +202,64 @@ def _located(path: Path, names: list[str], dialect: Dialect) -> Iterator[None]:
             wrong.append(row)
             return "error"
 
-        reading, parsing, converting = _options(names, dialect, careful=True)
+        reading, parsing, converting = _options(names, file.dialect, careful=True)
         parsing.invalid_row_handler = seen
         try:
-            with _source(path) as source:
+            with _stream(file) as source:
                 pc.read_csv(source, reading, parsing, converting)
         except pa.ArrowInvalid:
             if not wrong:
                 raise problem from None
         row = wrong[0]
         raise TableError(
-            f"{path}, row {int(row.number) - 1}: {row.actual_columns} cells, the first line names "
+            f"{file.path}, row {int(row.number) - 1}: {row.actual_columns} cells, the first line names "
             f"{row.expected_columns} columns.",
             "Correct separators and quotation marks of this row; a missing cell stands empty between two.",
         ) from None
 
 
 @contextmanager
-def _explained(path: Path, dialect: Dialect) -> Iterator[None]:
-    """What readers raise, as an error with a hint."""
+def _explained(file: CsvFile) -> Iterator[None]:
+    """What Arrow raises, and other readers, as an error with a hint."""
     try:
-        yield
-    except UnicodeError:
-        raise _wrong_encoding(path, dialect) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise FileError(f"{path} is cut short or damaged.", "Copy or compress it again.") from None
+        with file.explained():
+            yield
     except pa.ArrowInvalid as problem:
         text = str(problem)
         if "UTF8" in text or "UTF-8" in text:
-            raise _wrong_encoding(path, dialect) from None
+            file.refuse_encoding()
         if "straddling" in text:
             raise FileError(
-                f"{path} has a row of more than {_BLOCK >> 20} million characters.",
+                f"{file.path} has a row of more than {_BLOCK >> 20} million characters.",
                 "A quotation mark may lack its partner: correct it.",
             ) from None
-        raise FileError(f"{path} cannot be read: {_first_line(text)}.", "Check the file.") from None
-    except csv.Error as problem:
-        raise FileError(
-            f"{path}: the first lines are not CSV: {problem}.", "Check separators and quotation marks."
-        ) from None
-    except OSError as problem:
-        if "runcated" in str(problem) or "zlib" in str(problem):
-            raise FileError(f"{path} is cut short or damaged.", "Copy or compress it again.") from None
-        raise FileError(
-            f"{path} cannot be read: {problem.strerror or _first_line(str(problem))}.", "Check the file."
-        ) from None
+        raise FileError(f"{file.path} cannot be read: {_first_line(text)}.", "Check the file.") from None
 
 
-def _wrong_encoding(path: Path, dialect: Dialect) -> FileError:
-    guess = "cp1252"
-    with suppress(OSError, EOFError, zlib.error), _bytes(path) as file:
-        found = guessed_encoding(file.read(_ROWS))
-        guess = "cp1252" if dialect.is_utf8 and found == "utf-8" else found  # the fault may stand further on
-    said = "UTF-8" if dialect.is_utf8 else dialect.encoding
-    return FileError(
-        f"{path} is not in {said}.",
-        f'Write encoding = "{guess}" below [csv] in the specification, or what the file is in.',
-    )
+def _stream(file: CsvFile) -> Any:
+    """The bytes of a file, for Arrow."""
+    return pa.input_stream(str(file.path), compression="gzip" if file.is_gzip else None)
 
 
-def guessed_encoding(start: bytes) -> str:
-    """The likeliest encoding of a file: by its mark, by where zeros stand, else by trial."""
-    if start[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):  # the first begins like a mark of UTF-16
-        return "utf-32"
-    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return "utf-16"
-    first, second, third, fourth = (start[place::4].count(0) for place in range(4))
-    if max(first + second, third + fourth) > 0.45 * len(start):  # characters beyond U+FFFF are rare
-        return "utf-32-le" if third + fourth > first + second else "utf-32-be"
-    if max(first + third, second + fourth) > len(start) / 8:
-        return "utf-16-le" if second + fourth > first + third else "utf-16-be"
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(start)
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
-
-
-def _source(path: Path) -> Any:
-    return pa.input_stream(str(path), compression="gzip" if _is_gzip(path) else None)
-
-
-@contextmanager
-def _texts(path: Path, dialect: Dialect) -> Iterator[IO[str]]:
-    with _bytes(path) as raw:
-        encoding = "utf-8-sig" if dialect.is_utf8 else dialect.encoding
-        yield io.TextIOWrapper(raw, encoding=encoding, newline="")
-
-
-def _bytes(path: Path) -> Any:
-    return gzip.open(path, "rb") if _is_gzip(path) else path.open("rb")
-
-
-def _is_gzip(path: Path) -> bool:
-    return path.name.lower().endswith(".gz")
-
-
-def _closed(path: Path, table: pa.Table, dialect: Dialect) -> None:
+def _check_closed(file: CsvFile, table: pa.Table) -> None:
     """Check that the last cell of the table does not lack its quotation mark."""
     last = table.column(table.num_columns - 1)[-1].as_py() if len(table) else None
     if last is None or ("\n" not in last and "\r" not in last):
         return
-    with _texts(path, dialect) as file:
+    with file.text() as text:
         tail = ""
-        while piece := file.read(_ROWS):
+        while piece := text.read(_ROWS):
             tail = (tail + piece)[-_ROWS:]
     if not tail.rstrip("\r\n").endswith('"'):
         raise FileError(
-            f"{path}: a cell that begins with a quotation mark does not end.",
+            f"{file.path}: a cell that begins with a quotation mark does not end.",
             f"It begins with {last[:20]!r}: write its second quotation mark.",
         )
-
-
-def _other_separator(first: list[str], second: list[str] | None) -> str | None:
-    """Another separator that stands equally often in the first two lines, the first being a single cell."""
-    lines = [",".join(cells) for cells in (first, second) if cells]
-    counts = {one: {line.count(one) for line in lines} for one in SEPARATORS if one != ","}
-    return next(
-        (one for one, found in counts.items() if len(first) == len(found) == 1 and 0 not in found), None
-    )
 
 
 def _framed(table: pa.Table) -> pl.DataFrame:
     found = pl.from_arrow(table)
     return found if isinstance(found, pl.DataFrame) else found.to_frame()
-
-
-def _quoted(separator: str) -> str:
-    return '"\\t"' if separator == "\t" else f'"{separator}"'
 
 
 def _first_line(text: str) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from anonymizer.errors import FileError, TableError
+from anonymizer.errors import FileError
 from anonymizer.tables.headers import named
+from commons.tabular.excel import Spreadsheet
 
 
 def read(path: Path) -> pl.DataFrame:
@@ -22,38 +23,18 @@ def read(path: Path) -> pl.DataFrame:
         FileError: it cannot be read, or has several sheets.
         TableError: its first row does not name the columns.
     """
-    rows = [row for row in _rows(path) if any(cell != "" for cell in row)]
-    if not rows:
-        raise TableError(f"{path} is empty.", "Write a row with the names of the columns.")
-    names = named(path, [str(cell).strip() for cell in rows[0]], "row")
-    return pl.DataFrame([_column(name, [row[place] for row in rows[1:]]) for place, name in enumerate(names)])
-
-
-def _rows(path: Path) -> list[list[Any]]:
-    try:
-        from python_calamine import CalamineError, CalamineWorkbook
-    except ImportError:
+    file = Spreadsheet(path, FileError, FileError, str(path))
+    sheets = file.sheets()
+    if len(sheets) != 1:
         raise FileError(
-            f"{path} needs python-calamine, which is not installed.", "Run pip install 'duetto[excel]'."
-        ) from None
-    try:
-        book = CalamineWorkbook.from_path(path)
-        if len(book.sheet_names) != 1:
-            raise FileError(
-                f"{path} has {len(book.sheet_names)} sheets.",
-                "Save the sheet that is meant in a file of its own.",
-            )
-        found: list[list[Any]] = book.get_sheet_by_index(0).to_python()
-    except (CalamineError, OSError):
-        raise FileError(
-            f"{path} cannot be read as a spreadsheet.",
-            "Save it again as .xlsx without a password, or as CSV.",
-        ) from None
-    return found
+            f"{path} has {len(sheets)} sheets.", "Save the sheet that is meant in a file of its own."
+        )
+    header, rows = file.rows(sheets[0])
+    names, held = named(path, header, "row"), [row for _, row in rows]
+    return pl.DataFrame([_column(name, [row[place] for row in held]) for place, name in enumerate(names)])
 
 
-def _column(name: str, cells: list[Any]) -> pl.Series:
-    held = [_cell(cell) for cell in cells]
+def _column(name: str, held: list[Any]) -> pl.Series:
     kinds = {type(cell) for cell in held if cell is not None}
     if kinds <= {int}:
         return pl.Series(name, held, pl.Int64 if kinds else pl.String)
@@ -66,13 +47,3 @@ def _column(name: str, cells: list[Any]) -> pl.Series:
         moments = [datetime.combine(cell, time()) if type(cell) is date else cell for cell in held]
         return pl.Series(name, moments, pl.Datetime("us"))
     return pl.Series(name, [None if cell is None else str(cell) for cell in held], pl.String)
-
-
-def _cell(cell: Any) -> Any:
-    if cell == "":
-        return None
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
-        return int(cell)
-    if isinstance(cell, datetime) and cell.time() == time():
-        return cell.date()
-    return cell

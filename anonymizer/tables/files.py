@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from anonymizer.errors import FileError, TableError
 from anonymizer.tables import csvs, excel, parquet
-from anonymizer.tables.dialect import Dialect, Kind
+from anonymizer.tables.dialect import Kind, kinds_of
 from anonymizer.tables.table import Table
+from commons.tabular.dialect import Dialect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,8 +59,7 @@ def table(path: str | Path, dialect: Dialect = _PLAIN) -> Table:
     if _kind(place, ENDINGS + SPREADSHEETS) in SPREADSHEETS:
         return Table.of(excel.read(place))
     if _kind(place) == ".parquet":
-        with _legible(place):
-            return Table.of(parquet.read(place))
+        return Table.of(parquet.read(place))
     frame = csvs.read(place, dialect)
     _titled(place, frame, dialect)
     return Table.of(frame, numbers_in=_kinds([frame], dialect), dialect=dialect)
@@ -81,9 +81,7 @@ def tables(path: str | Path, rows: int, dialect: Dialect = _PLAIN) -> Iterator[T
         yield from (Table.of(frame.slice(start, rows)) for start in range(0, len(frame), rows))
         return
     if _kind(place) == ".parquet":
-        with _legible(place):
-            for frame in parquet.batches(place, rows):
-                yield Table.of(frame)
+        yield from map(Table.of, parquet.batches(place, rows))
         return
     kinds = _kinds(csvs.batches(place, max(rows, _ROWS), dialect), dialect)
     for frame in csvs.batches(place, rows, dialect):
@@ -171,7 +169,7 @@ def _titled(path: Path, frame: pl.DataFrame, dialect: Dialect) -> None:
     It is one if half of its cells are also cells of their own columns, among them a number and a text.
     """
     own = [name for name in frame.columns if (frame[name] == name).any()]
-    numbers = [name for name in own if None not in dialect.kinds(pl.Series([name]))]
+    numbers = [name for name in own if None not in kinds_of(dialect.writing, pl.Series([name]))]
     if 2 * len(own) >= len(frame.columns) and numbers and len(numbers) < len(own):
         raise TableError(
             f"{path}: the first line does not name the columns, it looks like a row: {', '.join(own[:3])} "
@@ -187,18 +185,9 @@ def _kinds(frames: Iterable[pl.DataFrame], dialect: Dialect) -> dict[str, Kind]:
         for name in frame.columns:
             kinds = found.setdefault(name, set())
             if None not in kinds:
-                kinds |= dialect.kinds(frame[name])
+                kinds |= kinds_of(dialect.writing, frame[name])
     numeric = {name: kinds for name, kinds in found.items() if kinds and None not in kinds}
     return {name: "float" if "float" in kinds else "integer" for name, kinds in numeric.items()}
-
-
-@contextmanager
-def _legible(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, pa.ArrowException, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or (str(problem).splitlines() or ["damaged"])[0][:160]
-        raise FileError(f"{path} cannot be read: {reason.rstrip('.')}.", "Check the file.") from None
 
 
 def _polars(content: Any, *, typed: bool) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anonymizer.errors import FileError, TableError
+from commons.tabular.parquets import open_parquet
 
 
 def read(path: Path) -> pl.DataFrame:
@@ -22,14 +24,13 @@ def read(path: Path) -> pl.DataFrame:
         FileError: it is no Parquet, or has a column of a type that cannot be held.
         TableError: it has two columns of one name.
     """
-    _checked(path)
-    return _framed(pq.read_table(path), path)
+    with _opened(path) as file:
+        return _framed(file.read(), path)
 
 
 def batches(path: Path, rows: int) -> Iterator[pl.DataFrame]:
     """The same by at most `rows` rows at a time."""
-    _checked(path)
-    with pq.ParquetFile(path) as file:
+    with _opened(path) as file:
         for batch in file.iter_batches(batch_size=rows):
             yield _framed(pa.Table.from_batches([batch]), path)
 
@@ -76,11 +77,14 @@ class ParquetParts:
             self._writer.close()
 
 
-def _checked(path: Path) -> None:
-    names = pq.read_schema(path).names
-    for name in names:
-        if names.count(name) > 1:
-            raise TableError(f"{path} has two columns {name!r}.", "Rename one.")
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    with open_parquet(path, FileError, FileError, name=str(path)) as file:
+        names = file.schema_arrow.names
+        for name in names:
+            if names.count(name) > 1:
+                raise TableError(f"{path} has two columns {name!r}.", "Rename one.")
+        yield file
 
 
 def _framed(table: pa.Table, path: Path) -> pl.DataFrame:

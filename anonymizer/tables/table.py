@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import GAP, GapHierarchy, Hierarchy, text_of
 from anonymizer.schema.columns import Schema
-from anonymizer.tables.dialect import Dialect, Kind
+from anonymizer.tables.dialect import Kind, numbers_of
 from anonymizer.tables.encoding import Codes, coded
 from anonymizer.tables.order import has_categories, has_order, order_of, ordered
 from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.roles import Roles
 from commons.errors import near
+from commons.tabular.dialect import Dialect
 
 Int = NDArray[np.int64]
 
@@ -155,7 +156,8 @@ class Table:
             return cells
         dialect, kind = self.dialect, self.numbers_in[column]
         return self._kept(
-            column, lambda: nw.from_native(dialect.numbers(cells.to_native(), kind), series_only=True)
+            column,
+            lambda: nw.from_native(numbers_of(dialect.writing, cells.to_native(), kind), series_only=True),
         )
 
     def _kept(self, column: str, read: Callable[[], nw.Series[Any]]) -> nw.Series[Any]:
@@ -351,8 +353,8 @@ class Table:
         cells = self.frame[column].to_native()
         form = self.dialect or Dialect()
         blank = (cells.is_null() | (cells.str.strip_chars() == "")).to_numpy()
-        whole = form.numbers(cells, "integer").is_null().to_numpy()
-        numbers = form.numbers(cells, "float").is_null().to_numpy()
+        whole = numbers_of(form.writing, cells, "integer").is_null().to_numpy()
+        numbers = numbers_of(form.writing, cells, "float").is_null().to_numpy()
         if numbers.all() and not blank.all():
             row = int(np.flatnonzero(~blank)[0])
             raise TableError(

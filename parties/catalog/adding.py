@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from commons.settings.toml import parse
+from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.confirming import confirmed
+from parties.catalog.csvs import guess_dialect
 from parties.catalog.databases import query_of, tables_of
 from parties.catalog.declaration import Catalog, DatasetDeclaration, catalog_of
-from parties.catalog.dialect import Dialect, Writing
-from parties.catalog.drafting import Draft, draft, sniffed
+from parties.catalog.drafting import Draft, draft
 from parties.catalog.excel import sheets_of
 from parties.catalog.rendering import text_of
 from parties.catalog.tables import file_kind
@@ -210,7 +211,7 @@ def _file(catalog: Path, asked: Asked) -> _Source:
     writing = Writing(asked.decimal or ".", asked.thousands, asked.date_format)
     dialect = Dialect(writing=writing)
     if kind == "csv":
-        seen = sniffed(path)
+        seen = guess_dialect(path)
         delimiter = asked.delimiter
         dialect = Dialect(
             seen.delimiter if delimiter is None else delimiter.replace("\\t", "\t").replace(",", ""),

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import repeat
 from typing import IO, Any, Final
 
-from parties.catalog.dialect import Dialect
+from commons.tabular.dialect import Dialect
 
 _BLOCK: Final = 1 << 18
 _VISIBLE: Final = bytes(range(0x21, 0x7F))

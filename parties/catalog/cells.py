@@ -7,7 +7,7 @@ rounded. All other columns refuse floats.
 A text is held without blanks around it and in Unicode normalisation form C, so that texts which look the same
 are the same; digits stay as they are, with leading zeros.
 
-Texts of numbers and dates are read as the catalog says that they are written (`parties.catalog.dialect`). A
+Texts of numbers and dates are read as the catalog says that they are written (`commons.tabular.dialect`). A
 truth value is the label `true` or `false` of a category, in whatever case; a time is a date at midnight only.
 """
 
@@ -22,8 +22,8 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
+from commons.tabular.dialect import Writing
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.dialect import Writing
 
 Parse = Callable[[Any], int | str]
 """What is held for a cell; raises ValueError with a reason that names no value."""

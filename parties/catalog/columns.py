@@ -22,7 +22,8 @@ from commons.settings.marks import (
 )
 from commons.settings.shapes import EXACT
 from commons.settings.table import StrictTable
-from parties.catalog.dialect import Writing, parse_writing
+from commons.tabular.dialect import Writing
+from parties.catalog.dialect import parse_writing
 from parties.errors import ConfigError
 from parties.texts import BLANKS, is_plain
 from smc.analyses.studies.columns import DAYS, Schema

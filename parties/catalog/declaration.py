@@ -15,9 +15,9 @@ from commons.errors import near
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import read
+from commons.tabular.dialect import Dialect
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.databases import FILE_SCHEMES, SCHEMES, Query
-from parties.catalog.dialect import Dialect
 from parties.catalog.persons import Kind, kind_of
 from parties.catalog.strangers import unlike
 from parties.catalog.tables import DATASETS, MAXIMUM_ROWS, CatalogFile, DatasetTable, SqlTable, WrittenTable

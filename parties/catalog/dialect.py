@@ -1,171 +1,11 @@
-"""How a source writes its cells: separators, encoding, numbers, dates, and what stands for a missing cell.
-
-What is not declared is not read: a comma in a number is an error until `decimal = ","` says what it is. The
-words are those of the anonymizer's `[csv]` and mean the same there.
-"""
+"""The dialect of a data set, and of a column that is written in another way, from the catalog."""
 
 from __future__ import annotations
 
-import codecs
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
-from functools import cached_property
-from typing import Annotated, Final
+from collections.abc import Iterator
 
-from commons.settings.marks import Inline
 from commons.settings.table import StrictTable
-from commons.tabular.cells import BELOW_LIMIT, halved, limit_in
-
-SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-"""The separators that are recognized, and how they are called."""
-
-ISO: Final = "%Y-%m-%d"
-CHOICES: Final = ("", *BELOW_LIMIT)
-_EPOCH: Final = date(1970, 1, 1).toordinal()
-_DIRECTIVES: Final = {
-    "Y": "[0-9]{4}",
-    "m": "[0-9]{1,2}",
-    "d": "[0-9]{1,2}",
-    "H": "(?:[01]?[0-9]|2[0-3])",
-    "M": "[0-5]?[0-9]",
-    "S": "[0-5]?[0-9]",
-    "f": "[0-9]{1,6}",
-}
-"""The parts of a date that do not depend on a language or a century, and what they look like."""
-
-
-@dataclass(frozen=True)
-class Writing:
-    """How numbers, dates and missing cells are written in texts.
-
-    Attributes:
-        decimal: what stands before the decimals of a number.
-        thousands: what may stand between thousands; empty is nothing.
-        date_format: of dates, in the directives of `strptime`; empty is 1990-12-31. A time of day that it
-            names is read and left out.
-        missing_tokens: what a missing cell may hold besides nothing.
-        below_limit: what a number such as `<0.2` is read as, one of `BELOW_LIMIT`; empty is no
-            number.
-    """
-
-    decimal: str = "."
-    thousands: str = ""
-    date_format: str = ""
-    missing_tokens: tuple[str, ...] = ()
-    below_limit: str = ""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether numbers are written with a point, without thousands, and none as below a limit."""
-        return self.decimal == "." and not self.thousands and not self.below_limit
-
-    def plain_number(self, text: str) -> str | None:
-        """A number as `[+-]digits[.digits]`, or None if it is not written like this."""
-        found = self._number.fullmatch(text)
-        if found is not None:
-            return self._pointed(text)
-        limit = limit_in(text) if self.below_limit else None
-        if limit is None or self._number.fullmatch(limit) is None:
-            return None
-        plain = self._pointed(limit)
-        return halved(plain) if self.below_limit == "half" else plain
-
-    def plain_numbers(self, texts: Sequence[str]) -> list[str] | None:
-        """Many numbers at once, None if one of them is not written like this."""
-        joined = "\n".join(texts)
-        if self._numbers.fullmatch(joined) is None:
-            return None
-        found = self._pointed(joined).split("\n")
-        return found if len(found) == len(texts) else None
-
-    def day(self, text: str) -> int | None:
-        """Days since 1970-01-01 of a date, or None if it is not one in this form."""
-        found = self._date.fullmatch(text)
-        if found is None:
-            return None
-        try:
-            return datetime.strptime(text, self.date_format or ISO).toordinal() - _EPOCH
-        except ValueError:
-            return None
-
-    def are_dates(self, texts: Sequence[str]) -> bool:
-        """Whether all texts look like dates in this form; their days may not exist."""
-        return all(map(self._date.fullmatch, texts))
-
-    @property
-    def places(self) -> tuple[int, ...] | None:
-        """Where the digits of year, month and day stand in a date of full width; None if that varies."""
-        at, where = 0, dict[str, range]()
-        for letter, literal in _parts(self.date_format or ISO):
-            width = (4 if letter == "Y" else 2) if letter else len(literal)
-            where[letter] = range(at, at + width)
-            at += width
-        return (*where["Y"], *where["m"], *where["d"]) if "f" not in where else None
-
-    @property
-    def width(self) -> int:
-        """The characters of a date of full width."""
-        return len(date(2000, 10, 10).strftime(self.date_format or ISO))
-
-    def _pointed(self, text: str) -> str:
-        plain = text.replace(self.thousands, "") if self.thousands else text
-        return plain if self.decimal == "." else plain.replace(self.decimal, ".")
-
-    @cached_property
-    def _number(self) -> re.Pattern[str]:
-        return re.compile(self._grammar)
-
-    @cached_property
-    def _numbers(self) -> re.Pattern[str]:
-        # an atomic group, not `*+`, which Python before 3.11.5 matches wrongly where groups are repeated
-        return re.compile(rf"(?>(?:{self._grammar}\n)*){self._grammar}")
-
-    @property
-    def _grammar(self) -> str:
-        gap = re.escape(self.thousands)
-        whole = rf"(?>[0-9]{{1,3}}(?:{gap}[0-9]{{3}})++|[0-9]{{1,2500}}+)" if gap else "[0-9]{1,2500}+"
-        return rf"[+-]?{whole}(?:{re.escape(self.decimal)}[0-9]{{1,60}}+)?+"
-
-    @cached_property
-    def _date(self) -> re.Pattern[str]:
-        form = self.date_format or ISO
-        if not self.date_format:
-            return re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-        parts = _parts(form)
-        pieces = []
-        for index, (letter, literal) in enumerate(parts):
-            beside = [*parts[max(0, index - 1) : index], *parts[index + 1 : index + 2]]
-            piece = _DIRECTIVES[letter] if letter else re.escape(literal)
-            pieces.append(piece.replace("{1,2}", "{2}") if any(other for other, _ in beside) else piece)
-        return re.compile("".join(pieces))
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """The form of a source of texts.
-
-    Attributes:
-        delimiter: one character; empty is a comma that was not asked for, so that a file with another
-            separator is refused rather than read as one column.
-        encoding: a character encoding by a name that Python knows.
-        writing: of its cells.
-    """
-
-    delimiter: str = ""
-    encoding: str = "utf-8"
-    writing: Annotated[Writing, Inline()] = field(default_factory=Writing)
-
-    @property
-    def separator(self) -> str:
-        """What stands between the cells."""
-        return self.delimiter or ","
-
-    @property
-    def codec(self) -> str:
-        """The encoding to open files with: UTF-8 with a byte order mark or without."""
-        return "utf-8-sig" if codecs.lookup(self.encoding).name in ("utf-8", "ascii") else self.encoding
+from commons.tabular.dialect import CHOICES, Dialect, Fault, Writing, has_digits_only
 
 
 def parse_writing(table: StrictTable, default: Writing) -> Writing:
@@ -178,33 +18,21 @@ def parse_writing(table: StrictTable, default: Writing) -> Writing:
     Raises:
         DuettoError: of the table's class; an entry is impossible.
     """
-    decimal = table.text("decimal", default.decimal)
-    if decimal not in (".", ","):
-        raise table.fail("decimal", f"is {decimal!r}", 'Write "." or ",".')
-    thousands = table.text("thousands", default.thousands)
-    if len(thousands) > 1 or thousands == decimal or thousands.isalnum() or thousands in ("+", "-", "\n"):
-        raise table.fail(
-            "thousands",
-            f"cannot be {thousands!r} beside decimal {decimal!r}",
-            'Write such as " ", or leave it out.',
-        )
-    form = table.text("date_format", default.date_format)
-    if form and not names_one_day(form):
+    writing = Writing(
+        table.text("decimal", default.decimal),
+        table.text("thousands", default.thousands),
+        table.text("date_format", default.date_format),
+        table.texts("missing_tokens", default.missing_tokens),
+        table.choice("below_limit", CHOICES, default.below_limit),
+    )
+    _check(table, writing.faults())
+    if writing.date_format and not has_digits_only(writing.date_format):
         raise table.fail(
             "date_format",
-            f"{form!r} does not tell a day",
-            'Write such as "%d.%m.%Y": %d, %m and %Y once each, and %H, %M, %S if a time follows.',
+            f"{writing.date_format!r} does not identify a day: it needs %d, %m and %Y once each",
+            'For example: date_format = "%d.%m.%Y"; %H, %M, %S may follow.',
         )
-    tokens = table.texts("missing_tokens", default.missing_tokens)
-    if any(not token or token != token.strip() for token in tokens):
-        raise table.fail(
-            "missing_tokens",
-            "has one that is blank or has blanks around it",
-            "Remove it; an empty cell counts as missing anyway.",
-        )
-    return Writing(
-        decimal, thousands, form, tokens, table.choice("below_limit", CHOICES, default.below_limit)
-    )
+    return writing
 
 
 def parse_dialect(table: StrictTable) -> Dialect:
@@ -213,40 +41,12 @@ def parse_dialect(table: StrictTable) -> Dialect:
     Raises:
         DuettoError: of the table's class; an entry is impossible.
     """
-    delimiter = table.text("delimiter", "")
-    if len(delimiter) > 1 or not delimiter.isascii() or delimiter in {'"', "\r", "\n", "\0"}:
-        raise table.fail("delimiter", f"{delimiter!r} cannot be used", 'Write such as ";".')
-    encoding = table.text("encoding", "utf-8")
-    try:
-        text_like = codecs.lookup(encoding)._is_text_encoding
-    except (LookupError, ValueError):
-        text_like = False
-    if not text_like:
-        raise table.fail(
-            "encoding", f"{encoding!r} is not a known encoding", 'Write such as "cp1252" or "utf-16".'
-        )
-    return Dialect(delimiter, encoding, parse_writing(table, Writing()))
+    writing = parse_writing(table, Writing())
+    dialect = Dialect(table.text("delimiter", ""), table.text("encoding", "utf-8"), writing)
+    _check(table, dialect.faults())
+    return dialect
 
 
-def names_one_day(form: str) -> bool:
-    """Whether a format has day, month and year once each, in digits, and nothing that is not known."""
-    try:
-        letters = [letter for letter, _ in _parts(form) if letter]
-    except ValueError:
-        return False
-    return {"Y", "m", "d"} <= {*letters} and len({*letters}) == len(letters) and form == form.strip()
-
-
-def _parts(form: str) -> list[tuple[str, str]]:
-    """A format in pieces: directive or literal.
-
-    Raises:
-        ValueError: it has an unknown directive.
-    """
-    found = []
-    for piece in re.findall(r"%.|%$|[^%]+", form, re.DOTALL):
-        letter = piece[1:] if piece.startswith("%") else ""
-        if piece.startswith("%") and letter not in _DIRECTIVES:
-            raise ValueError
-        found.append((letter, piece if not letter else ""))
-    return found
+def _check(table: StrictTable, faults: Iterator[Fault]) -> None:
+    for key, what, hint in faults:
+        raise table.fail(key, what, hint)

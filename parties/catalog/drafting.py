@@ -7,22 +7,18 @@ person has confirmed them or put better ones in their place. Proposed bounds are
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
 from commons.tabular.column_names import is_called
+from commons.tabular.dialect import Writing
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.csvs import encoding_of, start_of
 from parties.catalog.declaration import DatasetDeclaration
-from parties.catalog.dialect import SEPARATORS, Dialect, Writing
 from parties.catalog.missing import missing_cells
 from parties.catalog.sniffing import Look, is_code, look
 from parties.catalog.sources import batches, header
@@ -76,27 +72,6 @@ class Draft:
     key: tuple[str, ...] = ()
     person: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
-
-
-def sniffed(path: Path) -> Dialect:
-    """The encoding and the separator that a CSV file seems to have.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    encoding = encoding_of(path)
-    text = start_of(path).decode(Dialect(encoding=encoding).codec, errors="ignore")
-    lines = [line for line in text.splitlines() if line.strip()][:50]
-    lines = lines[: max(1, len(lines) - 1)] if len(text) > 60_000 else lines
-
-    def cells(separator: str) -> tuple[bool, int]:
-        rows = [len(row) for row in csv.reader(io.StringIO("\n".join(lines)), delimiter=separator) if row]
-        return (len({*rows}) == 1, rows[0] if rows else 0)
-
-    best = max(SEPARATORS, key=lambda one: (cells(one)[1] > 1, *cells(one)))
-    if cells(best)[1] < 2:
-        best = ","
-    return Dialect("" if best == "," else best, encoding)
 
 
 def draft(

@@ -14,9 +14,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from commons.tabular.cells import MISSING_TOKENS, limit_in
+from commons.tabular.dialect import ISO, WRITINGS, Writing
 from parties.catalog.cells import is_nan
 from parties.catalog.columns import MAX_SCALE, ColumnDeclaration
-from parties.catalog.dialect import ISO, Writing
 
 DATE_FORMATS: Final = (
     *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d"),
@@ -25,18 +25,6 @@ DATE_FORMATS: Final = (
     *("%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%Y%m%d%H%M%S"),
 )
 """Forms of dates that are recognized, besides ISO."""
-
-WRITINGS: Final = (
-    *(
-        Writing(".", ","),
-        Writing(",", "."),
-        Writing(",", " "),
-        Writing(",", "\u00a0"),
-        Writing(",", "\u202f"),
-    ),
-    *(Writing(".", " "), Writing(".", "'"), Writing(".", "\u2019"), Writing(",", "'")),
-)
-"""Ways to write numbers that are recognized, besides the plain one."""
 
 _PLAIN: Final = Writing()
 _DATES: Final = {form: Writing(date_format=form) for form in (ISO, *DATE_FORMATS)}
@@ -130,7 +118,7 @@ def writings(texts: Sequence[str]) -> list[Writing]:
     """
     joined = "".join(texts)
     found = []
-    for way in (_PLAIN, Writing(","), *WRITINGS):
+    for way in WRITINGS:
         gap = way.thousands if way.thousands and way.thousands in joined else ""
         used = Writing(way.decimal if way.decimal in joined or gap == "." else ".", gap)
         if used not in found and used.decimal != used.thousands and used.plain_numbers(texts) is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from commons.tabular.parquets import open_parquet
 from parties.catalog.batch import Batch, Place, positions
 from parties.errors import ConfigError, DataError
 
@@ -54,25 +54,13 @@ def read(path: Path, columns: Sequence[str]) -> Iterator[Batch]:
         DataError: the file lacks a column, is damaged, or was changed while it was read.
         ConfigError: pyarrow is not installed.
     """
-    positions(path.name, header_of(path), columns)
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        with path.open("rb") as opened, parquet.ParquetFile(opened, buffer_size=_BUFFER) as file:
-            before = _stamp(opened.fileno())
-            first = 1
-            for batch in file.iter_batches(ROWS, columns=list(columns)):
-                held = [ArrowCells(_widened(batch.column(column))) for column in columns]
-                yield Batch(Place(first), batch.num_rows, held)
-                first += batch.num_rows
-            if _stamp(opened.fileno()) != before:
-                raise DataError(
-                    f"{path.name} was changed while it was read.",
-                    "Write a new file beside it and rename that, then submit the job again.",
-                )
-    except (pa.ArrowException, OSError) as problem:
-        raise _damaged(path, problem) from None
+    with open_parquet(path, DataError, ConfigError, buffer=_BUFFER) as file:
+        positions(path.name, file.schema_arrow.names, columns)
+        first = 1
+        for batch in file.iter_batches(ROWS, columns=list(columns)):
+            held = [ArrowCells(_widened(batch.column(column))) for column in columns]
+            yield Batch(Place(first), batch.num_rows, held)
+            first += batch.num_rows
 
 
 def _widened(array: Any) -> Any:
@@ -84,26 +72,5 @@ def _widened(array: Any) -> Any:
 
 def header_of(path: Path) -> list[str]:
     """The names of all columns of a file; raises as `read`."""
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise ConfigError(
-            f"{path.name} needs pyarrow, which is not installed.", "Run pip install 'duetto[parquet]'."
-        ) from None
-    try:
-        return list(parquet.read_schema(path).names)
-    except (pa.ArrowException, OSError) as problem:
-        raise _damaged(path, problem) from None
-
-
-def _stamp(descriptor: int) -> tuple[int, int]:
-    """Size and time of the last change of an open file."""
-    state = os.fstat(descriptor)
-    return state.st_size, state.st_mtime_ns
-
-
-def _damaged(path: Path, problem: Exception) -> DataError:
-    return DataError(
-        f"{path.name} cannot be read as Parquet: {type(problem).__name__}.", "Write the file again."
-    )
+    with open_parquet(path, DataError, ConfigError) as file:
+        return list(file.schema_arrow.names)

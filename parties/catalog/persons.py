@@ -23,10 +23,10 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from commons.tabular.dialect import Writing
 from parties.catalog.batch import VisibleCells
 from parties.catalog.cells import plain_text
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.dialect import Writing
 from smc.pieces import ROWS, cut, each
 
 IDENTITY_BYTES: Final = 16

@@ -11,11 +11,11 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.adding import Addition, Asked, drafted
 from parties.catalog.checking import Checked, checked
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import DatasetDeclaration
-from parties.catalog.dialect import Dialect, Writing
 from parties.catalog.drafting import ColumnDraft, Draft
 from parties.catalog.loaded import Loaded
 from parties.catalog.loading import load, load_pieces

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import tomlkit
 
+from commons.tabular.dialect import Writing
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import toml_key
-from parties.catalog.dialect import Writing
 from parties.catalog.drafting import ColumnDraft, Draft, number
 from parties.texts import is_plain
 
@@ -28,13 +28,7 @@ def text_of(found: Draft, source: Mapping[str, Any]) -> str:
     """
     dataset = found.dataset
     shared = _shared(found)
-    entries: dict[str, Any] = dict(source)
-    dialect = dataset.dialect
-    if dialect.delimiter:
-        entries["delimiter"] = dialect.delimiter
-    if dialect.encoding != "utf-8":
-        entries["encoding"] = dialect.encoding
-    entries |= _written(shared, Writing())
+    entries = {**source, **replace(dataset.dialect, writing=shared).entries()}
     for key, names in (("key", found.key), ("person", found.person)):
         if names:
             entries[key] = names[0] if len(names) == 1 else list(names)

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from commons.tabular.cells import MISSING_TOKENS, limit_in, lost_by_limits
 from commons.tabular.column_names import direct, is_called
+from commons.tabular.dialect import ISO, Writing
 from parties.catalog.cells import CONTROL
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.dialect import ISO, Writing
 from parties.catalog.hints import date_formats, has_short_year, looks_like_code, writings
 from parties.texts import is_plain
 from smc.analyses.studies.columns import DAYS, Schema

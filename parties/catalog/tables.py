@@ -20,10 +20,11 @@ from commons.settings.marks import (
     Variants,
 )
 from commons.settings.table import StrictTable
+from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.cells import parser
 from parties.catalog.columns import COLUMNS, ColumnTable
 from parties.catalog.databases import DRIVERS, is_single
-from parties.catalog.dialect import Dialect, Writing, parse_dialect, parse_writing
+from parties.catalog.dialect import parse_dialect, parse_writing
 from parties.texts import NAME
 
 FILES: Final = {

@@ -14,10 +14,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from commons.tabular.dialect import Writing
 from parties.catalog.batch import VisibleCells
 from parties.catalog.cells import CONTROL
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.dialect import Writing
 
 Values = NDArray[np.int64] | list[int] | list[str]
 """Held values of a column: an int64 array where the declaration keeps them in 63 bits."""

@@ -1,9 +1,10 @@
-"""The words for dialects mean the same in a catalog and in a specification of the anonymizer."""
+"""Files are read, and guessed at, alike in a catalog and in a specification of the anonymizer."""
 
 from __future__ import annotations
 
-from dataclasses import fields
-from datetime import date
+from contextlib import suppress
+from dataclasses import fields, replace
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,16 @@ import tomli_w
 
 from anonymizer.errors import AnonymizerError
 from anonymizer.hierarchies.days import day
+from anonymizer.proposals.dialects import guessed
 from anonymizer.tables import files
-from anonymizer.tables.dialect import Dialect
-from parties.catalog.declaration import load_catalog
+from anonymizer.tables.dialect import read_dialect
+from commons.tabular.cells import MISSING_TOKENS
+from commons.tabular.dialect import SEPARATORS, Dialect, Writing
+from parties.catalog.csvs import guess_dialect
+from parties.catalog.declaration import DatasetDeclaration, load_catalog
+from parties.catalog.drafting import draft
+from parties.catalog.excel import header_of
+from parties.catalog.excel import read as read_sheet
 from parties.catalog.loading import load
 from smc.errors import DuettoError
 
@@ -55,10 +63,10 @@ def in_catalog(path: Path, given: dict) -> tuple[list, list]:
 
 def in_anonymizer(path: Path, given: dict) -> tuple[list, list]:
     """The same by a specification."""
-    dialect = Dialect.from_mapping(given)
+    dialect = read_dialect(given)
     table = files.table(path, dialect)
     masses = table.converted(["mass"]).native["mass"].to_list()
-    days = [day(cell, dialect.date_format) for cell in table.native["born"].cast(str).to_list()]
+    days = [day(cell, dialect.writing.date_format) for cell in table.native["born"].cast(str).to_list()]
     return [None if mass is None else round(10 * mass) for mass in masses], days
 
 
@@ -88,6 +96,96 @@ def test_both_name_the_same_key(tmp_path, content, hint):
         assert hint in caught.value.hint
 
 
+def guesses(path: Path) -> tuple[Dialect, Dialect]:
+    """The dialect of a file by the catalog and by the anonymizer, without what columns say."""
+    seen, _ = guessed(path)
+    return guess_dialect(path), replace(seen, writing=Writing())
+
+
+@pytest.mark.parametrize("cells", [(token,) for token in MISSING_TOKENS] + [("--", "k.A."), ("none", "NA")])
+def test_both_take_the_same_cells_for_missing_ones(tmp_path, cells):
+    path = tmp_path / "d.csv"
+    path.write_text("\n".join(["weight,town", *(f"{cell},a" for cell in ("70", *cells, "82"))]) + "\n")
+    source = DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path))
+    column = draft(source).columns["weight"].column
+    assert (column.type, set(column.tokens), column.missing) == ("integer", {*cells}, "drop")
+    dialect, table = guessed(path)
+    assert set(dialect.writing.missing_tokens) == {*cells}
+    assert table.is_numeric("weight")
+    assert table.missing("weight").tolist() == [False, *(True for _ in cells), False]
+
+
+WIDE = ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "latin-1", *WIDE])
+@pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
+def test_both_guess_the_same_encoding(tmp_path, encoding, far):
+    odd = "a\x81" if encoding == "latin-1" else "Köln"
+    towns = [*["Ulm"] * (40_000 if far else 0), odd, "Ulm"]
+    path = tmp_path / "d.csv"
+    path.write_bytes("\n".join(["age;town", *(f"7;{town}" for town in towns)]).encode(encoding))
+    assert guesses(path) == (Dialect(";", encoding), Dialect(";", encoding))
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["a_b_c", "1_2_3", "4_5_6"],
+        ['a_"b,;|\tc"', '1_"2,;x"', "3_4"],
+        ["a_b", "1,5_2", "1_2;5", "3_4|5\t6"],
+        ["a_b_c", "1_2_3", "4_5"],
+    ],
+    ids=["plain", "quoted", "others too", "a short row"],
+)
+def test_both_guess_the_same_separator(tmp_path, separator, lines):
+    path = tmp_path / "d.csv"
+    path.write_text("\n".join(lines).replace("_", separator) + "\n")
+    stated = "" if separator == "," else separator
+    assert guess_dialect(path).delimiter == stated
+    with suppress(AnonymizerError):  # a row that is too short
+        assert guesses(path)[1].delimiter == stated
+
+
+@pytest.mark.parametrize(
+    ("content", "given", "hint"),
+    [
+        (b"sep=;\nmass;born\n1;1990-12-31\n", {}, "Remove that line"),
+        ("mass,born\n1,Köln\n".encode(), {"encoding": "cp1252"}, "Remove encoding"),
+        (b"mass,born\n1,a\x81\n", {}, 'encoding = "latin-1"'),
+        ("mass,born\n1,Köln\n".encode("utf-32-be"), {}, 'encoding = "utf-32-be"'),
+        (b"", {}, "names of the columns"),
+        (b'mass,born\n"1"2,1990-12-31\n', {}, "Correct the quotation marks"),
+    ],
+)
+def test_both_refuse_the_same_files(tmp_path, content, given, hint):
+    path = tmp_path / "d.csv"
+    path.write_bytes(content)
+    for read, error in ((in_catalog, DuettoError), (in_anonymizer, AnonymizerError)):
+        with pytest.raises(error) as caught:
+            read(path, given)
+        assert hint in caught.value.hint
+
+
+def test_both_read_the_same_cells_of_a_sheet(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in ([], ["mass", "born"], [1.5, date(1990, 12, 31)], [], [None, datetime(1980, 2, 1)]):
+        book.active.append(row)
+    book.save(tmp_path / "d.xlsx")
+    frame = files.table(tmp_path / "d.xlsx").native
+    assert frame.columns == header_of(tmp_path / "d.xlsx", "", "d") == ["mass", "born"]
+    (batch,) = read_sheet(tmp_path / "d.xlsx", "", ["mass", "born"], "d")
+    held = [[1.5, None], [date(1990, 12, 31), date(1980, 2, 1)]]
+    assert (
+        [list(column) for column in batch.columns]
+        == held
+        == [frame[name].to_list() for name in frame.columns]
+    )
+
+
 def test_both_know_the_same_words():
     page = (Path(__file__).parents[2] / "docs" / "catalog.md").read_text(encoding="utf-8")
-    assert all(f"`{one.name}`" in page for one in fields(Dialect))
+    names = {one.name for kind in (Dialect, Writing) for one in fields(kind)} - {"writing"}
+    assert all(f"`{name}`" in page for name in names)

@@ -18,9 +18,9 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from commons.tabular.dialect import SEPARATORS
 from parties.catalog.adding import Addition, Asked
 from parties.catalog.declaration import load_catalog
-from parties.catalog.dialect import SEPARATORS
 from parties.catalog.reading import Reader
 from parties.catalog.tables import FILES
 from parties.dashboard.drawing.desk import Desk, fields, form, moved, render

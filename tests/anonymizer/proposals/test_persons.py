@@ -10,8 +10,8 @@ import pytest
 from anonymizer.pipelines.spec import parse
 from anonymizer.proposals.proposal import propose
 from anonymizer.proposals.writing import written
-from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.table import Table
+from commons.tabular.dialect import Dialect
 
 
 def proposed(name: str, persons: int, rows: int = 240):

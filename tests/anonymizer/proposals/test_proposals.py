@@ -19,8 +19,9 @@ from anonymizer.proposals.proposal import propose
 from anonymizer.proposals.roles import proposed
 from anonymizer.proposals.writing import written
 from anonymizer.tables import files
-from anonymizer.tables.dialect import Dialect
+from anonymizer.tables.dialect import read_dialect
 from anonymizer.tables.table import Table
+from commons.tabular.dialect import Dialect
 from tests.anonymizer.data import shared
 
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")
@@ -138,7 +139,7 @@ def test_dialects_are_found(tmp_path, run, name):
     dialect, table = guessed(tmp_path / "data.csv")
     assert [table.is_numeric(column) for column in table.names] == [True, True, False, True]
     assert table.numbers("sum")[1] == pytest.approx(1173.15)
-    assert dialect.missing_tokens == ("?",)
+    assert dialect.writing.missing_tokens == ("?",)
     run("anonymize init data.csv -o s.toml")
     run("anonymize data.csv --spec s.toml -o out.csv")
     assert delimiter in (tmp_path / "out.csv").read_bytes().decode(encoding).splitlines()[0]
@@ -284,13 +285,13 @@ def test_what_stands_for_a_missing_cell_or_a_limit_takes_no_column_out(tmp_path,
 @pytest.mark.parametrize(("choice", "held"), [("half", 0.1), ("limit", 0.2)])
 def test_values_below_a_limit_are_read_as_the_specification_chooses(tmp_path, run, choice, held):
     laboratory(tmp_path / "data.csv")
-    dialect = Dialect.from_mapping({"delimiter": ";", "decimal": ",", "below_limit": choice})
+    dialect = read_dialect({"delimiter": ";", "decimal": ",", "below_limit": choice})
     table = files.table(tmp_path / "data.csv", dialect)
     assert table.is_numeric("Kreatinin")
     assert table.numbers("Kreatinin")[0] == pytest.approx(held)
     assert table.numbers("Kreatinin")[1] == pytest.approx(1.1)
     with pytest.raises(AnonymizerError, match="below_limit"):
-        Dialect.from_mapping({"below_limit": "third"})
+        read_dialect({"below_limit": "third"})
 
 
 def test_many_columns_without_a_role_are_a_warning(tmp_path, run):

@@ -18,9 +18,10 @@ from anonymizer.errors import FileError, SpecError, TableError
 from anonymizer.hierarchies.days import day
 from anonymizer.methods.reduction.suppression import SuppressRecords
 from anonymizer.tables import files
-from anonymizer.tables.dialect import Dialect
+from anonymizer.tables.dialect import kinds_of, numbers_of, read_dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from commons.tabular.dialect import Dialect, Writing
 
 GERMAN = {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "thousands": "."}
 
@@ -124,7 +125,7 @@ def test_a_dialect_is_read_and_written(tmp_path, run):
     assert out.splitlines()[0] == "age;weight;sum;town"
     assert sorted(out.splitlines()[1:])[0] == "[0, 50);1,5;1.000,25;Köln"
     run("risk data.csv out.csv --roles s.toml")
-    table = files.table(tmp_path / "data.csv", Dialect(**GERMAN))
+    table = files.table(tmp_path / "data.csv", read_dialect(GERMAN))
     assert table.numbers("sum").tolist()[:2] == [1000.25, 2.0]
     assert table.missing("sum").tolist() == [False, False, True]
     assert not table.is_numeric("town")
@@ -166,10 +167,11 @@ NOT_WHAT_THEY_SEEM = [
     (b",column-1\n0,1\n", TableError, "two columns 'column-1'"),
     (b"a,b\n1,2\n3\n", TableError, "row 2: 1 cells"),
     (b"a,b\n1,2\n\n3,4,5\n", TableError, "row 2: 3 cells"),
-    (b'a,b\n1,"2\n3,4\n', FileError, "does not end"),
+    (b'a,b\n1,"2\n3,4\n', FileError, "line 2 begins a row that is not valid"),
+    (b'a,b\n0,0\n1,"2\n3,4\n', FileError, "does not end"),
     (b"\n\na,b\n1,2\n", TableError, "first line is blank"),
-    (b"", TableError, "is empty"),
-    (b"\n", TableError, "is empty"),
+    (b"", FileError, "is empty"),
+    (b"\n", FileError, "is empty"),
 ]
 
 
@@ -189,7 +191,7 @@ def test_the_mend_works_to_the_letter(tmp_path, content, error, word):
     import tomllib
 
     (tmp_path / "t.csv").write_bytes(content)
-    form = Dialect.from_mapping(tomllib.loads(word))
+    form = read_dialect(tomllib.loads(word))
     found = files.table(tmp_path / "t.csv", form)
     assert found.names[0] == "age"
     assert len(found.names) > 1
@@ -273,14 +275,14 @@ def test_cells_round_trip(tmp_path_factory, rows, separator):
     ],
 )
 def test_what_reads_as_numbers(texts, kind):
-    assert Dialect().kinds(pl.Series(texts)) == kind
+    assert kinds_of(Writing(), pl.Series(texts)) == kind
 
 
 def test_thousands_stand_where_they_should():
-    form = Dialect(decimal=",", thousands=".")
-    assert form.kinds(pl.Series(["1.000", "12"])) == {"integer"}
-    assert form.kinds(pl.Series(["1.00", "12"])) == {None}
-    assert form.numbers(pl.Series(["1.234.567,5"]), "float").to_list() == [1234567.5]
+    form = Writing(",", ".")
+    assert kinds_of(form, pl.Series(["1.000", "12"])) == {"integer"}
+    assert kinds_of(form, pl.Series(["1.00", "12"])) == {None}
+    assert numbers_of(form, pl.Series(["1.234.567,5"]), "float").to_list() == [1234567.5]
 
 
 DECLARED = """
@@ -313,7 +315,7 @@ def test_a_declared_type_decides(tmp_path, run):
 
 def test_missing_tokens_are_missing(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n?,1\nx,NA\n")
-    found = files.table(tmp_path / "t.csv", Dialect(missing_tokens=("?", "NA")))
+    found = files.table(tmp_path / "t.csv", Dialect(writing=Writing(missing_tokens=("?", "NA"))))
     assert found.missing("a").tolist() == [True, False]
     assert found.numbers("b").tolist()[0] == 1
 
@@ -329,13 +331,13 @@ def test_missing_tokens_are_missing(tmp_path):
         ({"encoding": "rot13"}, "is not a known encoding"),
         ({"decimal": "'"}, "decimal"),
         ({"decimal": ",", "thousands": ","}, "thousands"),
-        ({"date_format": "%m/%Y"}, "tell a day"),
-        ({"missing_tokens": "?"}, "list of texts"),
+        ({"date_format": "%m/%Y"}, "identify a day"),
+        ({"missing_tokens": "?"}, "not a list"),
     ],
 )
 def test_impossible_dialects_are_refused(entry, word):
     with pytest.raises(SpecError) as found:
-        Dialect.from_mapping(entry)
+        read_dialect(entry)
     assert word in str(found.value)
 
 

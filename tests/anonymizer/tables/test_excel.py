@@ -50,7 +50,7 @@ def test_columns_have_the_types_of_their_cells(tmp_path):
 
 
 def test_what_cannot_be_read_is_said(tmp_path):
-    with pytest.raises(TableError, match="is empty"):
+    with pytest.raises(FileError, match="is empty"):
         files.table(sheet(tmp_path / "t.xlsx"))
     with pytest.raises(TableError, match="columns 2 and 3 have no names"):
         files.table(sheet(tmp_path / "t.xlsx", ["a", None, None], [1, 2, 3]))

@@ -54,7 +54,7 @@ def test_an_output_that_fails_is_absent_and_leaves_the_old_one(tmp_path):
 
 def test_what_cannot_be_read_is_named(tmp_path):
     (tmp_path / "empty.csv").write_text("")
-    with pytest.raises(TableError, match="is empty"):
+    with pytest.raises(FileError, match="is empty"):
         files.read(tmp_path / "empty.csv")
     (tmp_path / "no.parquet").write_text("no")
     with pytest.raises(FileError, match="cannot be read"):

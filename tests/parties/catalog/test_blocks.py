@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from commons.tabular.dialect import Dialect
 from parties.catalog import blocks, csvs
 from parties.catalog.batch import VisibleCells
-from parties.catalog.dialect import Dialect
 from parties.errors import DataError
 
 PIECES = (

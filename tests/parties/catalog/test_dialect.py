@@ -12,13 +12,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from commons.tabular.dialect import WRITINGS, Dialect, Writing
 from parties.catalog.cells import parser
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.csvs import header_of
+from parties.catalog.csvs import guess_dialect, header_of
 from parties.catalog.declaration import load_catalog
-from parties.catalog.dialect import Dialect, Writing
-from parties.catalog.drafting import sniffed
-from parties.catalog.hints import DATE_FORMATS, WRITINGS, date_formats, hint, writings
+from parties.catalog.hints import DATE_FORMATS, date_formats, hint, writings
 from parties.catalog.loading import load
 from parties.catalog.vectors import reader
 from parties.errors import ConfigError, DataError
@@ -43,7 +42,7 @@ def written(value: int, scale: int, way: Writing) -> str:
 
 @given(
     st.lists(st.integers(-(10**15), 10**15), min_size=1, max_size=20),
-    st.sampled_from([Writing(), *WRITINGS]),
+    st.sampled_from(WRITINGS),
     st.integers(0, 3),
 )
 def test_numbers_are_read_back_in_each_way_to_write_them(values, way, scale):
@@ -76,7 +75,7 @@ def test_dates_are_read_back_in_each_form(days, form):
 LOOKS = st.text("0123456789.,' -+:/\n\u00a0", max_size=12)
 
 
-@given(st.lists(LOOKS, min_size=1, max_size=4), st.sampled_from([Writing(), *WRITINGS]), st.integers(0, 3))
+@given(st.lists(LOOKS, min_size=1, max_size=4), st.sampled_from(WRITINGS), st.integers(0, 3))
 @example(["1.000", "10.00"], Writing(",", "."), 0)
 @example(["1", "2\n3"], Writing(","), 0)
 def test_the_quick_reader_of_numbers_never_differs_from_the_exact_one(texts, way, scale):
@@ -247,7 +246,7 @@ def test_a_database_is_named_by_its_address(tmp_path, name):
         made.execute("create table t (id integer)")
         made.commit()
     for fails in (
-        lambda: sniffed(tmp_path / name),
+        lambda: guess_dialect(tmp_path / name),
         lambda: header_of(tmp_path / name, Dialect(), "datasets.d"),
     ):
         with pytest.raises(DataError, match="is a database") as caught:

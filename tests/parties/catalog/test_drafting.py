@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commons.settings.toml import parse
+from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.batch import positions
 from parties.catalog.checking import below_limits, checked
 from parties.catalog.confirming import confirmed, proposal
+from parties.catalog.csvs import guess_dialect
 from parties.catalog.declaration import DatasetDeclaration, catalog_of, load_catalog
-from parties.catalog.dialect import Dialect, Writing
-from parties.catalog.drafting import MAX_COLUMNS, draft, sniffed
+from parties.catalog.drafting import MAX_COLUMNS, draft
 from parties.catalog.loading import load
 from parties.catalog.rendering import text_of
 from parties.errors import ConfigError, DataError
@@ -34,7 +35,9 @@ P3;Ångström;98;45,1;27.09.1963;m;39265;19.12.2024 09:54;462,38
 
 def drafted(path: Path, **options):
     """The draft of a CSV file, its text, and the data set as a catalog would hold it."""
-    found = draft(DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=sniffed(path)), **options)
+    found = draft(
+        DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path)), **options
+    )
     text = text_of(found, {"source": path.name})
     return (
         found,

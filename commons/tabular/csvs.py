@@ -1,0 +1,258 @@
+"""Files of CSV as both houses open them: unpacked, in the declared dialect, with one word for each fault."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple, NoReturn
+
+from commons.tabular.dialect import PLAIN, SEPARATORS, Dialect
+from commons.tabular.encodings import guess_encoding, is_same
+from commons.tabular.separators import guess_separator, other_separator, quoted
+
+CELL: Final = 1 << 17
+"""Characters that a cell may have at most."""
+ROW: Final = 1 << 20
+"""Characters that a row may have at most, with its separators and ends of lines."""
+
+_START: Final = 1 << 16
+"""Bytes that are looked at together."""
+
+
+class Header(NamedTuple):
+    """The beginning of a file.
+
+    Attributes:
+        names: of the columns, as the first line has them that is not blank, without blanks around them.
+        second: the row after them that is not blank, if there is one.
+        blank: how many lines before them are blank.
+    """
+
+    names: list[str]
+    second: list[str] | None
+    blank: int
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A file of CSV.
+
+    Attributes:
+        path: of the file; gzip if its name ends in `.gz`.
+        fail: makes the error of whoever reads, from what is wrong and what to do about it.
+        dialect: of the file.
+        name: how errors call the file; empty is the name in its folder.
+        document: where the dialect is declared, as errors call it.
+        place: the table of that document, such as `csv`.
+    """
+
+    path: Path
+    fail: Callable[[str, str], Exception]
+    dialect: Dialect = PLAIN
+    name: str = ""
+    document: str = ""
+    place: str = ""
+
+    @property
+    def called(self) -> str:
+        """How errors call the file."""
+        return self.name or self.path.name
+
+    def binary(self) -> Any:
+        """Open the file to read its bytes, unpacked."""
+        return gzip.open(self.path, "rb") if self.is_gzip else self.path.open("rb")
+
+    @property
+    def is_gzip(self) -> bool:
+        """Whether it is packed, by its name."""
+        return self.path.name.lower().endswith(".gz")
+
+    @contextmanager
+    def text(self) -> Iterator[IO[str]]:
+        """Open the file to read its text, without a byte order mark."""
+        with self.binary() as raw, io.TextIOWrapper(raw, encoding=self.dialect.codec, newline="") as text:
+            yield text
+
+    def start(self) -> bytes:
+        """Its first bytes, unpacked. Raises as `explained`."""
+        with self.explained(), self.binary() as raw:
+            found: bytes = raw.read(_START)
+            return found
+
+    def guess_encoding(self) -> str:
+        """The likeliest encoding of the whole file. Raises as `explained`."""
+        with self.explained(), self.binary() as raw:
+            return guess_encoding(iter(partial(raw.read, _START), b""))
+
+    def guess_dialect(self) -> Dialect:
+        """The encoding and the separator that it seems to have, a comma not stated. Raises as `explained`."""
+        encoding = self.guess_encoding()
+        return Dialect(self.guess_separator(encoding), encoding)
+
+    def guess_separator(self, encoding: str) -> str:
+        """The separator that its beginning seems to have; empty for a comma. Raises as `explained`."""
+        text = self.start().decode(Dialect(encoding=encoding).codec, errors="ignore")
+        return guess_separator(text)
+
+    def header(self) -> Header:
+        """Read the names of the columns.
+
+        Raises:
+            Exception: `fail` if there are none, or they are not in this dialect; and as `explained`.
+        """
+        start = self.start()
+        with self.explained(), self.text() as text:
+            self._check_encoding(start)
+            rows = Rows(self, text)
+            blank, first = next(
+                ((at, row) for at, row in enumerate(rows) if any(map(str.strip, row))), (0, None)
+            )
+            second = next((row for row in rows if row), None)
+        if first is None:
+            hint = "Write a line with the names of the columns, and the rows below."
+            raise self.fail(f"{self.called} is empty.", hint)
+        names = [name.strip() for name in first]
+        self._check_names(names, start)
+        separator = self.dialect.separator
+        lines = [separator.join(cells) for cells in (first, second) if cells]
+        other = other_separator(lines, separator) if len(first) == 1 and not self.dialect.delimiter else None
+        if other is not None:
+            raise self.fail(
+                f"{self.called} separates its cells by {SEPARATORS[other]}, and {self.document} does not say "
+                "so.",
+                f"Write delimiter = {quoted(other)} below [{self.place}].",
+            )
+        return Header(names, second, blank)
+
+    def refuse_encoding(self) -> NoReturn:
+        """Say that the file is not in the declared encoding, and which one it seems to be in.
+
+        Raises:
+            Exception: `fail`.
+        """
+        guess = self.guess_encoding()
+        if guess == "utf-8" and self.dialect.is_utf8:
+            guess = "cp1252"
+        said = "UTF-8" if self.dialect.is_utf8 else self.dialect.encoding
+        if is_same(guess, self.dialect.encoding):
+            raise self.fail(
+                f"{self.called} is in {said} only in part.",
+                f"Export it again, or say which encoding it is in below [{self.place}].",
+            ) from None
+        raise self.fail(
+            f"{self.called} is not in {said}.",
+            f'Write encoding = "{guess}" below [{self.place}], or what the file is in.',
+        ) from None
+
+    def refuse_damage(self) -> NoReturn:
+        """Say that the file is not whole.
+
+        Raises:
+            Exception: `fail`.
+        """
+        raise self.fail(f"{self.called} is cut short or damaged.", "Copy or compress it again.") from None
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Raise `fail` for what the operating system and readers raise."""
+        try:
+            yield
+        except UnicodeError:
+            self.refuse_encoding()
+        except csv.Error as problem:
+            raise self.fail(
+                f"{self.called} is not valid CSV: {problem}.", "Correct the quotation marks."
+            ) from None
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            self.refuse_damage()
+        except OSError as problem:
+            if "runcated" in str(problem) or "zlib" in str(problem):  # so Arrow calls it
+                self.refuse_damage()
+            reason = problem.strerror or type(problem).__name__
+            raise self.fail(f"{self.called} cannot be read: {reason}.", "Check its rights.") from None
+
+    def _check_encoding(self, start: bytes) -> None:
+        """Refuse UTF-8 that is declared as something else: its letters would be read as pairs of others."""
+        if self.dialect.is_utf8 or start.isascii() or guess_encoding([start]) != "utf-8":
+            return
+        raise self.fail(
+            f"{self.called} is in UTF-8, and {self.document} says {self.dialect.encoding!r}.",
+            f"Remove encoding below [{self.place}].",
+        )
+
+    def _check_names(self, names: Sequence[str], start: bytes) -> None:
+        if any("\0" in name for name in names):
+            guess = guess_encoding([start])
+            if guess.startswith(("utf-16", "utf-32")) and not is_same(guess, self.dialect.encoding):
+                said = "UTF-8" if self.dialect.is_utf8 else self.dialect.encoding
+                raise self.fail(
+                    f"{self.called} is not in {said}.", f'Write encoding = "{guess}" below [{self.place}].'
+                )
+            raise self.fail(
+                f"{self.called} has the character NUL in its first line, which is in no name of a column.",
+                "Remove it, or export the file again.",
+            )
+        if names[0].lower().startswith("sep=") and not any(names[1:]):
+            said = names[0][4:] or self.dialect.separator
+            raise self.fail(
+                f"{self.called} begins with a line for Excel, which names the separator.",
+                f"Remove that line; below it delimiter = {quoted(said)} is what it says.",
+            )
+
+
+class Rows:
+    """The rows of a text, as `csv` reads them; one that is not valid is named by the line in which it begins.
+
+    Args:
+        file: what is read.
+        text: of the file, at the start of a line.
+        before: lines before that one.
+    """
+
+    def __init__(self, file: CsvFile, text: IO[str], before: int = 0) -> None:
+        self._file = file
+        self._text = text
+        self._before = before
+        self._begins = before + 1
+        self._characters = 0
+        if csv.field_size_limit() < CELL:  # it holds for the whole process, and somebody lowered it
+            csv.field_size_limit(CELL)
+        self._rows = csv.reader(self._lines(), delimiter=file.dialect.separator, strict=True)
+
+    @property
+    def line(self) -> int:
+        """The line in which the last row ends."""
+        return self._before + self._rows.line_num
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        try:
+            cells = next(self._rows)
+        except csv.Error as problem:
+            raise self._wrong(str(problem)) from None
+        if self._characters > CELL and any(len(cell) > CELL for cell in cells):
+            raise self._wrong(f"a cell has more than {CELL} characters")
+        self._begins, self._characters = self.line + 1, 0
+        return cells
+
+    def _lines(self) -> Iterator[str]:
+        while line := self._text.readline(ROW + 1):
+            self._characters += len(line)
+            if self._characters > ROW:
+                raise self._wrong(f"it has more than {ROW} characters")
+            yield line
+
+    def _wrong(self, why: str) -> Exception:
+        return self._file.fail(
+            f"{self._file.called}, line {self._begins} begins a row that is not valid CSV: {why}.",
+            f"Correct the quotation marks; a cell has at most {CELL} characters, a row at most {ROW}.",
+        )
