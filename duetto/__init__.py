@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from smc.pair import run_pair
     from smc.protocols.session import Session
     from smc.secret.bits import SecretBits
-    from smc.secret.bounds import Bounds
-    from smc.secret.fixed import Fixed
     from smc.secret.ints import SecretInts, concatenate, select
+    from smc.secret.sharing.bounds import Bounds
+    from smc.secret.sharing.fixed import Fixed
 
 __all__ = [
     "AnonymizerError",
@@ -106,8 +106,8 @@ _MODULES: Final = {
     "smc.pair": ("run_pair",),
     "smc.protocols.session": ("Session",),
     "smc.secret.bits": ("SecretBits",),
-    "smc.secret.bounds": ("Bounds",),
-    "smc.secret.fixed": ("Fixed",),
+    "smc.secret.sharing.bounds": ("Bounds",),
+    "smc.secret.sharing.fixed": ("Fixed",),
     "smc.secret.ints": ("SecretInts", "concatenate", "select"),
 }
 """Where the names come from, as the imports for type checkers above say it."""

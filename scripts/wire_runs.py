@@ -30,11 +30,11 @@ from smc.planning.run import run_plan
 from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
 from smc.protocols.stock import compare_stock
-from smc.secret import lattice_multiply
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, select
-from smc.secret.lattice_columns import HeldColumns, PeerInner, columns_layout
-from smc.secret.lattice_products import HeldMatrix, PeerMatrix, layout_of
+from smc.secret.lattice.columns import HeldColumns, PeerInner, columns_layout
+from smc.secret.lattice.matrices import HeldMatrix, PeerMatrix, layout_of
+from smc.secret.products import lattice_multiply
+from smc.secret.sharing.bounds import Bounds
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
 
 BITS = 8

@@ -33,7 +33,7 @@ from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.laplace import DiscreteLaplace
 
 Pair = tuple[int, int]
 

@@ -15,8 +15,8 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.session import Session
-from smc.secret import gilboa, lattice_multiply
-from smc.secret.products import Word
+from smc.secret.products import gilboa, lattice_multiply
+from smc.secret.products.words import Word
 
 _HEAD = ("way, products", "seconds", "us of processor each", "bytes each", "rounds")
 _BITS = 64

@@ -43,8 +43,8 @@ from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 from smc.secret import uniform
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
 from tests.parties.jobs.institutions import Institutions, job
 
 PEER: Final = "north"

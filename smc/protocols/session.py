@@ -52,7 +52,7 @@ class Session:
             1 for no cutting.
         open_lane: where the parts are worked on; in threads of this process unless said.
         lattice_products: how many products this run has made by lattice encryption, which hides so many and
-            no more, see `smc.secret.lattice_multiply`.
+            no more, see `smc.secret.products.lattice_multiply`.
     """
 
     role: Role

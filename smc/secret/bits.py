@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.secret import opening
-from smc.secret.msb import public_bits
-from smc.secret.shapes import check_shapes
-from smc.secret.truth import NoTruth
+from smc.secret.comparison.msb import public_bits
+from smc.secret.sharing import opening
+from smc.secret.sharing.shapes import check_shapes
+from smc.secret.sharing.truth import NoTruth
 
 Bit = NDArray[np.uint8]
 PublicBits = bool | NDArray[np.bool_]

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.secret import argmin, msb, mux, products, truncation
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
-from smc.secret.division import Division
-from smc.secret.fixed import Fixed, PublicInts, as_fixed, check_scale
-from smc.secret.shapes import check_shapes
+from smc.secret.comparison import argmin, msb, mux
+from smc.secret.division import truncation
+from smc.secret.division.division import Division
+from smc.secret.products import words as products
 from smc.secret.shares import SharedWords, Word
+from smc.secret.sharing.bounds import Bounds
+from smc.secret.sharing.fixed import Fixed, PublicInts, as_fixed, check_scale
+from smc.secret.sharing.shapes import check_shapes
 
 Public = PublicInts | Fixed
 

@@ -13,11 +13,11 @@ from smc.forms import Role
 from smc.numeric.shape_arrays import of_shape
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
-from smc.secret import opening
 from smc.secret.bits import BOTH
-from smc.secret.bounds import Bounds, Operand
-from smc.secret.fixed import PublicInts, check_scale, held_integers
-from smc.secret.truth import NoTruth
+from smc.secret.sharing import opening
+from smc.secret.sharing.bounds import Bounds, Operand
+from smc.secret.sharing.fixed import PublicInts, check_scale, held_integers
+from smc.secret.sharing.truth import NoTruth
 
 Word = NDArray[np.uint64]
 
@@ -177,7 +177,7 @@ class SharedWords(NoTruth):
 
     @property
     def kind(self) -> Operand:
-        """What the cost functions of `smc.secret.products` want to know."""
+        """What the cost functions of `smc.secret.products.words` want to know."""
         return Operand(self._bounds, self._owner)
 
     @property

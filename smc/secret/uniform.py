@@ -21,8 +21,8 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
 
 
 def uniform(session: Session, bits: int, count: int) -> SecretInts:

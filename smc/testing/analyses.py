@@ -14,7 +14,7 @@ from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.errors import DisclosureRefused, DuettoError, UsageError
 from smc.forms import Role
-from smc.secret.opening import OpenedBits, OpenedShares
+from smc.secret.sharing.opening import OpenedBits, OpenedShares
 from smc.testing import statements
 from smc.testing.case import Case, ordered, other_orders, run_case, schemas_of, sides_of
 from smc.testing.demands import ConformanceError, demand

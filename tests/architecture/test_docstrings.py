@@ -112,7 +112,7 @@ def test_a_missing_figure_is_found() -> None:
         ("smc.protocols.comparison.local", "SPEC_BOTH = 1", True),
         ("smc.protocols.baselines.product", "def alice(): ...", True),
         ("smc.protocols.comparison.labels", "def label(): ...", False),
-        ("smc.secret.mux", "def label(): ...", True),
+        ("smc.secret.comparison.mux", "def label(): ...", True),
         ("smc.protocols.spec", "RECORD = 1", False),
     ],
 )

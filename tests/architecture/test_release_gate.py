@@ -10,7 +10,7 @@ import pytest
 from tests.architecture.source import imports, modules, nodes, within
 
 OPENERS = frozenset({"open_words", "open_bits", "reveal"})
-"""What turns shares into values; `smc.secret.opening.cost` and `cost_bits` do not."""
+"""What turns shares into values; `smc.secret.sharing.opening.cost` and `cost_bits` do not."""
 
 EXITS = frozenset({"run_plan", "receive", "send"})
 """Protocols that give outputs by themselves; analyses hand them to `Release.protocol`."""
@@ -18,7 +18,7 @@ EXITS = frozenset({"run_plan", "receive", "send"})
 GATE = "smc.analyses.disclosure"
 OPENER = "smc.analyses.disclosure.opener"
 RUNNER = "smc.analyses.studies.runner"
-INSIDE_SECRET = frozenset({"smc.secret.opening", "smc.secret.shares", "smc.secret.bits"})
+INSIDE_SECRET = frozenset({"smc.secret.sharing.opening", "smc.secret.shares", "smc.secret.bits"})
 """The modules of `smc.secret` that define opening; no other one opens anything, not even what is masked."""
 
 FLOORS = ("smc.channel", "smc.ciphers", "smc.oblivious", "smc.planning", "smc.protocols")
@@ -222,7 +222,7 @@ def test_only_the_runner_makes_a_release() -> None:
     [
         "total.reveal(BOTH)",
         "opener = total.reveal",
-        "from smc.secret.opening import open_words as peek",
+        "from smc.secret.sharing.opening import open_words as peek",
         "from smc.secret import opening\nopening.open_bits(session, shares, BOTH)",
         "def f():\n    return (a * b).sum().reveal()",
     ],

@@ -24,8 +24,11 @@ from smc.protocols.transfer_costs import (
     takes_silent,
     takes_silent_blocks,
 )
-from smc.secret import common_ones, msb, permutation, truncation
-from smc.secret.bounds import Bounds
+from smc.secret.comparison import msb
+from smc.secret.division import truncation
+from smc.secret.joins import permutation
+from smc.secret.products import common_ones
+from smc.secret.sharing.bounds import Bounds
 from tests.smc.analyses import clustering_runs
 from tests.smc.analyses.matching.vectors import test_vectors as vector_runs
 from tests.support.grids import crossed

@@ -19,37 +19,22 @@ from smc.protocols.exchange import bounds, row_counts, texts
 from smc.protocols.intersection import exact, opprf
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Procedure, Spec
-from smc.secret import (
-    argmin,
-    argmin_one_hot,
-    bit_words,
-    circuit_psi,
-    common_ones,
-    division,
-    goldschmidt,
-    grouped,
-    joins,
-    lattice_columns,
-    lattice_factors,
-    lattice_multiply,
-    lattice_products,
-    lattice_sums,
-    long_division,
-    majority,
-    msb,
-    mux,
-    noise,
-    opening,
-    pairing,
-    permutation,
-    products,
-    repeated,
-    truncation,
-    uniform,
-)
+from smc.secret import uniform
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import SHARED, Bounds
+from smc.secret.comparison import argmin, argmin_one_hot, msb, mux, pairing
+from smc.secret.division import division, long_division, truncation
+from smc.secret.division import newton as goldschmidt
 from smc.secret.ints import SecretInts
+from smc.secret.joins import circuit_psi, joins, majority, permutation
+from smc.secret.lattice import columns as lattice_columns
+from smc.secret.lattice import factors as lattice_factors
+from smc.secret.lattice import matrices as lattice_products
+from smc.secret.lattice import sums as lattice_sums
+from smc.secret.noise import noise
+from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply, repeated
+from smc.secret.products import words as products
+from smc.secret.sharing import opening
+from smc.secret.sharing.bounds import SHARED, Bounds
 from tests.architecture.source import modules
 
 SEED = b"records"

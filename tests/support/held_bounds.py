@@ -22,8 +22,9 @@ import pytest
 from smc import pair
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.secret import msb, truncation
-from smc.secret.bounds import Bounds
+from smc.secret.comparison import msb
+from smc.secret.division import truncation
+from smc.secret.sharing.bounds import Bounds
 
 
 class OutsideBounds(AssertionError):
@@ -33,9 +34,9 @@ class OutsideBounds(AssertionError):
 TOLERANT = "smc.analyses.matching.tolerant"
 LOW_BITS = {
     "smc.analyses.matching.vectors.pairs.alike",
-    "smc.secret.argmin_one_hot.one_hot",
-    "smc.secret.goldschmidt._Division._start",
-    "smc.secret.pairing.best.<locals>.<lambda>",
+    "smc.secret.comparison.argmin_one_hot.one_hot",
+    "smc.secret.division.newton._Division._start",
+    "smc.secret.comparison.pairing.best.<locals>.<lambda>",
     f"{TOLERANT}.likeness.counted",
     f"{TOLERANT}.likeness.reaches",
     f"{TOLERANT}.one_to_one.OneToOne._forwards",

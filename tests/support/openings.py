@@ -3,7 +3,7 @@ name in quotes would let a test that nothing was opened pass for ever."""
 
 from __future__ import annotations
 
-from smc.secret.opening import OpenedBits, OpenedShares
+from smc.secret.sharing.opening import OpenedBits, OpenedShares
 
 SHARES = OpenedShares.__name__
 BITS = OpenedBits.__name__

@@ -25,8 +25,8 @@ from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared, exchange_declarations
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
 
 NAMES: Final = {Role.ALICE: "x", Role.BOB: "y"}
 WIDEST: Final = 1 << 20

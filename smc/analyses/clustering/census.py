@@ -29,11 +29,11 @@ from smc.analyses.disclosure.clusters import Way
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, added_by_persons, firsts, off_bounds, off_commonest
 from smc.analyses.disclosure.owned import Owned
 from smc.forms import Role
-from smc.secret import grouped
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
-from smc.secret.grouped import Grouping
 from smc.secret.ints import SecretInts
+from smc.secret.products import grouped
+from smc.secret.products.grouped import Grouping
+from smc.secret.sharing.bounds import Bounds
 
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]

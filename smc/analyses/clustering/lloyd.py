@@ -13,12 +13,12 @@ import numpy as np
 
 from smc.analyses.clustering.table import SecretTable, Shape, Sums
 from smc.analyses.records.fixed_point import FixedPointColumns
-from smc.secret import argmin_one_hot
-from smc.secret.ahead import NOTHING, Ahead
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
-from smc.secret.division import Division
+from smc.secret.comparison import argmin_one_hot
+from smc.secret.division.division import Division
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
+from smc.secret.sharing.prefetch import NOTHING, Ahead
 
 
 def half_norms(scaled: FixedPointColumns, centres: SecretInts) -> SecretInts:

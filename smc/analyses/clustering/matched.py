@@ -1,8 +1,8 @@
 """The table of a job whose rows are matched by keys: nobody learns which rows match.
 
-The rows of both sides are aligned in secret (`smc.secret.circuit_psi`). The owner of the slots knows its own
-columns in them; those of the other party, and the squared norms of its rows, are shared between both. Slots
-without a match belong to no cluster, so that clusters are those of the joined rows.
+The rows of both sides are aligned in secret (`smc.secret.joins.circuit_psi`). The owner of the slots knows
+its own columns in them; those of the other party, and the squared norms of its rows, are shared between
+both. Slots without a match belong to no cluster, so that clusters are those of the joined rows.
 
 Before anything else is computed, both parties learn whether the matches are as many as the policies ask of an
 intersection and of a group, one bit; without such limits they do not. Under epsilon that bit would be outside
@@ -32,9 +32,9 @@ from smc.forms import Role
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.session import Session
-from smc.secret.bounds import Bounds
-from smc.secret.circuit_psi import align
-from smc.secret.masks import word_type
+from smc.secret.joins.circuit_psi import align
+from smc.secret.sharing.bounds import Bounds
+from smc.secret.sharing.masks import word_type
 
 Word = NDArray[np.uint64]
 

@@ -15,8 +15,8 @@ from smc.analyses.clustering.start import comparisons, first_centres
 from smc.analyses.clustering.table import SecretTable, Shape
 from smc.network import Network
 from smc.numeric.shape_arrays import shape_array
-from smc.secret.ahead import Ahead
 from smc.secret.bits import SecretBits
+from smc.secret.sharing.prefetch import Ahead
 from smc.tracing.session import TracedSession, trace
 
 

@@ -10,7 +10,7 @@ other values, and moves two counts by 1 and two of twice the sums by the range, 
 Everything else is made of noisy numbers: the clamping of sums, the division, the labels.
 
 Reference: Blum, Dwork, McSherry and Nissim, Practical privacy: the SuLQ framework, PODS 2005 (its k-means);
-the noise: `smc.secret.noise`.
+the noise: `smc.secret.noise.noise`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from smc.analyses.clustering.table import Sums
 from smc.analyses.records.fixed_point import FixedPointColumn, FixedPointColumns
 from smc.analyses.records.intervals import Interval
 from smc.errors import DomainError, UsageError
-from smc.secret import noise
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, select
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise import noise
+from smc.secret.noise.laplace import DiscreteLaplace
+from smc.secret.sharing.bounds import Bounds
 
 MAX_DELTA: Final = Fraction(1, 1 << 40)
 """A job whose delta would be larger is refused."""

@@ -30,11 +30,11 @@ from smc.analyses.disclosure.figures import Noisy
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
-from smc.secret import mux
-from smc.secret.ahead import NOTHING
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
+from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
+from smc.secret.sharing.prefetch import NOTHING
 
 WITHHELD: Final = -1
 """Stands for the size of a cluster that is not shown."""

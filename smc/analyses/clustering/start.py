@@ -23,10 +23,11 @@ from smc.analyses.clustering.table import (
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.errors import DomainError
 from smc.protocols.session import Session
-from smc.secret import msb, mux, uniform
+from smc.secret import uniform
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
+from smc.secret.comparison import msb, mux
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
 
 Word = NDArray[np.uint64]
 

@@ -3,7 +3,8 @@
 Assignments, sizes and centres stay secret through all iterations; what is opened are the last centres, to the
 recipients, with the sizes, the inertia and each recipient's labels, or, with an epsilon, noisy centres alone.
 The notion is that of Bunn and Ostrovsky, Secure two-party k-means clustering, CCS 2007; the protocol is made
-of oblivious transfer instead of homomorphic encryption, see `smc.secret.repeated` and `smc.secret.grouped`.
+of oblivious transfer instead of homomorphic encryption, see `smc.secret.products.repeated` and
+`smc.secret.products.grouped`.
 """
 
 from __future__ import annotations

@@ -19,15 +19,16 @@ from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.forms import Role
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
-from smc.secret import grouped, products, repeated
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds, Operand
-from smc.secret.circuit_psi import table_owner
-from smc.secret.grouped import Grouping
 from smc.secret.ints import SecretInts
-from smc.secret.lattice_factors import LatticeFactors, LatticePlan
-from smc.secret.lattice_sums import LatticeSums, SumsPlan
-from smc.secret.repeated import Entries, RepeatedFactors
+from smc.secret.joins.circuit_psi import table_owner
+from smc.secret.lattice.factors import LatticeFactors, LatticePlan
+from smc.secret.lattice.sums import LatticeSums, SumsPlan
+from smc.secret.products import grouped, repeated
+from smc.secret.products import words as products
+from smc.secret.products.grouped import Grouping
+from smc.secret.products.repeated import Entries, RepeatedFactors
+from smc.secret.sharing.bounds import Bounds, Operand
 
 Word = NDArray[np.uint64]
 

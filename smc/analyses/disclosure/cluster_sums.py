@@ -13,7 +13,7 @@ rows before it knows:
                   the row's person adds in all rows together, which is at least what it adds to the cluster.
 
 Learns: neither party anything.
-Assumes: `smc.secret.mux`, `smc.secret.msb`.
+Assumes: `smc.secret.comparison.mux`, `smc.secret.comparison.msb`.
 Cost: for dominance n d (k - 1) selections and n d comparisons.
 """
 
@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 
 from smc.analyses.disclosure.limits import Limits
 from smc.pieces import cut
-from smc.secret import mux
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
+from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts, concatenate, select
+from smc.secret.sharing.bounds import Bounds
 
 _BLOCK = 1 << 17
 """Selections that are made at once."""

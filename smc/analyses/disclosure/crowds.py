@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.disclosure.owned import Owned
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 
 Ints = NDArray[np.int64]
 _Whole = TypeVar("_Whole", np.int64, np.uint8)

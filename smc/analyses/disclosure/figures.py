@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.disclosure.owned import Owned
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
 
 Count = SecretInts | int
 """A number of persons or rows: secret, of one element, or public."""

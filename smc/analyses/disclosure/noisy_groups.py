@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.protocols.session import Session
-from smc.secret import mux
-from smc.secret.bounds import LIMIT, Bounds
+from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import LIMIT, Bounds
 
 Ints = NDArray[np.int64]
 Word = NDArray[np.uint64]

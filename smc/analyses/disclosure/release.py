@@ -37,8 +37,8 @@ from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
 from smc.tracing.session import TracedSession
 
 MAX_STEPS: Final = 1000

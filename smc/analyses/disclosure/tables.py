@@ -48,8 +48,8 @@ from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.suppression import Mask, Suppression, choose, roomy_from
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
 
 MOST_WITHHELD: Final = Fraction(1, 10)
 """The largest part of a job's cells that may be withheld for their own sake; one cell always may be."""

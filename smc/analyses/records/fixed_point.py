@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.studies.columns import Data, Schema
 from smc.errors import DomainError, UsageError
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 
 WIDEST_RANGE: Final = 1 << 39
 MAX_SCALE: Final = 18

@@ -5,7 +5,7 @@ from __future__ import annotations
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.studies.columns import Column
 from smc.errors import UsageError
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 
 
 def declared_bounds(column: Column, name: str) -> Owned[Bounds]:

@@ -12,7 +12,7 @@ from smc.analyses.studies.columns import Column, Schema
 from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.secret import noise
+from smc.secret.noise import noise
 from tests.support.seeds import seeded
 
 RANDOM = seeded()

@@ -12,7 +12,7 @@ from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.exchange.row_counts import MAX_ROWS, Counts, RowCount, counts_cost, exchange_counts
 from smc.protocols.intersection import exact, opprf
-from smc.secret.circuit_psi import align
+from smc.secret.joins.circuit_psi import align
 
 KEYS = Randomness.from_seed(b"row counts", "keys").words(10).reshape(-1, 2)
 LITTLE = 1 << 20

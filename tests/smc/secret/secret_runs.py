@@ -9,8 +9,8 @@ import numpy as np
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
 from tests.support.seeds import seeded
 
 RANDOM = seeded()

@@ -7,8 +7,9 @@ import pytest
 
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.secret import msb, truncation
-from smc.secret.bounds import Bounds
+from smc.secret.comparison import msb
+from smc.secret.division import truncation
+from smc.secret.sharing.bounds import Bounds
 from tests.smc.secret.secret_runs import Secret, measured
 from tests.support.held_bounds import OutsideBounds, watched
 

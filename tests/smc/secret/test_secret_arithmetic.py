@@ -12,11 +12,13 @@ from smc.channel.channel import Channel
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.secret import gilboa, opening, products
-from smc.secret.bounds import SHARED, Bounds, Operand
-from smc.secret.fixed import Fixed
 from smc.secret.ints import SecretInts, concatenate, select
-from smc.secret.products import cost_matmul, cost_multiply, cost_square
+from smc.secret.products import gilboa
+from smc.secret.products import words as products
+from smc.secret.products.words import cost_matmul, cost_multiply, cost_square
+from smc.secret.sharing import opening
+from smc.secret.sharing.bounds import SHARED, Bounds, Operand
+from smc.secret.sharing.fixed import Fixed
 from tests.smc.secret.secret_runs import (
     TOP,
     Secret,

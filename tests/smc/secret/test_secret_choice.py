@@ -13,11 +13,13 @@ from smc.oblivious.cost import conjunction
 from smc.pair import run_pair
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
-from smc.secret import argmin, division, msb, mux, opening, truncation
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
-from smc.secret.fixed import Fixed
+from smc.secret.comparison import argmin, msb, mux
+from smc.secret.division import division, truncation
 from smc.secret.ints import SecretInts, select
+from smc.secret.sharing import opening
+from smc.secret.sharing.bounds import Bounds
+from smc.secret.sharing.fixed import Fixed
 from tests.smc.secret.secret_runs import (
     RANDOM,
     TOP,

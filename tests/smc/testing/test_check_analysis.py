@@ -18,8 +18,8 @@ from smc.analyses.studies.outcome import Outcome, Table
 from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import DuettoError
 from smc.forms import Role
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
 from smc.testing import Case, ConformanceError, check_analysis
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "analysis_plugin"

@@ -16,11 +16,14 @@ from smc.oblivious.laned_engine import LanedEngine
 from smc.pair import run_pair
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import exchange_counts
-from smc.secret import common_ones, grouped, lattice_multiply, mux, noise, permutation
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
+from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.joins import permutation
+from smc.secret.noise import noise
+from smc.secret.noise.laplace import DiscreteLaplace
+from smc.secret.products import common_ones, grouped, lattice_multiply
+from smc.secret.sharing.bounds import Bounds
 from smc.tracing.channel import TraceEnded
 from smc.tracing.engine import TracedEngine
 from smc.tracing.session import TracedSession, trace

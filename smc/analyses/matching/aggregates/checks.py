@@ -18,8 +18,8 @@ from smc.analyses.matching.aggregates.parameters import (
 )
 from smc.analyses.studies.columns import PERSONS, Data, Schema
 from smc.forms import Role
-from smc.secret.bounds import Bounds
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.laplace import DiscreteLaplace
+from smc.secret.sharing.bounds import Bounds
 
 
 def counts_persons(parameters: FigureParameters, release: Release | Limits) -> bool:

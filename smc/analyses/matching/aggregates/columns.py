@@ -20,10 +20,10 @@ from smc.analyses.studies.columns import Data
 from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared, exchange_declarations
 from smc.protocols.session import Session
-from smc.secret import majority
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
+from smc.secret.joins import majority
+from smc.secret.sharing.bounds import Bounds
 
 
 def exchanged(session: Session, parameters: FigureParameters, data: Data) -> list[Declared]:

@@ -31,8 +31,8 @@ from smc.analyses.studies.parameters import read_parameters
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import MAX_SCALE, Declared
-from smc.secret.bounds import LIMIT, Bounds
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.laplace import DiscreteLaplace
+from smc.secret.sharing.bounds import LIMIT, Bounds
 
 SIZE: Final = "size"
 STATISTICS: Final = "statistics"

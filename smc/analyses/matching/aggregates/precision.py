@@ -14,7 +14,7 @@ from smc.analyses.records.numbers import text
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.precision import expectation, half
 from smc.forms import Role
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 
 
 def expected(

@@ -1,8 +1,8 @@
 """Figures about an intersection that itself stays secret: its size, sums over it, or shares of it.
 
-The rows of both sides are aligned in secret (`smc.secret.circuit_psi`); sums over the slots are sums over the
-intersection, as everything else is zero. What the policies ask is tested in secret before anything is opened
-by the release.
+The rows of both sides are aligned in secret (`smc.secret.joins.circuit_psi`); sums over the slots are sums
+over the intersection, as everything else is zero. What the policies ask is tested in secret before anything
+is opened by the release.
 
 With epsilon the size and every sum get discrete Laplace noise that neither party knows, from equal parts of
 epsilon; values are clamped to their bounds first. Neighbouring inputs have one row of a side replaced, as the
@@ -25,11 +25,11 @@ from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.secret import noise
-from smc.secret.bounds import Bounds
-from smc.secret.circuit_psi import align
 from smc.secret.ints import SecretInts, concatenate
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.joins.circuit_psi import align
+from smc.secret.noise import noise
+from smc.secret.noise.laplace import DiscreteLaplace
+from smc.secret.sharing.bounds import Bounds
 
 
 def run(

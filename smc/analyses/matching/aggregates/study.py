@@ -41,7 +41,7 @@ from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 from smc.tracing.session import Trace
 
 _SECONDS_PER_KEY: Final = 0.6e-6

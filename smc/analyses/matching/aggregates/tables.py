@@ -14,7 +14,7 @@ from smc.analyses.records.intervals import Interval
 from smc.analyses.records.numbers import real
 from smc.analyses.studies.outcome import NUMBER, Outcome, Table
 from smc.protocols.exchange.bounds import Declared
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.laplace import DiscreteLaplace
 
 MISS: Final = Fraction(1, 20)
 """With what probability an interval does not hold the exact value, at most."""

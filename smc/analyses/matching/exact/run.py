@@ -16,8 +16,8 @@ from smc.forms import Role
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import exact
 from smc.protocols.session import Session
-from smc.secret.circuit_psi import align
 from smc.secret.ints import SecretInts
+from smc.secret.joins.circuit_psi import align
 
 
 def run(

@@ -31,10 +31,10 @@ from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
-from smc.secret import mux
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
+from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts, concatenate
+from smc.secret.sharing.bounds import Bounds
 
 _NOTHING = Bounds(0, 0)
 

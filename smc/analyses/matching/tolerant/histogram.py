@@ -29,7 +29,7 @@ from smc.analyses.records.numbers import NUMBER, loss_term
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.neighbours import Neighbours
 from smc.errors import UsageError
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.laplace import DiscreteLaplace
 
 EDGES: Final = tuple(Fraction(hundredths, 100) for hundredths in range(40, 89, 4))
 """Where bins begin; the last one reaches up to 1."""

@@ -14,7 +14,7 @@ or more, or at most -1/100, and a + b is at most 256.
 Inputs: shares of words.
 Outputs: XOR shares of who reaches T; shares of the numbers of rows in bins.
 Learns: neither party anything.
-Assumes: `smc.secret.msb`, `smc.oblivious`.
+Assumes: `smc.secret.comparison.msb`, `smc.oblivious`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from smc.analyses.matching.tolerant.places import Bit, Word
 from smc.forms import Role
 from smc.pieces import cut
 from smc.protocols.session import Session
-from smc.secret import msb
-from smc.secret.bounds import Bounds
+from smc.secret.comparison import msb
+from smc.secret.sharing.bounds import Bounds
 
 SCORE_BIT: Final = np.uint64(55)
 """Scores are known modulo 2**9, and so are at home in the top bits of a word."""

@@ -30,9 +30,9 @@ from smc.analyses.matching.tolerant.records import Records
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.secret.bounds import LIMIT, Bounds
 from smc.secret.ints import SecretInts
-from smc.secret.row_state import Register
+from smc.secret.joins.row_state import Register
+from smc.secret.sharing.bounds import LIMIT, Bounds
 
 Links = NDArray[np.int64]
 Registers = dict[Role, Register]

@@ -12,7 +12,7 @@ are distinguished by their places among the rows of their buckets, then by the p
 therefore comes before the other, and the first of all pairs that are left is chosen: with enough rounds this
 is the greedy pairing of all compared pairs by falling likeness, with fewer a part of it.
 
-Scores so far, marks and partners are in words that neither party sees (`smc.secret.row_state`).
+Scores so far, marks and partners are in words that neither party sees (`smc.secret.joins.row_state`).
 
 Reference: Preis, Linear time 1/2-approximation algorithm for maximum weighted matching, STACS 1999 (locally
 dominant edges); rounds: Manne and Bisseling, PPAM 2007.
@@ -28,10 +28,10 @@ import numpy as np
 from smc.analyses.matching.tolerant.linkage import MARK, BucketLinkage, Links, Registers, lowest, marks_of
 from smc.analyses.matching.tolerant.places import Bit, Pairs, Places, Word, across
 from smc.forms import Role
-from smc.secret import msb, mux, pairing
 from smc.secret.bits import SecretBits
-from smc.secret.bounds import Bounds
-from smc.secret.msb import public_bits
+from smc.secret.comparison import msb, mux, pairing
+from smc.secret.comparison.msb import public_bits
+from smc.secret.sharing.bounds import Bounds
 
 Part = tuple[slice, Pairs, Bit]
 

@@ -18,7 +18,7 @@ from smc.analyses.records.normalization import DATE
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.parameters import read_parameters
 from smc.errors import UsageError
-from smc.secret.common_ones import PAD_BYTES
+from smc.secret.products.common_ones import PAD_BYTES
 
 NONE: Final = "none"
 GREEDY: Final = "greedy"

@@ -15,9 +15,10 @@ from smc.analyses.matching.tolerant.similarity import Rule
 from smc.forms import Role
 from smc.pieces import cut
 from smc.protocols.session import Session
-from smc.secret import common_ones, msb, mux, pairing
 from smc.secret.bits import SecretBits
-from smc.secret.pairing import Best
+from smc.secret.comparison import msb, mux, pairing
+from smc.secret.comparison.pairing import Best
+from smc.secret.products import common_ones
 
 Word = NDArray[np.uint64]
 Bit = NDArray[np.uint8]

@@ -18,7 +18,7 @@ from smc.analyses.matching.tolerant.records import Records
 from smc.analyses.matching.tolerant.similarity import Rule, sizes_of
 from smc.forms import Role
 from smc.pieces import cut, each
-from smc.secret.circuit_psi import table_owner
+from smc.secret.joins.circuit_psi import table_owner
 
 Links = NDArray[np.int64]
 

@@ -1,6 +1,6 @@
 """One-to-one pairing where passes are joins in secret: rows claim their nearest, and the nearest claim wins.
 
-    each pass    items of both sides joined (`smc.secret.joins`), the owner's in slots
+    each pass    items of both sides joined (`smc.secret.joins.joins`), the owner's in slots
                  overlap of its filter and the other side's shared one      -->  alike, and the score
     by row       best score over all items of an owner's row                -->  its claim
     each pass    claims carried to the other side's items                   -->  best claim of a row there
@@ -15,8 +15,8 @@ where filters differ in as many bits; the earlier pass wins, then the lower rank
 one word: the claiming row's number and a mark, and the score in the top bits. The side with fewer rows
 claims; a row whose claim is not accepted stays without a partner.
 
-Reference: as of `smc.secret.joins`; pairing by claims is one round of Gale and Shapley, College admissions
-and the stability of marriage, American Mathematical Monthly 69, 1962.
+Reference: as of `smc.secret.joins.joins`; pairing by claims is one round of Gale and Shapley, College
+admissions and the stability of marriage, American Mathematical Monthly 69, 1962.
 """
 
 from __future__ import annotations
@@ -44,12 +44,15 @@ from smc.pieces import cut
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.session import Session
-from smc.secret import common_ones, joins, msb, mux, noise, pairing
 from smc.secret.bits import BOTH, SecretBits
-from smc.secret.bounds import Bounds
-from smc.secret.circuit_psi import table_owner
+from smc.secret.comparison import msb, mux, pairing
 from smc.secret.ints import SecretInts
-from smc.secret.joins import Join
+from smc.secret.joins import joins
+from smc.secret.joins.circuit_psi import table_owner
+from smc.secret.joins.joins import Join
+from smc.secret.noise import noise
+from smc.secret.products import common_ones
+from smc.secret.sharing.bounds import Bounds
 
 WORD_BITS: Final = 64
 COLUMNS: Final = 2

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 
 Integers = NDArray[np.int64]
 

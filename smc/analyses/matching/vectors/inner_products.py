@@ -2,13 +2,13 @@
 
 They are one matrix product, made in the cheaper of two ways, by public sizes:
 
-By additive lattice encryption (`smc.secret.lattice_products`): Bob's vectors are encrypted once, Alice
+By additive lattice encryption (`smc.secret.lattice.matrices`): Bob's vectors are encrypted once, Alice
 multiplies her rows, less the middle of their range, and Bob adds the middles times his vectors. Large tables
 of 128 dimensions take about 15 bytes a pair; but the query has 100 kB or more however few rows there are.
 
-By oblivious transfer (`smc.secret.repeated`), for small tables: a tile of rows of both sides at a time. Of a
-tile one half is multiplied with the bits of Alice's rows as choices, the other with those of Bob's, so that
-both work and send alike.
+By oblivious transfer (`smc.secret.products.repeated`), for small tables: a tile of rows of both sides at a
+time. Of a tile one half is multiplied with the bits of Alice's rows as choices, the other with those of
+Bob's, so that both work and send alike.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from smc.pieces import cut
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret import repeated
-from smc.secret.lattice_products import HeldMatrix, MatrixLayout, PeerMatrix, layout_of
-from smc.secret.repeated import Entries, RepeatedFactors
+from smc.secret.lattice.matrices import HeldMatrix, MatrixLayout, PeerMatrix, layout_of
+from smc.secret.products import repeated
+from smc.secret.products.repeated import Entries, RepeatedFactors
 
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]

@@ -1,8 +1,8 @@
 """Which pairs of vectors match, from their secret scores, a strip of Alice's rows at a time.
 
 By a threshold each score is compared with it. For the nearest ones the least score of each of Alice's rows is
-found as a row of bits (`smc.secret.argmin_one_hot`) and set aside by adding more than scores differ by, and
-so on.
+found as a row of bits (`smc.secret.comparison.argmin_one_hot`) and set aside by adding more than scores
+differ by, and so on.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from smc.analyses.matching.vectors.inner_products import InnerProducts, ProductP
 from smc.analyses.matching.vectors.scores import VectorMeasure, Whole, scores
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.secret import argmin_one_hot, msb
-from smc.secret.bounds import Bounds
+from smc.secret.comparison import argmin_one_hot, msb
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import Bounds
 
 Bit = NDArray[np.uint8]
 

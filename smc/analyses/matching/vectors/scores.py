@@ -22,7 +22,7 @@ from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, f
 from smc.analyses.studies.columns import Data, Schema
 from smc.errors import DomainError
 from smc.forms import Role
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]

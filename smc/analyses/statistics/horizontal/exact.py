@@ -38,7 +38,7 @@ from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.declared import declared_bounds
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 
 MARGIN = "(all)"
 """The label of totals."""

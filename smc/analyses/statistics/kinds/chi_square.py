@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.statistics.kinds.draws import noise_like, normals
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Distribution
+from smc.secret.noise.distribution import Distribution
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from smc.analyses.statistics.kinds.chi_square import exact_test, noisy_test
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Distribution
+from smc.secret.noise.distribution import Distribution
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Distribution
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.distribution import Distribution
+from smc.secret.noise.laplace import DiscreteLaplace
 
 Floats = NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statisti
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.analyses.studies.columns import Schema
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Distribution
+from smc.secret.noise.distribution import Distribution
 
 Monomial = tuple[int, ...]
 """A product of columns, by their places; the empty one counts rows."""

@@ -42,10 +42,10 @@ from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
-from smc.secret import argmin, msb, mux
-from smc.secret.bounds import Bounds
-from smc.secret.distribution import Distribution
-from smc.secret.laplace import Geometric
+from smc.secret.comparison import argmin, msb, mux
+from smc.secret.noise.distribution import Distribution
+from smc.secret.noise.laplace import Geometric
+from smc.secret.sharing.bounds import Bounds
 
 _CHOICES: Final = ((0, Fraction(1, 2)), (-1, Fraction(1, 4)), (1, Fraction(1, 4)))
 """The candidates that are chosen: on which side of the quantile, and with which part of the loss."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from smc.analyses.statistics.kinds.moments import ClampedProducts, Monomial
 from smc.analyses.statistics.kinds.statistic import Result
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Distribution
+from smc.secret.noise.distribution import Distribution
 
 Floats = NDArray[np.float64]
 

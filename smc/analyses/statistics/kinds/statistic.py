@@ -25,9 +25,9 @@ from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.loss import Loss
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
-from smc.secret.distribution import Distribution, decimal
-from smc.secret.gaussian import DiscreteGaussian
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.distribution import Distribution, decimal
+from smc.secret.noise.gaussian import DiscreteGaussian
+from smc.secret.noise.laplace import DiscreteLaplace
 
 Word = NDArray[np.uint64]
 

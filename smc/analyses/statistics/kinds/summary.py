@@ -10,7 +10,7 @@ from smc.analyses.records.intervals import Interval
 from smc.analyses.statistics.kinds.moments import Deviation, Mean, Moments, Monomial, Variance
 from smc.analyses.statistics.kinds.statistic import Result
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Distribution
+from smc.secret.noise.distribution import Distribution
 
 
 class Summary(Variance):

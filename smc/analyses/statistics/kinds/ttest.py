@@ -40,7 +40,7 @@ from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Distribution
+from smc.secret.noise.distribution import Distribution
 
 SIMULATED: Final = 9_999
 """Pairs of groups drawn for one test: the p-value is a multiple of 1 / 10,000."""

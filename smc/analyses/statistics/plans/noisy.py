@@ -21,10 +21,10 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.coins import toss
 from smc.protocols.session import Session
-from smc.secret import noise
-from smc.secret.bounds import LIMIT, Bounds
-from smc.secret.distribution import Distribution
 from smc.secret.ints import SecretInts
+from smc.secret.noise import noise
+from smc.secret.noise.distribution import Distribution
+from smc.secret.sharing.bounds import LIMIT, Bounds
 
 WITHHELD = "Some results were withheld: their noisy counts are below the policies' minimum_group."
 

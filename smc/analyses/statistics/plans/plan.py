@@ -35,7 +35,7 @@ from smc.analyses.statistics.queries.query import MAX_POINTS, Query
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.loss import Loss
 from smc.errors import UsageError
-from smc.secret.distribution import Distribution
+from smc.secret.noise.distribution import Distribution
 
 MAX_ENTRIES: Final = 100_000
 """More numbers in one job are refused: they are opened in one message each way."""

@@ -1,7 +1,7 @@
 """Statistics over matched rows: the run, when each side has columns of its own about the same persons.
 
-Rows are aligned in secret by their keys (`smc.secret.circuit_psi`), sums over the matches are formed of both
-sides' columns (`sums.py`), and from there on noise, small groups and results are as for rows of
+Rows are aligned in secret by their keys (`smc.secret.joins.circuit_psi`), sums over the matches are formed
+of both sides' columns (`sums.py`), and from there on noise, small groups and results are as for rows of
 both. Nobody learns which rows match, nor how many but for the noise.
 
 How many rows each side brings is public, so neighbouring inputs have one row of a side replaced, which can
@@ -43,8 +43,8 @@ from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.exchange.texts import MAX_BYTES, exchange_texts
 from smc.protocols.session import Session
-from smc.secret.bounds import LIMIT, Bounds
 from smc.secret.ints import SecretInts
+from smc.secret.sharing.bounds import LIMIT, Bounds
 
 SIZE_WEIGHT: Final = Fraction(1, 10)
 """The part of the loss that goes to the noisy size, where the policies ask for a least intersection."""

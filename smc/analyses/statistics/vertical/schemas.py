@@ -9,7 +9,7 @@ from typing import Any, Final
 from smc.analyses.studies.columns import Schema
 from smc.errors import ProtocolViolation
 from smc.protocols.exchange.bounds import MAX_SCALE
-from smc.secret.bounds import LIMIT
+from smc.secret.sharing.bounds import LIMIT
 
 KINDS: Final = ("integer", "decimal", "category")
 """What statistics are about."""

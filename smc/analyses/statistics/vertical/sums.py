@@ -11,7 +11,7 @@ The owner of the slots' table knows which own row lies in which slot, so its fea
 masked: what it has in a slot without a match is multiplied by 0. Which slots have a match, nobody learns.
 Of the two ways that is taken which sends less.
 
-References: `smc.secret.circuit_psi`, `smc.secret.products`, `smc.secret.lattice_columns`.
+References: `smc.secret.joins.circuit_psi`, `smc.secret.products.words`, `smc.secret.lattice.columns`.
 """
 
 from __future__ import annotations
@@ -31,16 +31,18 @@ from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret import circuit_psi, mux, products
-from smc.secret.bounds import SHARED, WORD_BITS, Bounds, Operand
-from smc.secret.circuit_psi import Aligned, align, table_owner
+from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
-from smc.secret.lattice_columns import (
+from smc.secret.joins import circuit_psi
+from smc.secret.joins.circuit_psi import Aligned, align, table_owner
+from smc.secret.lattice.columns import (
     ColumnsLayout,
     columns_layout,
     cost_inner_products,
     inner_products,
 )
+from smc.secret.products import words as products
+from smc.secret.sharing.bounds import SHARED, WORD_BITS, Bounds, Operand
 
 MAX_NUMBERS: Final = 1 << 27
 """Features times rows of a side, and features times slots: a gigabyte."""

@@ -24,7 +24,7 @@ from smc.analyses.statistics.kinds.ttest import TTest
 from smc.analyses.statistics.plans.plan import Planned
 from smc.analyses.statistics.queries.rows import Ints
 from smc.errors import UsageError
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.secret import repeated
 from smc.secret.bits import SecretBits
-from smc.secret.lattice_factors import LatticePlan
-from smc.secret.lattice_sums import SumsPlan
+from smc.secret.lattice.factors import LatticePlan
+from smc.secret.lattice.sums import SumsPlan
+from smc.secret.products import repeated
 from tests.smc.analyses.clustering_runs import (
     BASE,
     BOTH,

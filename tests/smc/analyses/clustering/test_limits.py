@@ -13,9 +13,9 @@ from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
-from smc.secret.masks import MaskedWords
+from smc.secret.sharing.bounds import Bounds
+from smc.secret.sharing.masks import MaskedWords
 from smc.tracing.session import trace
 from tests.smc.analyses.clustering_runs import (
     BASE,

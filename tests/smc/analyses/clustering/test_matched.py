@@ -14,7 +14,7 @@ from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.spec import Cost
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.laplace import DiscreteLaplace
 from tests.smc.analyses.clustering_runs import (
     BASE,
     BOTH,

@@ -14,7 +14,7 @@ from smc.analyses.clustering import reference as twin
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.laplace import DiscreteLaplace
 from tests.smc.analyses.clustering_runs import (
     BASE,
     COLUMNS,

@@ -19,7 +19,7 @@ from smc.analyses.disclosure.owned import Owned
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.errors import DomainError
 from smc.forms import Role
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 from tests.smc.analyses.clustering import test_matched as matched
 from tests.smc.analyses.clustering_runs import (
     BASE,

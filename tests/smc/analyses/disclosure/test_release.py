@@ -19,9 +19,9 @@ from smc.analyses.studies.runner import run_study
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
-from smc.secret.opening import OpenedBits, OpenedShares
+from smc.secret.sharing.bounds import Bounds
+from smc.secret.sharing.opening import OpenedBits, OpenedShares
 from tests.smc.analyses.table_parts import part
 
 BOTH = frozenset(Role)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from smc.analyses.studies.columns import Column, Schema
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.laplace import DiscreteLaplace
 from tests.smc.analyses.statistics_runs import joint, parsed, results, table
 
 Z = 4.9  # standard deviations

@@ -19,7 +19,7 @@ from smc.analyses.studies.runner import run_study
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 from tests.support.grids import crossed
 
 ALICE = frozenset({Role.ALICE})

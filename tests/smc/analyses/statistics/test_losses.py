@@ -25,8 +25,8 @@ from smc.analyses.studies.columns import Column
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from smc.secret import noise
-from smc.secret.gaussian import DiscreteGaussian
+from smc.secret.noise import noise
+from smc.secret.noise.gaussian import DiscreteGaussian
 from tests.smc.analyses.statistics_runs import SCHEMAS, columns, parsed
 from tests.support.grids import grid
 

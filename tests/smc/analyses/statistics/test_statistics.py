@@ -19,7 +19,7 @@ from smc.errors import DuettoError, UsageError
 from smc.forms import Role
 from smc.oblivious.transfers import TransferColumns, TransferCorrections
 from smc.pair import run_pair
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.noise.laplace import DiscreteLaplace
 from tests.smc.analyses.statistics_runs import (
     AGE,
     BOTH,

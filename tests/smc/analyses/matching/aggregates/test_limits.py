@@ -12,7 +12,7 @@ from smc.analyses.studies.runner import run_study
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.pair import run_pair
-from smc.secret.opening import OpenedBits
+from smc.secret.sharing.opening import OpenedBits
 from tests.smc.analyses.matching.aggregates_runs import (
     AGE,
     BOTH,

@@ -21,7 +21,7 @@ from smc.analyses.studies.loss import Loss
 from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared
-from smc.secret.bounds import Bounds
+from smc.secret.sharing.bounds import Bounds
 from tests.smc.analyses.matching.aggregates_runs import (
     AGE,
     BOTH,

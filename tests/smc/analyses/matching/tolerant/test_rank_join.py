@@ -16,9 +16,9 @@ from smc.analyses.studies.columns import Column, Schema
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.secret.common_ones import OverlapCorrections
-from smc.secret.joins import CarriedValues
-from smc.secret.permutation import SwitchCorrections
+from smc.secret.joins.joins import CarriedValues
+from smc.secret.joins.permutation import SwitchCorrections
+from smc.secret.products.common_ones import OverlapCorrections
 from tests.smc.analyses.matching.tolerant_runs import (
     ALICE,
     BOB,

@@ -21,8 +21,8 @@ from smc.oblivious.circuits import Openings
 from smc.oblivious.transfers import TransferColumns, TransferCorrections
 from smc.pair import run_pair
 from smc.protocols.exchange.row_counts import Counts
-from smc.secret.common_ones import OverlapCorrections
-from smc.secret.permutation import SwitchCorrections
+from smc.secret.joins.permutation import SwitchCorrections
+from smc.secret.products.common_ones import OverlapCorrections
 from tests.smc.analyses.matching.tolerant_runs import (
     ALICE,
     BOB,

@@ -1,0 +1,1 @@
+"""Division by public and by secret numbers."""

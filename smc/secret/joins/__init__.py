@@ -1,0 +1,1 @@
+"""Rows of two tables brought together in secret."""

@@ -1,0 +1,1 @@
+"""Products with many rows or columns of one party by lattice encryption."""

@@ -1,0 +1,1 @@
+"""Noise that both parties draw together and neither knows."""

@@ -1,0 +1,1 @@
+"""Products of shared numbers with each other and with numbers that one party has."""
