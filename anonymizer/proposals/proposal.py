@@ -18,7 +18,6 @@ from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggested
 from anonymizer.proposals.profiles import Profile, profile, together
 from anonymizer.proposals.roles import Proposed, person_of, proposed, with_guesses
-from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from commons.tabular.cells import limit_in, lost_by_limits
