@@ -139,7 +139,9 @@ def estimate_report(
         verdict = admission.judge(task, local.columns)
         rows, held = count_rows(local.columns), count_held(local.columns)
         preview = preview_document(admission.preview(task, local, verdict.limits))
-    counts = (rows, peer_rows or rows)
+    # What is added up as it is read is not in memory, and costs nothing by rows.
+    in_memory = rows if held is None else max(1, held)
+    counts = (in_memory, peer_rows or in_memory)
     with sized(*(counts if task.role is Role.ALICE else counts[::-1])):
         document = estimate_document(task, schemas, rows, key_bits, verdict.limits, held=held)
     network = document["network_seconds"]
