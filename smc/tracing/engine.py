@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from smc.errors import UsageError
+from smc.errors import DuettoError, UsageError
 from smc.forms import Role
 from smc.numeric.shape_arrays import shape_array
 from smc.oblivious import cost, oprf, silent_circuits, silent_transfers
@@ -281,5 +281,12 @@ def _cost_of(steps: tuple[FlightBytes, ...]) -> Cost:
     return cost_of([step for step in steps if step != OPENING])
 
 
-def _untraced(what: str) -> UsageError:
-    return UsageError(f"{what} cannot be traced.", "Take its price from the planner.")
+class UntraceableError(DuettoError):
+    """Something whose price is not that of a run over shapes; take it from the planner."""
+
+    code = "trace"
+    advice = "Take its price from the planner."
+
+
+def _untraced(what: str) -> UntraceableError:
+    return UntraceableError(f"{what} cannot be traced.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -11,6 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.network import Network, priced_over
 from smc.numeric.random import Randomness
@@ -140,8 +142,8 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
         network: the link that both plan for, see `Session.network`.
         lanes: see `Session.lanes`.
 
-    Raises:
-        DuettoError: what a side raises; so sizes that the program refuses are refused.
+    A program that refuses what stands for data, such as sizes or bounds that are only likely, costs what it
+    sent before: whether a run is refused is asked of the data themselves.
     """
     channels = TracedChannel.pair()
     sessions = [
@@ -151,7 +153,7 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
     def side(session: TracedSession, channel: TracedChannel) -> None:
         try:
             # What is priced around it is the run itself, which asks its session.
-            with priced_over(None):
+            with priced_over(None), suppress(UsageError):
                 run(session)
         finally:
             channel.end()
@@ -163,8 +165,9 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
         ]
         wait(ends)
     errors = [error for end in ends if (error := end.exception()) is not None]
-    for error in sorted(errors, key=lambda each: isinstance(each, TraceEnded)):
-        raise error
+    for error in errors:
+        if not isinstance(error, TraceEnded):  # the other side of a program that refused
+            raise error
     sent = [channel.traffic for channel in channels]
     engines = [session.engine for session in sessions]
     return Trace(

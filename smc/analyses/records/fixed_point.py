@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.studies.columns import Data, Schema
 from smc.errors import DomainError, UsageError
+from smc.numeric.shape_arrays import of_shape, shape_array
 from smc.secret.sharing.bounds import Bounds
 
 WIDEST_RANGE: Final = 1 << 39
@@ -125,6 +126,7 @@ class FixedPointColumn:
         """The largest whole number of a value."""
         return self.parts * self.part
 
+    @of_shape(lambda self, values: shape_array(len(values), np.uint64))
     def whole(self, values: NDArray[np.int64]) -> NDArray[np.uint64]:
         """The whole numbers of cells.
 

@@ -25,7 +25,7 @@ from smc.secret.noise.laplace import DiscreteLaplace
 from smc.secret.products import common_ones, grouped, lattice_multiply
 from smc.secret.sharing.bounds import Bounds
 from smc.tracing.channel import TraceEnded
-from smc.tracing.engine import TracedEngine
+from smc.tracing.engine import TracedEngine, UntraceableError
 from smc.tracing.session import TracedSession, trace
 
 MANY = 70_000
@@ -283,19 +283,30 @@ def test_a_traced_session_takes_no_real_channel():
         assert isinstance(session, TracedSession)
         session.oblivious.fill_pool(10, 8, holds_x=True)
 
-    with pytest.raises(UsageError, match="cannot be traced"):
+    with pytest.raises(UntraceableError, match="cannot be traced"):
         trace(run)
 
 
-def test_the_error_of_the_side_that_failed_is_raised():
+def test_a_run_that_is_refused_costs_what_was_sent_before():
     def refuses(session):
         if session.role is Role.BOB:
             raise UsageError("Bob refuses.", "Ask him.")
         exchange_counts(session, [1])
         compared(10, 8)(session)
 
-    with pytest.raises(UsageError, match="Bob refuses"):
-        trace(refuses)
+    found = trace(refuses)
+    assert found.alice_bytes > 0
+    assert found.bob_bytes == 0
+
+
+def test_an_error_that_is_no_refusal_is_raised():
+    def fails(session):
+        if session.role is Role.BOB:
+            raise ProtocolViolation("Bob fails.")
+        compared(10, 8)(session)
+
+    with pytest.raises(ProtocolViolation, match="Bob fails"):
+        trace(fails)
 
 
 def test_sides_that_expect_other_sizes_are_found():

@@ -63,7 +63,7 @@ def served(
     own: Identity, peer: Identity, home: Path, pools: tuple[KeptPools, ...], rhythm: Rhythm, quiet: float
 ) -> Iterator[Side]:
     (home / "keys").mkdir(mode=0o700, parents=True)
-    config = replace(configuration(own, {}, LIMITS), home=home, pools=pools)
+    config = replace(configuration(own, {peer.name: Address("127.0.0.1", 1)}, LIMITS), home=home, pools=pools)
     store, known = PoolStore(home), {peer.name: public(peer)}
     runner = SessionRunner(own, known, LIMITS, pools=store, quiet_seconds=quiet)
     side = Side(config, store, runner, Jobs())
