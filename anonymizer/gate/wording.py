@@ -22,7 +22,7 @@ _DIGITS: Final = 5
 """The same of numbers: those of four digits are years."""
 _EASTERN: Final = 3
 _COMMON: Final = 10
-"""Values that may share a word, at least; else one of so many: `street` is no sign of an address."""
+"""A word is common in more values than this, and than one in so many: `street` gives no address away."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _STAFF: Final = ("[purpose] responsible", "[purpose] recipient")
 """Who answers and who receives has a name there, as a rule."""

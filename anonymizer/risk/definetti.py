@@ -128,7 +128,7 @@ def persons_by_decoys(
 ) -> GroupedPersons:
     """The persons of a release whose values were drawn from hidden groups, by what was drawn for them.
 
-    Of those for whom a value was drawn it is the own one of one in gamma; the others have the other values in
+    Of those for whom a value was drawn one in gamma has its true value; the others have the other values in
     proportion to their numbers, which a release of this kind keeps.
 
     Args:

@@ -26,7 +26,7 @@ _SHORTEST: Final = 4
 """Letters of a beginning or an end of a word."""
 _REMEMBERED: Final = 4096
 _SHORTENED: Final = 5
-"""Letters from which on the beginning of a word stands for it, as in `occup`; beside other words one less."""
+"""The fewest letters to which a word may be shortened, as `occup`; beside other words one less."""
 _FULL: Final = 7
 """Letters of words that are shortened."""
 _CONSONANTS: Final = 4

@@ -385,10 +385,10 @@ class TracedRelease(Release):
         super().__init__(session, scope, recipients, replace(NO_LIMITS.of_both, both=limits))
 
     def _check_figures(self) -> None:
-        """Whether a job may show as many figures is no question of what it costs."""
+        """Pass: a cost does not depend on how many figures a job may show."""
 
     def _check_sets(self, own: int, peer: int) -> None:
-        """Nor is whether sets are large enough."""
+        """Pass: nor on whether sets are large enough."""
 
     def _check_public(self, count: int, least: int) -> None:
         """Nor is whether other public numbers are."""

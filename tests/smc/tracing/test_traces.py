@@ -1,4 +1,4 @@
-"""A traced run takes the rounds and bytes of a real one, step by step, and nothing real comes of it."""
+"""A traced run takes the rounds and bytes of a real one, step by step, and never has data or a result."""
 
 from __future__ import annotations
 
