@@ -3,6 +3,7 @@
     DuettoError
       UsageError            a caller asked for something that does not exist or does not fit
         DomainError         a value lies outside the bound that was declared for it
+          TooManyRowsError  more rows than a run of its kind takes
       KeyMaterialError      a key is malformed, too weak or missing
       FreshnessError        a ciphertext was about to leave that is not re-randomised, or left already
       DisclosureRefused     a result, or what it is made of, lies outside the limits of disclosure
@@ -35,6 +36,10 @@ class DomainError(UsageError):
     """A value lies outside its declared bound; widen the bound or correct the data."""
 
     code = "domain"
+
+
+class TooManyRowsError(DomainError):
+    """More rows than a run of this kind takes, whatever they hold; split the data into several jobs."""
 
 
 class KeyMaterialError(DuettoError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -12,7 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.errors import UsageError
+from smc.errors import DomainError, TooManyRowsError
 from smc.forms import Role
 from smc.network import Network, priced_over
 from smc.numeric.random import Randomness
@@ -142,8 +141,12 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
         network: the link that both plan for, see `Session.network`.
         lanes: see `Session.lanes`.
 
-    A program that refuses what stands for data, such as sizes or bounds that are only likely, costs what it
-    sent before: whether a run is refused is asked of the data themselves.
+    A program that refuses what stands for data, such as bounds that are only likely, costs what it sent
+    before: whether a run is refused is asked of the data themselves.
+
+    Raises:
+        TooManyRowsError: no run of the program takes so many rows.
+        UsageError: the program does not fit itself, such as operands of unlike sizes.
     """
     channels = TracedChannel.pair()
     sessions = [
@@ -153,8 +156,12 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
     def side(session: TracedSession, channel: TracedChannel) -> None:
         try:
             # What is priced around it is the run itself, which asks its session.
-            with priced_over(None), suppress(UsageError):
+            with priced_over(None):
                 run(session)
+        except TooManyRowsError:
+            raise
+        except DomainError:
+            return
         finally:
             channel.end()
 

@@ -22,7 +22,7 @@ from typing import Final, Self
 
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedResidues, Residues, residues_bytes
-from smc.errors import DomainError, ProtocolViolation
+from smc.errors import ProtocolViolation, TooManyRowsError
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -69,11 +69,11 @@ def exchange_counts(
             `MAX_ROWS`.
 
     Raises:
-        DomainError: a local count is above `MAX_ROWS`; nothing was sent.
+        TooManyRowsError: a local count is above `MAX_ROWS`; nothing was sent.
         ProtocolViolation: one of the peer's is above that, or above `most`.
     """
     if any(rows > MAX_ROWS for rows in own):
-        raise DomainError(
+        raise TooManyRowsError(
             f"This side has {max(own)} rows; a run takes at most {MAX_ROWS} from each side.",
             "Split the data into several jobs.",
         )

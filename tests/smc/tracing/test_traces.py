@@ -7,7 +7,7 @@ import inspect
 import numpy as np
 import pytest
 
-from smc.errors import ProtocolViolation, UsageError
+from smc.errors import DomainError, ProtocolViolation, TooManyRowsError, UsageError
 from smc.forms import Role
 from smc.network import Network
 from smc.numeric.shape_arrays import ShapeArray
@@ -290,13 +290,26 @@ def test_a_traced_session_takes_no_real_channel():
 def test_a_run_that_is_refused_costs_what_was_sent_before():
     def refuses(session):
         if session.role is Role.BOB:
-            raise UsageError("Bob refuses.", "Ask him.")
+            raise DomainError("Bob refuses.", "Ask him.")
         exchange_counts(session, [1])
         compared(10, 8)(session)
 
     found = trace(refuses)
     assert found.alice_bytes > 0
     assert found.bob_bytes == 0
+
+
+@pytest.mark.parametrize(
+    "error", [UsageError("A program errs.", "Mend it."), TooManyRowsError("No run takes as many.", "Split.")]
+)
+def test_what_no_data_could_mend_is_raised(error):
+    def fails(session):
+        if session.role is Role.BOB:
+            raise error
+        compared(10, 8)(session)
+
+    with pytest.raises(UsageError, match=str(error)[:10]):
+        trace(fails)
 
 
 def test_an_error_that_is_no_refusal_is_raised():

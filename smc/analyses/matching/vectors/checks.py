@@ -6,7 +6,7 @@ from typing import Final
 
 from smc.analyses.matching.vectors.parameters import VectorParameters
 from smc.analyses.studies.columns import Data, Schema
-from smc.errors import DomainError
+from smc.errors import DomainError, TooManyRowsError
 
 MAX_PAIRS: Final = 1 << 28
 """Most pairs of one job, each rank counted."""
@@ -21,7 +21,8 @@ def check_counts(parameters: VectorParameters, alice: int, bob: int) -> None:
     """Check the numbers of rows.
 
     Raises:
-        DomainError: a side has too few or both together too many.
+        DomainError: a side has too few.
+        TooManyRowsError: both together have too many.
     """
     needed = max(1, parameters.nearest)
     if not alice or bob < needed:
@@ -31,7 +32,7 @@ def check_counts(parameters: VectorParameters, alice: int, bob: int) -> None:
             "Use data sets with rows on both sides, and at least parameters.nearest of Bob's.",
         )
     if alice * bob * max(1, parameters.nearest) > MAX_PAIRS:
-        raise DomainError(
+        raise TooManyRowsError(
             f"{alice} times {bob} rows make too many pairs: each pair is compared.",
             "Match fewer rows in one job.",
         )
