@@ -14,7 +14,7 @@ from tests.support import seeded_part
 from tests.support.order import ORDERS, ordered
 from tests.support.seeds import DEFAULT, drawing_for, run_seed, seed_number
 
-LONGEST = 1200
+LONGEST = 3600
 """Seconds that a slow test may take; a quick one has those of `pyproject.toml`."""
 
 process.set_up()  # before a test imports gRPC
