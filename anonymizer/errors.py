@@ -120,7 +120,7 @@ class WorkersError(AnonymizerError):
     code = "workers"
 
 
-def gathered(names: Sequence[str], what: str = "columns") -> str:
+def list_names(names: Sequence[str], what: str = "columns") -> str:
     """Names for a sentence: all of a few, else how many of what there are, and the first ones."""
     if len(names) <= _NAMED:
         return ", ".join(names)

@@ -35,7 +35,7 @@ def wall() -> datetime:
     return datetime.now(UTC)
 
 
-def elapsed() -> float:
+def seconds_since_start() -> float:
     """Seconds since the machine started, its sleep included; nobody can set them."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
@@ -69,7 +69,9 @@ class Clock:
         elapsed: seconds that only grow.
     """
 
-    def __init__(self, wall: Callable[[], datetime] = wall, elapsed: Callable[[], float] = elapsed) -> None:
+    def __init__(
+        self, wall: Callable[[], datetime] = wall, elapsed: Callable[[], float] = seconds_since_start
+    ) -> None:
         self._wall = wall
         self.elapsed: Final = elapsed
         self._lock = threading.Lock()

@@ -31,7 +31,7 @@ from parties.ledger.heads import ledger_doubts
 from parties.pki import Identity, PeerIdentity, certificate, pairing
 from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing, socket_path
 from parties.pki.lock import running_pid
-from parties.pki.offers import offered
+from parties.pki.offers import find_offer
 from parties.policy.rules import load_policy
 from parties.ports.terms import Terms
 from parties.rpc.client import Line, PeerClient
@@ -139,7 +139,7 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
     yield _paired(peer)
     yield _attempt(peer.name, "ledger", lambda: _peer_ledger(config, peer))
     yield _dates(peer.name, known.certificates)
-    if offered(config, peer) is not None:
+    if find_offer(config, peer) is not None:
         yield Finding(
             peer.name,
             "renewal",

@@ -66,7 +66,7 @@ def with_plugins(plugins: Sequence[Plugin]) -> Mapping[str, Analysis]:
     Raises:
         ConfigError: two have one name.
     """
-    from smc.analyses.registry import ANALYSES, registered  # with all protocols: certificates need none
+    from smc.analyses.registry import ANALYSES, register  # with all protocols: certificates need none
 
     owners = dict.fromkeys(ANALYSES, "duetto")
     for plugin in plugins:
@@ -78,7 +78,7 @@ def with_plugins(plugins: Sequence[Plugin]) -> Mapping[str, Analysis]:
                     f"Take {plugin.name} out of {_PLACE}, or ask its author for another name.",
                 )
             owners[analysis.name] = plugin.name
-    return registered((*ANALYSES.values(), *(one for plugin in plugins for one in plugin.analyses)))
+    return register((*ANALYSES.values(), *(one for plugin in plugins for one in plugin.analyses)))
 
 
 @dataclass(frozen=True, slots=True)

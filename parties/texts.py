@@ -66,13 +66,13 @@ def unfit(value: Any, place: str) -> str | None:
     return None
 
 
-def visible(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """A text as it is shown: what is not printable, or hidden, is written as an escape, see `escape`."""
     return _rewritten(text, escape)
 
 
 def json_visible(text: str) -> str:
-    """JSON of one line with the same value: what `visible` escapes is written as JSON's own escapes."""
+    """JSON of one line with the same value: what `escape_unprintable` escapes has JSON's own escapes."""
     return _rewritten(text, _json_escape)
 
 

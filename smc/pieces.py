@@ -2,10 +2,10 @@
 
 A run that is given up from its own side, since it was cancelled, is past its deadline or its daemon stops,
 wakes at once if it waits for the peer. If it computes, it ends at the next question. So whatever goes over
-many rows goes over them by `cut` or `each`, as the arithmetic on the executor does, and channels ask before
-every message.
+many rows goes over them by `chunks` or `each`, as the arithmetic on the executor does, and channels ask
+before every message.
 
-Whoever starts a run says by `asked` what the question is; without that nothing is ever given up.
+Whoever starts a run says by `asking` what the question is; without that nothing is ever given up.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ def _wanted() -> None:
 _QUESTION: ContextVar[Question] = ContextVar("question", default=_wanted)
 
 
-def ask() -> None:
+def check_cancelled() -> None:
     """Ask once whether the work of this thread is still wanted.
 
     Raises:
-        Exception: what the question of `asked` raises.
+        Exception: what the question of `asking` raises.
     """
     _QUESTION.get()()
 
 
 @contextmanager
-def asked(question: Question) -> Iterator[None]:
+def asking(question: Question) -> Iterator[None]:
     """Let the work of this thread ask this question, until the end of the block."""
     before = _QUESTION.set(question)
     try:
@@ -51,10 +51,10 @@ def asked(question: Question) -> Iterator[None]:
         _QUESTION.reset(before)
 
 
-def cut(count: int, size: int) -> Iterator[slice]:
+def chunks(count: int, size: int) -> Iterator[slice]:
     """Slices of at most `size` that follow each other up to `count`; asks before each."""
     for start in range(0, count, size):
-        ask()
+        check_cancelled()
         yield slice(start, min(start + size, count))
 
 
@@ -62,5 +62,5 @@ def each(items: Iterable[T], size: int = ROWS) -> Iterator[T]:
     """The items; asks before every `size` of them."""
     left = iter(items)
     while piece := list(islice(left, size)):
-        ask()
+        check_cancelled()
         yield from piece

@@ -104,7 +104,7 @@ def is_array(value: Value) -> bool:
     return isinstance(value, Plain | Share) and isinstance(value.values, np.ndarray)
 
 
-def listed(value: Value) -> Value:
+def with_python_integers(value: Value) -> Value:
     """The same holding, its integers Python integers."""
     if isinstance(value, Plain | Share) and isinstance(value.values, np.ndarray):
         values: list[int] = value.values.tolist()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from anonymizer.choosing.curves import Curve, chosen, fitted, mean_weights
+from anonymizer.choosing.curves import Curve, choose_curve, fit_curve, mean_weights
 from anonymizer.choosing.figures import Figure
 from anonymizer.choosing.trials import Trials
 from anonymizer.errors import SpecError, UnreachableError
@@ -154,9 +154,9 @@ def fit(epsilons: Float, values: Float, figure: Figure, randomness: Randomness) 
         randomness: to draw from.
 
     Raises:
-        TableError: as `chosen`.
+        TableError: as `choose_curve`.
     """
-    curve, errors = chosen(epsilons, values, figure.direction, relative=True)
+    curve, errors = choose_curve(epsilons, values, figure.direction, relative=True)
     grid = np.geomspace(*curve.ends, _GRID)
     places, which, counts = np.unique(epsilons, return_inverse=True, return_counts=True)
     scale = _Scale(float(values.min()))
@@ -171,7 +171,7 @@ def fit(epsilons: Float, values: Float, figure: Figure, randomness: Randomness) 
         drawn = order[starts[which] + (randomness.uniform(len(values)) * counts[which]).astype(np.int64)]
         anew = np.maximum(scale.back(means[which] + scatter[drawn]), 0.0)
         weights = mean_weights(epsilons, anew)
-        curves[draw] = fitted(curve.family, epsilons, anew, curve.ends, figure.direction, weights)(grid)
+        curves[draw] = fit_curve(curve.family, epsilons, anew, curve.ends, figure.direction, weights)(grid)
     squares = np.asarray(np.bincount(which, np.square(moved - seen)), dtype=np.float64)
     reach = _reach(squares, counts, places, grid)
     middle = scale.to(curve(grid))

@@ -107,7 +107,7 @@ FAMILIES: Final[Mapping[str, Callable[[tuple[float, float]], Shapes]]] = Mapping
 WORDS: Final = ("reciprocal-1", "reciprocal-2", "exponential", "polynomial", "log-polynomial")
 
 
-def fitted(
+def fit_curve(
     family: str,
     epsilons: Float,
     values: Float,
@@ -153,7 +153,7 @@ def fitted(
     return Curve(family, ends, direction, base, found, shapes)
 
 
-def chosen(
+def choose_curve(
     epsilons: Float, values: Float, direction: Direction, *, relative: bool = False
 ) -> tuple[Curve, Mapping[str, float]]:
     """Fit all families, and take the one that predicts best what it has not seen.
@@ -163,8 +163,8 @@ def chosen(
 
     Args:
         epsilons: at least `MIN_POINTS` different ones, shape (n,).
-        values: as `fitted`.
-        direction: as `fitted`.
+        values: as `fit_curve`.
+        direction: as `fit_curve`.
         relative: whether errors count by the mean at their epsilon, where all values are above 0: figures
             often go through several orders of magnitude.
 
@@ -172,7 +172,7 @@ def chosen(
         The curve through all points, and the error of each family.
 
     Raises:
-        TableError: there are too few epsilons; or as `fitted`.
+        TableError: there are too few epsilons; or as `fit_curve`.
     """
     places = np.unique(epsilons)
     if len(places) < MIN_POINTS:
@@ -186,12 +186,12 @@ def chosen(
         missed = []
         for place in places[1:-1]:
             kept = epsilons != place
-            curve = fitted(family, epsilons[kept], values[kept], ends, direction, weights[kept])
+            curve = fit_curve(family, epsilons[kept], values[kept], ends, direction, weights[kept])
             gap = float(curve(np.array([place]))[0] - values[~kept].mean())
             missed.append(gap * float(weights[~kept][0]))
         errors[family] = float(np.sqrt(np.mean(np.square(missed))))
     best = min(WORDS, key=lambda family: errors[family])
-    curve = fitted(best, epsilons, values, ends, direction, weights)
+    curve = fit_curve(best, epsilons, values, ends, direction, weights)
     return Curve(best, ends, direction, curve.base, curve.weights, curve.shapes, errors[best]), errors
 
 

@@ -67,7 +67,7 @@ OnProgress = Callable[[int, int, str], None]
 """Gets how many trials are done, of how many, and at which epsilon the next is."""
 
 
-def stepped(pipeline: Pipeline, step: str | None = None) -> str:
+def find_step(pipeline: Pipeline, step: str | None = None) -> str:
     """The name of the step whose epsilon is to be chosen.
 
     Args:
@@ -144,7 +144,7 @@ def _trial(setting: _Setting, epsilon: float) -> _Outcome:
     return _Outcome(epsilon, found, release.guarantees)
 
 
-def tried(
+def run_trials(
     table: Table,
     make: Callable[[], Pipeline],
     risk: Figure,
@@ -166,7 +166,7 @@ def tried(
         make: gives a fresh pipeline.
         risk: the figure of risk.
         utility: the figure of utility.
-        step: see `stepped`.
+        step: see `find_step`.
         epsilons: at least `MIN_POINTS` different ones.
         repeats: releases at each, at least `MIN_REPEATS`.
         control: rows that are not in the table, for figures that need them.
@@ -176,7 +176,7 @@ def tried(
         workers: who makes and measures the releases; they are sent the tables. None for this process.
 
     Raises:
-        SpecError: the epsilons are too few or outside what the program allows, or as `stepped`.
+        SpecError: the epsilons are too few or outside what the program allows, or as `find_step`.
         TableError: the table has no rows, or a figure does not apply.
         UnreachableError: at too few epsilons a release could be made and measured.
     """
@@ -202,7 +202,7 @@ def tried(
             if epsilon not in failed:
                 yield epsilon
 
-    setting = _Setting(table, make, stepped(make(), step), risk, utility, control, scale, seed)
+    setting = _Setting(table, make, find_step(make(), step), risk, utility, control, scale, seed)
     for outcome in each(_trial, setting, wanted(), workers):
         if isinstance(outcome.found, str):
             failed.setdefault(outcome.epsilon, outcome.found)

@@ -10,7 +10,7 @@ import click
 
 from anonymizer.cli.measures import measuring
 from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
-from anonymizer.cli.workers import cluster_option, opened
+from anonymizer.cli.workers import cluster_option, open_workers
 
 if TYPE_CHECKING:
     from anonymizer.choosing.choice import Choice, Goal
@@ -123,7 +123,7 @@ def epsilon(
 
     from anonymizer.choosing.choice import choose
     from anonymizer.choosing.figures import RISKS, UTILITIES
-    from anonymizer.choosing.trials import EPSILONS, stepped, tried
+    from anonymizer.choosing.trials import EPSILONS, find_step, run_trials
     from anonymizer.pipelines.spec import THE_DATA
     from anonymizer.pipelines.spec import read as read_spec
     from anonymizer.report.choices import choice_cautions, choice_page, choice_values
@@ -141,9 +141,9 @@ def epsilon(
     if holdout_path is not None:
         held_out = files.table(holdout_path, spec.dialect)
         control = held_out.declared(spec.roles.among(held_out.names), None, spec.schema.among(held_out.names))
-    name = stepped(spec.pipeline(), step)
-    with opened(cluster) as workers, measuring(as_json=as_json) as on_progress:
-        trials = tried(
+    name = find_step(spec.pipeline(), step)
+    with open_workers(cluster) as workers, measuring(as_json=as_json) as on_progress:
+        trials = run_trials(
             table,
             spec.pipeline,
             RISKS[risk],

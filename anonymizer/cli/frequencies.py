@@ -62,13 +62,13 @@ def frequencies(
     check_writable(output_path)
 
     from anonymizer.pipelines.spec import read as read_spec
-    from anonymizer.proposals.dialects import guessed
+    from anonymizer.proposals.dialects import guess_table_dialect
     from anonymizer.risk.frequencies import frequencies as count
     from anonymizer.tables import files
     from anonymizer.tables.private import write_private
 
     if spec_path is None:
-        spec, table = None, guessed(data)[1]
+        spec, table = None, guess_table_dialect(data)[1]
     else:
         spec = read_spec(spec_path)
         table = files.table(data, spec.dialect).declared(spec.roles, spec.hierarchies, spec.schema)

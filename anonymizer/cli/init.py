@@ -29,9 +29,9 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
     check_writable(output_path)
 
     from anonymizer.errors import FileError
-    from anonymizer.proposals.dialects import guessed
+    from anonymizer.proposals.dialects import guess_table_dialect
     from anonymizer.proposals.proposal import propose
-    from anonymizer.proposals.writing import written
+    from anonymizer.proposals.writing import write_specification
     from anonymizer.tables import files
     from anonymizer.tables.dialect import read_dialect
 
@@ -41,9 +41,9 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
         )
     given = {"delimiter": delimiter, "encoding": encoding}
     read_dialect({key: value for key, value in given.items() if value}, "init")
-    dialect, table = guessed(data, delimiter, encoding)
+    dialect, table = guess_table_dialect(data, delimiter, encoding)
     proposal = propose(table, dialect)
-    text = written(proposal, f"Release of {data.name}")
+    text = write_specification(proposal, f"Release of {data.name}")
     if output_path is not None:
         files.write_text(text, output_path)
     document = proposal.document

@@ -88,7 +88,7 @@ class Telling:
         from anonymizer.report.judgment import judgment
         from anonymizer.report.page import ReleaseStory
         from anonymizer.report.signing import Signing, person
-        from anonymizer.report.specification import shown
+        from anonymizer.report.specification import show_specification
 
         spec, table, original = self.spec, self.made.table, self._original
         roles = spec.roles
@@ -123,7 +123,9 @@ class Telling:
                 "No role": [name for name in table.names if name not in roled],
             },
             promised=[str(one) for one in self.made.guarantees],
-            signing=Signing.of(manifest, person(self.made_by), said, *shown(spec.document, original)),
+            signing=Signing.of(
+                manifest, person(self.made_by), said, *show_specification(spec.document, original)
+            ),
         )
 
     @property

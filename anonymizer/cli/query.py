@@ -22,13 +22,13 @@ def query(release: Path, where: str, as_json: bool) -> None:
 
     The size of its decoy groups and the domains of columns come from the manifest.
     """
-    from anonymizer.gate.opening import opened
-    from anonymizer.splu.answers import published
+    from anonymizer.gate.opening import open_release
+    from anonymizer.splu.answers import open_published
     from anonymizer.splu.query import parse
 
     conditions = parse(where)
-    table, manifest = opened(release)
-    answers, promise = published(table, manifest)
+    table, manifest = open_release(release)
+    answers, promise = open_published(table, manifest)
     found = answers.answer(conditions)
     lines = [
         f"about {found.count:,.0f} of {len(table):,} rows; "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option
-from anonymizer.documents.direct.disguises import DISGUISES, disguised
+from anonymizer.documents.direct.disguises import DISGUISES, disguise_identifiers
 from anonymizer.documents.texts.text import LANGUAGES, Language
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def evaluate_command(
         own = Trained.of(model.model(model_path, sha256), used)
         by = tuple(own if one.name == own.name else one for one in by)
     tagger, forms = tagger_of("", language), dict[str, Score]()
-    for one in given if disguise is None else (disguised(one, disguise) for one in given):
+    for one in given if disguise is None else (disguise_identifiers(one, disguise) for one in given):
         words = tagger.words(one.document.text)
         masked = Reading.of(one.document, words, language).masked(by, used)
         forms.setdefault(one.form, Score()).add(one, words, masked)

@@ -159,7 +159,7 @@ def _warnings(history: History) -> list[str]:
 
 def _verified(history: History, ledger: ReleaseLedger) -> tuple[dict[str, Any], list[str], list[str]]:
     """Which files of the releases are gone or were changed."""
-    from anonymizer.releases.ledger import changed
+    from anonymizer.releases.ledger import find_changed
     from anonymizer.releases.manifest import digest
 
     records = ledger.records()
@@ -167,7 +167,7 @@ def _verified(history: History, ledger: ReleaseLedger) -> tuple[dict[str, Any], 
     wrong = {
         path: what
         for one in history.counted
-        for path, what in changed(one, ledger.path.parent, digest).items()
+        for path, what in find_changed(one, ledger.path.parent, digest).items()
     }
     values = {"records": len(records), "head": head, "files": wrong}
     lines = [

@@ -76,9 +76,9 @@ def risk(
         if report_path is not None and path is not None:
             check_distinct_paths(report_path, path)
 
-    from anonymizer.gate.container import contained
+    from anonymizer.gate.container import inspect_container
     from anonymizer.gate.finding import sentences
-    from anonymizer.gate.looks import look
+    from anonymizer.gate.looks import inspect
     from anonymizer.gate.opening import further
     from anonymizer.report.assessment import Question, assess
     from anonymizer.report.cautions import cautions
@@ -111,7 +111,7 @@ def risk(
     )
     with measuring(as_json=as_json) as progress:
         assessment = assess(before, after, None, question, progress)
-    findings = (*contained(release), *look(before, after))
+    findings = (*inspect_container(release), *inspect(before, after))
     warnings = (*sentences(findings), *cautions(before, after, assessment))
     if before.persons is not None and before.persons.repeat and after.persons is None:
         warnings = (

@@ -15,8 +15,8 @@ from anonymizer.errors import GateError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from anonymizer.documents.released import Releasing
-    from anonymizer.documents.sanitization.treated import Treated
+    from anonymizer.documents.released import ReleaseRun
+    from anonymizer.documents.sanitization.treated import SanitizedFolder
     from anonymizer.documents.specification import SanitizeSpec
     from anonymizer.gate.gate import Passed
 
@@ -85,7 +85,7 @@ def sanitize(
     from anonymizer.documents.folders import folder
     from anonymizer.documents.folders.gate import outside
     from anonymizer.documents.folders.progress import Kept, work_folder
-    from anonymizer.documents.released import Releasing
+    from anonymizer.documents.released import ReleaseRun
     from anonymizer.documents.words.labels import labels_from
     from anonymizer.gate.staging import staging
     from anonymizer.report.documents import attacker_sentence, document_cautions, documents_page, figures_for
@@ -112,7 +112,7 @@ def sanitize(
         if on_progress is not None:
             on_progress(0, len(read.sources), "the web")
         engine = engine_of(web, _place(spec_path, "web"), texts, allowed=asked)
-        releasing = Releasing(read.sources, spec, engine, names, corpus, labels, keep_names=keep_names)
+        releasing = ReleaseRun(read.sources, spec, engine, names, corpus, labels, keep_names=keep_names)
         treated = releasing.treated(kept, on_progress)
         attackers = releasing.named_first(treated, on_progress)
         cautions = document_cautions(
@@ -159,8 +159,8 @@ def _specified(
 
 
 def _written(
-    releasing: Releasing,
-    treated: Sequence[Treated],
+    releasing: ReleaseRun,
+    treated: Sequence[SanitizedFolder],
     output: Path,
     inputs: Sequence[Path],
     pages: Mapping[Path, str],
@@ -189,7 +189,7 @@ def _folder(web: Mapping[str, Any]) -> Path | None:
 
 def _values(
     spec: SanitizeSpec,
-    treated: Sequence[Treated],
+    treated: Sequence[SanitizedFolder],
     names: Mapping[str, str],
     web: str,
     report_path: Path | None,
@@ -202,7 +202,9 @@ def _values(
     }
 
 
-def _lines(values: Mapping[str, Any], treated: Sequence[Treated], names: Mapping[str, str]) -> list[str]:
+def _lines(
+    values: Mapping[str, Any], treated: Sequence[SanitizedFolder], names: Mapping[str, str]
+) -> list[str]:
     before = sum(bool(one.found_before) for one in treated)
     after = sum(bool(one.sanitized.left) for one in treated)
     lines = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anonymizer.cli.output import check_distinct_paths, check_writable, emit, json_option, warn
-from anonymizer.cli.workers import cluster_option, opened
+from anonymizer.cli.workers import cluster_option, open_workers
 
 if TYPE_CHECKING:
     from anonymizer.pipelines.spec import Spec
@@ -94,7 +94,7 @@ def search(
     table = files.table(data, space.dialect)
     utility = fidelity if target is None else Learning(table, target=target, model=model, random_state=seed)
     measure = ReleaseMeasure(space, table, utility, repetitions, average, seed)
-    with opened(cluster) as workers, nullcontext() if as_json else progress_bar() as on_progress:
+    with open_workers(cluster) as workers, nullcontext() if as_json else progress_bar() as on_progress:
         result = run(
             space,
             measure,

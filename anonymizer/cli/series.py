@@ -53,7 +53,7 @@ def series(
 
     from anonymizer.gate.gate import Gate, manifest_path
     from anonymizer.report.series import series_cautions, series_page
-    from anonymizer.series.released import Released, measured
+    from anonymizer.series.released import Released, measure
     from anonymizer.series.specification import read_series
     from anonymizer.tables import files
 
@@ -72,7 +72,7 @@ def series(
                 on_progress(number, len(matrices), f"window {number + 1}")
             made.append(Released.of(spec, matrix, number, seed))
         if attacks or report_path is not None:
-            found = measured(spec, made, seed, on_progress)
+            found = measure(spec, made, seed, on_progress)
     warnings = series_cautions(spec, made, found, seed)
     page = {}
     if report_path is not None and found is not None:
@@ -153,18 +153,19 @@ def _lines(made: Sequence[Released], outputs: Sequence[Path], found: SeriesMeasu
         )
         lines += [f"  promised: {each.kind}, k = {each.number('k'):g}" for each in one.release.guarantees]
         if found is not None:
-            lines.append(f"  re-identified: {said(found.reidentified[number])}")
+            lines.append(f"  re-identified: {describe_attack(found.reidentified[number])}")
         if found is not None and found.useful:
             lines.append(f"  usefulness: {found.useful[number].ratio:.3f} of the original's F-measure")
     if found is not None:
         for number, (one_, two) in enumerate(zip(found.pseudonyms, found.linked, strict=True), 1):
             lines.append(
-                f"windows {number} and {number + 1} linked: {said(two)}; with pseudonyms only {said(one_)}"
+                f"windows {number} and {number + 1} linked: {describe_attack(two)}; "
+                f"with pseudonyms only {describe_attack(one_)}"
             )
     return lines
 
 
-def said(one: Linked) -> str:
+def describe_attack(one: Linked) -> str:
     """An attack in a line."""
     low, high = one.attack.main.interval(one.attack.level)
     control = one.attack.control

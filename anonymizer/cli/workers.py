@@ -27,7 +27,7 @@ cluster_option: Final[Callable[[Callable[..., Any]], Callable[..., Any]]] = clic
 
 
 @contextmanager
-def opened(cluster: Path | None) -> Iterator[Workers | None]:
+def open_workers(cluster: Path | None) -> Iterator[Workers | None]:
     """The workers that a command was given, if any.
 
     Raises:

@@ -16,13 +16,13 @@ from typing import Final, Self
 
 from anonymizer.documents.direct.coreference import Persons
 from anonymizer.documents.direct.found import KINDS, Found, Recognizer
-from anonymizer.documents.direct.gazetteers import listed, titles
+from anonymizer.documents.direct.gazetteers import titles, words_of_list
 from anonymizer.documents.direct.persons import KnownPersons
 from anonymizer.documents.direct.registry import RECOGNIZERS
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.specification import Direct
-from anonymizer.documents.texts.disguise import Undisguised, bones, undisguised
-from anonymizer.documents.texts.edits import Edit, joined
+from anonymizer.documents.texts.disguise import Undisguised, bones, undisguise
+from anonymizer.documents.texts.edits import Edit, join_edits
 from anonymizer.documents.texts.matching import parts_of
 from anonymizer.documents.texts.text import Document, Language, Span, Word
 
@@ -79,7 +79,7 @@ class Reading:
             words: of its text.
             language: of its text.
         """
-        plain = undisguised(document.text)
+        plain = undisguise(document.text)
         if plain.text == document.text:
             return cls(plain, document, words)
         said = tagger_of(plain.text, language).words(plain.text)
@@ -183,7 +183,7 @@ class FirstPass:
                 written = self._placeholder(one.kind, identity, _BRACKETS[language])
                 self._key[written][document.text[start:end]] = None
             edits.append(Edit(start, end, written, "direct", one.kind))
-        return joined(edits)
+        return join_edits(edits)
 
     def _placeholder(self, kind: str, identity: tuple[str, ...], bracket: str) -> str:
         while (kind, identity) not in self._numbers:
@@ -273,5 +273,5 @@ def _tells(word: Word) -> bool:
         long
         and (named or (solid and word.tag in _ALONE))
         and not _is_title(word)
-        and word.text.lower() not in listed("month")
+        and word.text.lower() not in words_of_list("month")
     )

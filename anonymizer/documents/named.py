@@ -16,9 +16,9 @@ from anonymizer.documents.attacks.naming import (
     most_found,
 )
 from anonymizer.documents.engines.index import FolderIndex
-from anonymizer.documents.sanitization.treated import Treated
+from anonymizer.documents.sanitization.treated import SanitizedFolder
 from anonymizer.documents.sanitizer import Names, OnProgress, Sanitizer
-from anonymizer.documents.texts.edits import Edit, applied
+from anonymizer.documents.texts.edits import Edit, apply_edits
 from anonymizer.documents.texts.matching import Searched, parts_of
 
 _HITS: Final = 20
@@ -39,7 +39,7 @@ def named_first(
     sanitizer: Sanitizer,
     web: FolderIndex,
     names: Names,
-    treated: Sequence[Treated],
+    treated: Sequence[SanitizedFolder],
     on_progress: OnProgress | None = None,
 ) -> tuple[NamedFirst, ...]:
     """How many documents two attackers name rightly, in each stage.
@@ -100,7 +100,7 @@ def named_first(
     )
 
 
-def _text(sanitizer: Sanitizer, one: Treated, stage: Stage) -> str:
+def _text(sanitizer: Sanitizer, one: SanitizedFolder, stage: Stage) -> str:
     """A text as attackers read it: placeholders say nothing to them."""
     edits: dict[Stage, Sequence[Edit]] = {
         "original": (),
@@ -108,7 +108,7 @@ def _text(sanitizer: Sanitizer, one: Treated, stage: Stage) -> str:
         "released": one.edits,
     }
     blank = [replace(edit, text=" ") if edit.hides else edit for edit in edits[stage]]
-    return applied(one.sanitized.document.text, blank)
+    return apply_edits(one.sanitized.document.text, blank)
 
 
 def _holding(names: Sequence[str], texts: dict[str, str]) -> Callable[[str], bool]:

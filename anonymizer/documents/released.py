@@ -19,7 +19,7 @@ from anonymizer.documents.folders.progress import Kept, key_of
 from anonymizer.documents.generalization.chain import Chain
 from anonymizer.documents.generalization.standard import standard
 from anonymizer.documents.named import named_first
-from anonymizer.documents.sanitization.treated import Treated
+from anonymizer.documents.sanitization.treated import SanitizedFolder
 from anonymizer.documents.sanitizer import Names, OnProgress, Sanitizer
 from anonymizer.documents.specification import SanitizeSpec
 from anonymizer.documents.texts.text import Document
@@ -33,7 +33,7 @@ _CONDITION: Final = "The engine and its documents were as at the time of the rel
 _NONE: Final[Mapping[str, str]] = {}
 
 
-class Releasing:
+class ReleaseRun:
     """A folder on its way out.
 
     Attributes:
@@ -80,7 +80,7 @@ class Releasing:
         noted = (f"{one.name}: {sentence}" for one in self._sources for sentence in one.opened.noted)
         return tuple(dict.fromkeys((*left_out, *noted)))
 
-    def treated(self, kept: Kept, on_progress: OnProgress | None = None) -> tuple[Treated, ...]:
+    def treated(self, kept: Kept, on_progress: OnProgress | None = None) -> tuple[SanitizedFolder, ...]:
         """Attack and sanitize all documents, but those that an interrupted run with the same has finished.
 
         Args:
@@ -103,13 +103,13 @@ class Releasing:
                 # what words became in one document holds for the next ones, also in a later run
                 kept.put(key, {"treated": made.to_values(), "settled": self._chain.settled})
             else:
-                made = Treated.from_values(one.document, values["treated"])
+                made = SanitizedFolder.from_values(one.document, values["treated"])
                 self._chain.resume(values["settled"])
             found.append(made)
         return tuple(found)
 
     def named_first(
-        self, treated: Sequence[Treated], on_progress: OnProgress | None = None
+        self, treated: Sequence[SanitizedFolder], on_progress: OnProgress | None = None
     ) -> tuple[NamedFirst, ...]:
         """How many documents attackers name rightly, before and after; none where the web is a server.
 
@@ -123,7 +123,7 @@ class Releasing:
 
     def write(
         self,
-        treated: Sequence[Treated],
+        treated: Sequence[SanitizedFolder],
         output: Path,
         inputs: Sequence[Path] = (),
         pages: Mapping[Path, str] | None = None,
@@ -165,7 +165,9 @@ class Releasing:
             Acceptance("kept", self.names[one.document], one.why) for one in self._spec.decisions if one.keeps
         )
 
-    def _recheck(self, treated: Mapping[str, Treated], outgoing: Outgoing, text: str) -> Iterable[Finding]:
+    def _recheck(
+        self, treated: Mapping[str, SanitizedFolder], outgoing: Outgoing, text: str
+    ) -> Iterable[Finding]:
         """Attack what was read back, by all of its words, placeholders included."""
         name = outgoing.source.name
         left = {one.keywords for one in treated[name].sanitized.left}

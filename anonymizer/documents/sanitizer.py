@@ -17,15 +17,15 @@ from anonymizer.documents.engines.engine import Engine
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.languages.tagger import Tagger
 from anonymizer.documents.sanitization.gone import folder_terms, hidden_everywhere, own_terms
-from anonymizer.documents.sanitization.sanitizing import Replacement, Success, sanitized, searchable, touches
-from anonymizer.documents.sanitization.treated import Treated
+from anonymizer.documents.sanitization.sanitizing import Replacement, Success, sanitize, searchable, touches
+from anonymizer.documents.sanitization.treated import SanitizedFolder
 from anonymizer.documents.specification import SanitizeSpec
 from anonymizer.documents.texts.decisions import places
-from anonymizer.documents.texts.edits import Edit, applied, joined
+from anonymizer.documents.texts.edits import Edit, apply_edits, join_edits
 from anonymizer.documents.texts.text import Document, Language, Span, Word
 from anonymizer.documents.words.labels import Labeller
 from anonymizer.documents.words.preprocessing import Preprocessing
-from anonymizer.errors import TableError, gathered
+from anonymizer.errors import TableError, list_names
 
 FirstPass = Callable[[Document, tuple[Word, ...], Language], tuple[Edit, ...]]
 Names = Mapping[str, tuple[str, ...]]
@@ -100,7 +100,7 @@ class Sanitizer:
         self._preprocessing = self._counted(others)
         self._labels = self._labelled(labels, others)
 
-    def treated(self, name: str) -> Treated:
+    def treated(self, name: str) -> SanitizedFolder:
         """A document, attacked and sanitized.
 
         Args:
@@ -113,7 +113,7 @@ class Sanitizer:
         read = self._read[name]
         attack = self._simulation(read)
         language = read.tagger.language
-        done = sanitized(
+        done = sanitize(
             read.document,
             read.edits,
             read.tagger.words,
@@ -123,9 +123,9 @@ class Sanitizer:
             language,
             lambda edits: self._hidden_everywhere(read, edits),
         )
-        return Treated(done, language, attack.searches, tuple(attack.own), self._labels.get(name))
+        return SanitizedFolder(done, language, attack.searches, tuple(attack.own), self._labels.get(name))
 
-    def terms(self, one: Treated) -> frozenset[str]:
+    def terms(self, one: SanitizedFolder) -> frozenset[str]:
         """What must not stand in a document besides `shared`: what was hidden, and names of its persons."""
         own = own_terms(one.sanitized.document.text, one.edits, one.language)
         return name_parts(self._names.get(one.name, ())) | own.keys()
@@ -210,12 +210,12 @@ class Sanitizer:
             for edit in first_pass(document, words, tagger.language)
             if not any(edit.overlaps(span) for span in kept)
         ]
-        return _Read(document, tagger, joined([*by_person, *direct]))
+        return _Read(document, tagger, join_edits([*by_person, *direct]))
 
     def _prepared(self, found: _Read) -> _Read:
         """A document before it is attacked: what was found anywhere in the folder is hidden."""
         edits = self._hidden_everywhere(found, found.edits)
-        text = applied(found.document.text, edits)
+        text = apply_edits(found.document.text, edits)
         return replace(found, edits=edits, words=searchable(found.tagger.words(text), edits))
 
     def _of_corpus(self, document: Document) -> _Read:
@@ -274,7 +274,7 @@ def _check_languages(documents: Sequence[Document], language: str) -> None:
     name, first = next(iter(problems.items()))
     what = f"{name}: {first.what}"
     if len(problems) > 1:
-        said = gathered(list(problems), "documents")
+        said = list_names(list(problems), "documents")
         what = f"{len(problems):,} documents are in no language that is read: {said}. {what}"
     raise TableError(what, first.hint)
 

@@ -34,7 +34,7 @@ PARTS: Final = 2**16
 """The public grid has between so many and twice so many points in the width of the bounds."""
 
 
-def accounted(epsilon: float) -> tuple[Any, float]:
+def account(epsilon: float) -> tuple[Any, float]:
     """The measurement for all centroids of a column.
 
     Args:
@@ -65,7 +65,7 @@ def noisy(means: Float, changes: Float, low: float, epsilon: float) -> tuple[Flo
         The noisy centroids, not clamped and not yet on the public grid, and the scales of their noise, each
         of shape (p,).
     """
-    measurement, unit = accounted(epsilon)
+    measurement, unit = account(epsilon)
     drawn = changes > 0
     steps = changes[drawn] / FINENESS
     points = np.round((means[drawn] - low) / steps).astype(np.int64)
@@ -88,7 +88,7 @@ def on_public_grid(numbers: Float, low: float, high: float) -> Float:
     return rounded
 
 
-def chosen(counts: Int, epsilon: float) -> Int:
+def choose_categories(counts: Int, epsilon: float) -> Int:
     """A category for each cluster, likelier the commoner it is there.
 
     Args:

@@ -20,7 +20,7 @@ Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
 
-def ranked(values: Float, k: int) -> Int:
+def rank_individually(values: Float, k: int) -> Int:
     """Individual ranking: k consecutive values are a cluster, the last has up to 2k - 1.
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.risk.classes import grouped
+from anonymizer.risk.classes import number_classes
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -19,7 +19,7 @@ _DRAWS: Final = 20
 _FAR: Final = 8.0
 
 
-def aligned(original: Table, released: Table) -> Int:
+def align(original: Table, released: Table) -> Int:
     """Find the original row of each released row.
 
     Rows that only one row of the other table equals, in the columns that hold the same values in both, are
@@ -97,7 +97,7 @@ def _by_cells(original: Table, released: Table) -> Int:
             columns.append(np.concatenate([before, matched[after]]))
     if not columns:
         return found
-    keys, count = grouped(columns)
+    keys, count = number_classes(columns)
     firsts, seconds = keys[: len(original)], keys[len(original) :]
     stood = np.full(count, -1, dtype=np.int64)
     stood[firsts] = np.arange(len(original))

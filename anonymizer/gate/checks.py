@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.gate.container import contained
+from anonymizer.gate.container import inspect_container
 from anonymizer.gate.finding import Finding
-from anonymizer.gate.looks import look
+from anonymizer.gate.looks import inspect
 from anonymizer.gate.promises import broken
 from anonymizer.gate.synthetic import of_synthetic
-from anonymizer.gate.types import mistyped
+from anonymizer.gate.types import find_mistyped
 from anonymizer.releases.release import Release
 from anonymizer.tables import files
 from anonymizer.tables.table import Table
@@ -45,7 +45,7 @@ def findings(
         yield ALTERED
         return
     for place in places.values():
-        yield from contained(place)
+        yield from inspect_container(place)
     yield from of_cells(release, read, origin, ordered=ordered)
     extra = {
         word: declared_as(release, files.table(place, dialect))
@@ -67,8 +67,8 @@ def of_cells(release: Release, read: Table, origin: Int | None, *, ordered: bool
         kept = [name for name in original.names if name in read.names and name not in release.changed]
         added = [name for step in release.steps for name in step.adds]
         noised = {name for one in release.guarantees if "epsilon" in one.parameters for name in one.columns}
-        yield from mistyped(read, original.schema, release.changed, noised)
-        yield from look(original, read, origin=origin, kept=kept, added=added, ordered=ordered)
+        yield from find_mistyped(read, original.schema, release.changed, noised)
+        yield from inspect(original, read, origin=origin, kept=kept, added=added, ordered=ordered)
 
 
 def declared_as(release: Release, read: Table) -> Table:

@@ -19,7 +19,7 @@ _BLOCK: Final = 1 << 20
 _HINT: Final = "Write it anew with duetto anonymize, or convert it to CSV."
 
 
-def contained(path: Path) -> Iterator[Finding]:
+def inspect_container(path: Path) -> Iterator[Finding]:
     """Look at the bytes of a file around its cells."""
     name = path.name.lower()
     if name.endswith(".gz"):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from anonymizer.errors import gathered
+from anonymizer.errors import list_names
 
 _EACH: Final = 3
 """Findings of one rule that are said one by one."""
@@ -51,5 +51,5 @@ def sentences(findings: Iterable[Finding]) -> list[str]:
         said += map(str, found[:_EACH])
         others = [one.column or "the release" for one in found[_EACH:]]
         if others:
-            said.append(f"The same ({rule}) was found of {gathered(others)}.")
+            said.append(f"The same ({rule}) was found of {list_names(others)}.")
     return said

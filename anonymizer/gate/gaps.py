@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import gathered
+from anonymizer.errors import list_names
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.views import ColumnView
 
@@ -66,7 +66,7 @@ def singling_out(columns: Sequence[ColumnView]) -> Finding | None:
     return Finding(
         "identifying",
         None,
-        f"The pattern of the empty cells of {gathered(names)} differs in nearly every row, as a code does.",
+        f"The pattern of the empty cells of {list_names(names)} differs in nearly every row, as a code does.",
         "Take some of these columns out by naming them among the identifiers, or fill their empty cells.",
         together=tuple(names),
     )

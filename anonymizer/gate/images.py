@@ -19,10 +19,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import gathered
+from anonymizer.errors import list_names
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.gaps import fewest, patterns, with_gaps
-from anonymizer.gate.relations import decides, follows, in_line, joined, paired, rises, same
+from anonymizer.gate.relations import (
+    determines,
+    determines_both_ways,
+    follows,
+    in_line,
+    join_codes,
+    pair_codes,
+    rises,
+)
 from anonymizer.gate.views import EMPTY, ColumnView, View
 from anonymizer.tables.roles import Roles
 
@@ -122,7 +130,7 @@ def _of_patterns(columns: Sequence[ColumnView], secret: Withheld, roles: Roles) 
             yield Finding(
                 "image",
                 None,
-                f"The pattern of the empty cells of {gathered(names)} {relation} {secret.words}.",
+                f"The pattern of the empty cells of {list_names(names)} {relation} {secret.words}.",
                 "Name one of them among the identifiers, which takes it out, or fill its empty cells.",
                 together=tuple(names),
             )
@@ -139,7 +147,7 @@ def _has_order(secret: Withheld, codes: Int) -> bool:
 
 def _tells(secret: Withheld, codes: Int) -> bool:
     """Whether patterns decide a secret; the row number has too many values to be decided beyond chance."""
-    return secret.name != PLACE and decides(codes, secret.views[0].codes)
+    return secret.name != PLACE and determines(codes, secret.views[0].codes)
 
 
 _TOGETHER: Final[Mapping[str, Callable[[Withheld, Int], bool]]] = {
@@ -157,9 +165,9 @@ def _decided(plain: Sequence[View], own: View | None, secret: Withheld) -> Itera
         secret: the quasi-identifier.
     """
     for view in plain:
-        if own is not None and decides(own.codes, view.codes):
+        if own is not None and determines(own.codes, view.codes):
             continue
-        if decides(secret.views[0].codes, view.codes):
+        if determines(secret.views[0].codes, view.codes):
             yield Finding(
                 "image",
                 view.column,
@@ -198,11 +206,11 @@ def _relation(views: Sequence[View], secret: Withheld, *, exact: bool) -> tuple[
                 continue
             if exact and view.words == other.words == EMPTY:
                 continue
-            if not place and same(view.codes, other.codes):
+            if not place and determines_both_ways(view.codes, other.codes):
                 return view.words, _SAME, other.words
             if view.ordered and other.ordered and follows(view.codes, other.codes):
                 return view.words, _ORDER, other.words
-    if not exact and not place and decides(views[0].codes, secret.views[0].codes):
+    if not exact and not place and determines(views[0].codes, secret.views[0].codes):
         return "", _DECIDES, ""
     return None
 
@@ -220,7 +228,7 @@ def _pairs(plain: Sequence[View], secret: Withheld) -> Iterator[Finding]:
     ]
     tried = ((one, other) for one in leading for other in plain if other is not one)
     for one, other in islice(tried, MAX_PAIRS):
-        both = joined(one.codes, other.codes)
+        both = join_codes(one.codes, other.codes)
         view = View(one.column, "", both)
         if secret.name == PLACE and not _narrow(view):
             continue
@@ -231,13 +239,15 @@ def _pairs(plain: Sequence[View], secret: Withheld) -> Iterator[Finding]:
         return
     unordered = ((one, other) for place, one in enumerate(plain) for other in plain[place + 1 :])
     for one, other in islice(unordered, MAX_PAIRS):
-        if _may_join(one.codes, other.codes, goal.codes) and same(joined(one.codes, other.codes), goal.codes):
+        if _may_join(one.codes, other.codes, goal.codes) and determines_both_ways(
+            join_codes(one.codes, other.codes), goal.codes
+        ):
             yield _of_pair(one, other, _SAME, secret)
             return
 
 
 def _in_line(one: Int, other: Int) -> bool:
-    one, other = paired(one, other)
+    one, other = pair_codes(one, other)
     if not len(one) or 2 * (int(one.max()) + 1) < int(other.max()) + 1:
         return False
     return in_line(one, other) or in_line(one, int(other.max()) - other)

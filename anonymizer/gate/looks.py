@@ -10,18 +10,18 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.gate.alignment import aligned
+from anonymizer.gate.alignment import align
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.gaps import singling_out
 from anonymizer.gate.images import PLACE, Withheld, images
 from anonymizer.gate.mentions import mentions
-from anonymizer.gate.names import named
-from anonymizer.gate.order import tells
-from anonymizer.gate.relations import decides, dense, same
-from anonymizer.gate.traces import CODED, disguised, looks_like_an_identifier, titled
+from anonymizer.gate.names import inspect_names
+from anonymizer.gate.order import order_reveals
+from anonymizer.gate.relations import dense_codes, determines, determines_both_ways
+from anonymizer.gate.traces import CODED, find_in_headers, find_reencoded, looks_like_an_identifier
 from anonymizer.gate.views import EMPTY, ColumnView, View
 from anonymizer.hierarchies.hierarchy import GAP, text_of
-from anonymizer.tables.encoding import Codes, coded
+from anonymizer.tables.encoding import Codes, encode
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -33,7 +33,7 @@ MAX_ROWS: Final = 50_000
 _GROUPS: Final = 100
 
 
-def look(
+def inspect(
     original: Table,
     released: Table,
     *,
@@ -107,7 +107,7 @@ class _Pair:
 
     @classmethod
     def of(cls, original: Table, released: Table, origin: Int | None) -> _Pair:
-        whole = aligned(original, released) if origin is None else origin
+        whole = align(original, released) if origin is None else origin
         rows = np.arange(len(released), dtype=np.int64)
         if len(rows) > MAX_ROWS:
             rows = Randomness(None).sample(len(rows), MAX_ROWS)
@@ -143,7 +143,7 @@ class _Pair:
                     views.append(View(name, EMPTY, empty.astype(np.int64), ordered=False))
                 found.append(Withheld(name, words, tuple(views), identifying, empty))
         stood = self.origin[self.origin >= 0]
-        places = ColumnView(PLACE, np.unique(stood).tolist(), dense(stood), None, None)
+        places = ColumnView(PLACE, np.unique(stood).tolist(), dense_codes(stood), None, None)
         nowhere = np.zeros(len(stood), dtype=np.bool_)
         return [*found, Withheld(PLACE, f"{PLACE} of the original", (places.plain,), True, nowhere)]
 
@@ -152,7 +152,7 @@ def _hidden(empty: NDArray[np.bool_], after: ColumnView | None) -> bool:
     """Whether a column has empty cells, and as it is released does not tell which."""
     if empty.all() or not empty.any():
         return False
-    return after is None or not decides(dense(after.codes + 1), empty.astype(np.int64))
+    return after is None or not determines(dense_codes(after.codes + 1), empty.astype(np.int64))
 
 
 def _equal(one: ColumnView, other: ColumnView) -> bool:
@@ -251,7 +251,7 @@ def _coded(series: nw.Series[Any]) -> Codes:
     gaps = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
     if series.dtype.is_float():
         gaps = gaps | np.asarray(series.is_nan().fill_null(value=True).to_numpy(), dtype=np.bool_)
-    found = coded(series.filter(~gaps) if gaps.any() else series)
+    found = encode(series.filter(~gaps) if gaps.any() else series)
     codes = np.full(len(gaps), -1, dtype=np.int64)
     codes[~gaps] = found.codes
     return Codes(found.values, codes)
@@ -277,8 +277,8 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
         yield gaps
     identifiers = [ColumnView.of(pair.table, name) for name in roles.identifiers]
     others = [column for column in pair.everything if column.name not in roles.identifiers]
-    yield from disguised(others, identifiers)
-    yield from titled(others, identifiers)
+    yield from find_reencoded(others, identifiers)
+    yield from find_in_headers(others, identifiers)
     yield from mentions(
         [column for column in pair.released if column.name not in roles.identifiers],
         [pair.before[name] for name in roles.identifiers],
@@ -293,7 +293,7 @@ def _of_names(pair: _Pair) -> Iterator[Finding]:
         released, before = pair.everything, {column.name: column for column in pair.everything}
     roles = pair.table.roles
     others = [column for column in released if column.name not in roles.identifiers]
-    yield from named(others, before, pair.fresh, roles.quasi_identifiers)
+    yield from inspect_names(others, before, pair.fresh, roles.quasi_identifiers)
 
 
 def _of_renamed(pair: _Pair) -> Iterator[Finding]:
@@ -303,7 +303,7 @@ def _of_renamed(pair: _Pair) -> Iterator[Finding]:
             continue
         before = pair.before[column.name]
         shift = _shift(before, column)
-        renamed = same(column.plain.codes, before.plain.codes)
+        renamed = determines_both_ways(column.plain.codes, before.plain.codes)
         if shift is None and not renamed:
             continue
         how = "by the same difference in every row" if shift is not None else "one by one"
@@ -331,7 +331,7 @@ def _shift(one: ColumnView, other: ColumnView) -> float | None:
 
 def _of_order(pair: _Pair) -> Iterator[Finding]:
     groups = {one.name: one.codes for one in pair.everything if len(one.values) <= _GROUPS}
-    order = tells(pair.origin, groups)
+    order = order_reveals(pair.origin, groups)
     if order is not None:
         yield Finding(
             "order",

@@ -84,7 +84,7 @@ def singles_out(column: ColumnView) -> str | None:
     return None
 
 
-def named(
+def inspect_names(
     released: Collection[ColumnView],
     before: Mapping[str, ColumnView],
     fresh: Mapping[str, bool],

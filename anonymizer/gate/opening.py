@@ -22,7 +22,7 @@ from commons.tabular.dialect import Dialect
 _HINT: Final = "Take the release and its manifest as they were written, both."
 
 
-def opened(path: Path) -> tuple[Table, Manifest]:
+def open_release(path: Path) -> tuple[Table, Manifest]:
     """Read a release and what is said of it.
 
     The manifest is the file beside it, which holds the digest of the release; in Parquet also a copy in the

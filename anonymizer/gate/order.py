@@ -21,7 +21,7 @@ _FAR: Final = 6.0
 _MIN_ROWS: Final = 20
 
 
-def tells(origin: Int, groups: dict[str, Int]) -> str | None:
+def order_reveals(origin: Int, groups: dict[str, Int]) -> str | None:
     """Look for the order of the original.
 
     Args:

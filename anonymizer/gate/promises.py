@@ -14,7 +14,7 @@ from anonymizer.gate.finding import Finding
 from anonymizer.gate.looks import differing
 from anonymizer.methods.conditions.allowed import Allowed
 from anonymizer.methods.conditions.constraints import WORDS
-from anonymizer.releases.composition import budget, composed
+from anonymizer.releases.composition import budget, compose
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee
 from anonymizer.releases.release import Release
 from anonymizer.risk.classes import class_sizes, classes_of
@@ -81,7 +81,7 @@ def _narrow(release: Release, read: Table, origin: Int | None) -> Iterator[Findi
 def _budget(release: Release) -> Iterator[Finding]:
     """Differential privacy: the manifest must name what the cells of a record have spent together."""
     cells = [one for one in release.guarantees if one.unit == "cell"]
-    epsilon, delta = budget(composed(cells))
+    epsilon, delta = budget(compose(cells))
     rows = release.manifest.rows_per_person or 1
     epsilon, delta = (epsilon or 0.0) * rows, (delta or 0.0) * rows
     stated = release.manifest.epsilon or 0.0, release.manifest.delta or 0.0

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from anonymizer.errors import AnonymizerError, GateError, gathered
+from anonymizer.errors import AnonymizerError, GateError, list_names
 from anonymizer.gate.finding import Finding
 from anonymizer.releases.composition import PrivacyLoss, loss_of
 from anonymizer.releases.guarantee import Guarantee
-from anonymizer.releases.ledger import History, OpenLedger, PastRelease, SourceTable, changed
+from anonymizer.releases.ledger import History, OpenLedger, PastRelease, SourceTable, find_changed
 from anonymizer.releases.manifest import Manifest, digest
 from anonymizer.releases.release import Release
 from anonymizer.risk.covering import ReleasedRows
@@ -123,7 +123,7 @@ class Recording:
         noisy = sorted(set(one.blurred) & set(original.roles.quasi_identifiers))
         if noisy:
             return f"the cells of {', '.join(noisy)} were drawn at random and fit nobody."
-        wrong = changed(one, self.ledger.folder, digest)
+        wrong = find_changed(one, self.ledger.folder, digest)
         return next((f"{path} {what}." for path, what in wrong.items()), "")
 
     def _read(self, one: PastRelease, original: Table, dialect: Dialect) -> ReleasedRows:
@@ -149,8 +149,8 @@ class Recording:
             yield Finding(
                 "uncovered",
                 None,
-                f"A limit of epsilon holds for this table, and {gathered(self.bare)} of this release have no "
-                "noise: what they tell is in no sum.",
+                f"A limit of epsilon holds for this table, and {list_names(self.bare)} of this release have "
+                "no noise: what they tell is in no sum.",
                 "Take them out, or release them with noise or as a synthetic table; or accept it with the "
                 "reason why they may leave beside the limit.",
             )
@@ -173,7 +173,7 @@ class Recording:
     def warnings(self) -> tuple[str, ...]:
         """What epsilon does not cover, and the releases that were not measured, a sentence each."""
         bare = (
-            f"Epsilon counts for the columns with noise alone: {gathered(self.bare)} tell what they tell, "
+            f"Epsilon counts for the columns with noise alone: {list_names(self.bare)} tell what they tell, "
             "and no sum or limit of epsilon holds them.",
         )
         return (bare if self.bare else ()) + tuple(

@@ -37,7 +37,7 @@ _MIN_VALUES: Final = 8
 _LINED: Final = 5_000
 
 
-def dense(codes: Int) -> Int:
+def dense_codes(codes: Int) -> Int:
     """The same order with codes from 0 without gaps; -1 stays. For codes not far above the rows' number."""
     used = np.zeros(int(codes.max(initial=-1)) + 2, dtype=np.bool_)
     used[codes + 1] = True
@@ -46,15 +46,15 @@ def dense(codes: Int) -> Int:
     return places[codes + 1]
 
 
-def paired(one: Int, other: Int) -> tuple[Int, Int]:
+def pair_codes(one: Int, other: Int) -> tuple[Int, Int]:
     """The rows in which neither misses its cell, coded anew."""
     both = (one >= 0) & (other >= 0)
-    return dense(one[both]), dense(other[both])
+    return dense_codes(one[both]), dense_codes(other[both])
 
 
-def same(one: Int, other: Int) -> bool:
+def determines_both_ways(one: Int, other: Int) -> bool:
     """Whether two columns divide the rows in nearly the same way: each is a renaming of the other."""
-    one, other = paired(one, other)
+    one, other = pair_codes(one, other)
     if not len(one) or abs(_commonest(one) - _commonest(other)) > (1 - NEARLY) * len(one):
         return False
     firsts, seconds, counts = _table(one, other)
@@ -77,9 +77,9 @@ def same(one: Int, other: Int) -> bool:
     return bool(ways + _chosen(len(one), lost) < np.log(CHANCE))
 
 
-def decides(one: Int, other: Int) -> bool:
+def determines(one: Int, other: Int) -> bool:
     """Whether the value of the first column tells that of the second in nearly every row."""
-    one, other = paired(one, other)
+    one, other = pair_codes(one, other)
     if not len(one):
         return False
     firsts, seconds, counts = _table(one, other)
@@ -102,7 +102,7 @@ def decides(one: Int, other: Int) -> bool:
 
 def follows(one: Int, other: Int) -> bool:
     """Whether the first column has nearly the order of the second, or the reverse, in comparable detail."""
-    one, other = paired(one, other)
+    one, other = pair_codes(one, other)
     if len(one) < _MIN_RANKED:
         return False
     kinds, others = int(one.max()) + 1, int(other.max()) + 1
@@ -148,13 +148,13 @@ def in_line(one: Int, other: Int, least: int = _MIN_VALUES) -> bool:
 
 def rises(one: Int, other: Int) -> bool:
     """Whether a coarse column cuts the order of another one into stretches: its leading part, or more."""
-    one, other = paired(one, other)
+    one, other = pair_codes(one, other)
     if len(one) < _MIN_RANKED or one.max() < 2 or other.max() < _MIN_VALUES - 1:
         return False
     return in_line(one, other, 3) or in_line(one, int(other.max()) - other, 3)
 
 
-def joined(one: Int, other: Int) -> Int:
+def join_codes(one: Int, other: Int) -> Int:
     """Two columns as one, ordered by the first and then by the second; -1 where either is missing."""
     packed = one * (int(other.max(initial=0)) + 1) + other
     values, found = np.unique(np.where((one < 0) | (other < 0), -1, packed), return_inverse=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import SpecError, TableError, UnreachableError
 from anonymizer.gate.checks import ALTERED, declared_as, of_cells, of_roles, of_steps
-from anonymizer.gate.container import MANIFEST_KEY, contained
+from anonymizer.gate.container import MANIFEST_KEY, inspect_container
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.gate import KEPT, Gate, publish
 from anonymizer.gate.recording import Recording
@@ -114,7 +114,7 @@ def stream(
     run = _Run()
     with staging() as staged:
         place = staged.place(target)
-        with files.appended(place, spec.dialect, notes) as append:
+        with files.append_to(place, spec.dialect, notes) as append:
             for release in _chunks(spec, pipeline, source, rows, run):
                 order = np.arange(len(release), dtype=np.int64)
                 if not gate.keep_order:
@@ -216,7 +216,7 @@ def _findings(spec: Spec, place: Path, run: _Run, rows: int, *, ordered: bool) -
         return
     yield from of_roles(run.first.original)
     yield from of_steps(replace(run.first, steps=run.steps), run.read - run.released)
-    yield from contained(place)
+    yield from inspect_container(place)
     start = 0
     pieces: list[list[Table]] = [[] for _ in run.looked]
     for table in files.tables(place, rows, spec.dialect):

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator
 
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.looks import of_columns
-from anonymizer.gate.names import named
-from anonymizer.gate.traces import disguised, looks_like_an_identifier
-from anonymizer.gate.types import mistyped
+from anonymizer.gate.names import inspect_names
+from anonymizer.gate.traces import find_reencoded, looks_like_an_identifier
+from anonymizer.gate.types import find_mistyped
 from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import GAP
 from anonymizer.tables.table import Table
@@ -28,15 +28,15 @@ def of_synthetic(original: Table, read: Table, added: Collection[str]) -> Iterat
         added: columns that a step adds.
     """
     yield from of_columns(original, read, added)
-    yield from mistyped(read, original.schema, (), ())
+    yield from find_mistyped(read, original.schema, (), ())
     columns = [ColumnView.of(read, name) for name in read.names if name not in original.roles.identifiers]
-    yield from disguised(columns, [ColumnView.of(original, name) for name in original.roles.identifiers])
+    yield from find_reencoded(columns, [ColumnView.of(original, name) for name in original.roles.identifiers])
     before = {
         column.name: ColumnView.of(original, column.name)
         for column in columns
         if column.name in original.names
     }
-    yield from named(columns, before, dict.fromkeys(before, True), ())
+    yield from inspect_names(columns, before, dict.fromkeys(before, True), ())
     for column in columns:
         yield from _outside(original, column)
         words = looks_like_an_identifier(column)

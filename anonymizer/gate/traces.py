@@ -109,7 +109,7 @@ def _of_single_values(column: ColumnView) -> str:
     return ""
 
 
-def disguised(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
+def find_reencoded(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
     """Look for values of an identifier in any order of the rows: as they are, encoded, or hashed and cut."""
     for identifier in identifiers:
         texts = [str(value).strip() for value in identifier.values]
@@ -126,7 +126,7 @@ def disguised(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) 
                 )
 
 
-def titled(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
+def find_in_headers(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
     """Look for values of an identifier among the names of the columns, as where the first line is a row."""
     for identifier in identifiers:
         values = {_plain(value) for value in identifier.values}

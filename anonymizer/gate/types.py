@@ -13,7 +13,7 @@ from anonymizer.tables.table import Table
 _TRUTH = frozenset({"true", "false", "0", "1"})
 
 
-def mistyped(
+def find_mistyped(
     read: Table, schema: Schema, changed: Collection[str], noised: Collection[str] = ()
 ) -> Iterator[Finding]:
     """Look for cells that are not of the declared type.

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anonymizer.gate.relations import dense
+from anonymizer.gate.relations import dense_codes
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -136,7 +136,7 @@ class ColumnView:
         known = ~np.isnan(read) if read.dtype.kind == "f" else np.ones(len(read), dtype=np.bool_)
         places = np.full(len(read), -1, dtype=np.int64)
         places[known] = np.unique(read[known], return_inverse=True)[1]
-        return dense(np.where(self.codes < 0, -1, np.append(places, -1)[self.codes]))
+        return dense_codes(np.where(self.codes < 0, -1, np.append(places, -1)[self.codes]))
 
     @property
     def plain(self) -> View:
@@ -185,7 +185,7 @@ class ColumnView:
                     yield from self._varied(f"the digits from the {digits + 1}. behind the point on of", rest)
 
     def _formed(self, forms: Int) -> Iterator[View]:
-        codes = dense(np.where(self.codes < 0, -1, forms))
+        codes = dense_codes(np.where(self.codes < 0, -1, forms))
         if codes.max(initial=-1) > 0:
             yield View(self.name, "the way of writing the numbers in", codes, ordered=False)
 

@@ -26,7 +26,7 @@ _CELLS: Final = 50_000_000
 
 
 class CorrelationHierarchy(Hierarchy):
-    """The groups of `correlated` for a table; a missing cell of the target is a value of it.
+    """The groups of `build_by_correlation` for a table; a missing cell of the target is a value of it.
 
     Args:
         target: the column to correlate with.
@@ -77,7 +77,9 @@ class CorrelationHierarchy(Hierarchy):
         return _grouped([text_of(value) for value in values.tolist()], table, self._counts)
 
 
-def correlated(values: Sequence[Any], target: Sequence[Any], counts: Sequence[int]) -> ValueHierarchy:
+def build_by_correlation(
+    values: Sequence[Any], target: Sequence[Any], counts: Sequence[int]
+) -> ValueHierarchy:
     """Build a hierarchy of a categorical attribute.
 
     Args:

@@ -21,7 +21,7 @@ from commons.settings.shapes import Document, keys_schema
 _BUILTIN: Final = "thesis-adult"
 
 
-def resolved(column: str, given: Any, folder: Path, place: str) -> Mapping[str, Any]:
+def resolve(column: str, given: Any, folder: Path, place: str) -> Mapping[str, Any]:
     """A declaration that needs nothing else: what a file or a built-in hierarchy says stands in it.
 
     Args:
@@ -55,12 +55,12 @@ def resolved(column: str, given: Any, folder: Path, place: str) -> Mapping[str, 
     return dict(given)
 
 
-def built(column: str, given: Mapping[str, Any], place: str, date_format: str = "") -> Hierarchy:
+def build(column: str, given: Mapping[str, Any], place: str, date_format: str = "") -> Hierarchy:
     """The hierarchy of a resolved declaration.
 
     Args:
         column: whose hierarchy it is.
-        given: as `resolved` returns it.
+        given: as `resolve` returns it.
         place: how errors call the specification.
         date_format: of dates, where the declaration says none.
 

@@ -21,7 +21,7 @@ GROUP: Final = "duetto.methods"
 """Of entry points; each is named as its method is."""
 
 
-def plugged(distributions: Sequence[str], asked: Collection[str]) -> Mapping[str, type[Method]]:
+def load_methods(distributions: Sequence[str], asked: Collection[str]) -> Mapping[str, type[Method]]:
     """Load methods of other programs.
 
     Args:

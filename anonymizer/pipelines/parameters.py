@@ -35,7 +35,9 @@ def check(method: type[Method], given: Mapping[str, Any], place: str) -> None:
     hints = get_type_hints(method.__init__)
     for key, value in given.items():
         if not fits(value, hints[key]):
-            raise SpecError(f"{place}: {key} = {value!r} is of the wrong type.", f"Write {said(hints[key])}.")
+            raise SpecError(
+                f"{place}: {key} = {value!r} is of the wrong type.", f"Write {describe_type(hints[key])}."
+            )
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -55,13 +57,13 @@ def fits(value: Any, hint: Any) -> bool:
     return len(value) == len(each) and all(map(fits, value, each))
 
 
-def said(hint: Any) -> str:
+def describe_type(hint: Any) -> str:
     """An annotated type in words."""
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if kind in (Union, UnionType):
-        return " or ".join(said(one) for one in inner if one is not NoneType)
+        return " or ".join(describe_type(one) for one in inner if one is not NoneType)
     if kind is Mapping:
-        return f"a table with {said(inner[1])} for each column"
+        return f"a table with {describe_type(inner[1])} for each column"
     if kind in (tuple, Sequence):
         return f"a list {_WORDS[inner[0]][1]}" if inner[0] in _WORDS else "a list"
     return _WORDS[kind][0] if kind in _WORDS else "what the method takes"

@@ -15,7 +15,7 @@ from anonymizer.methods.reduction.suppression import DropIdentifiers
 from anonymizer.pipelines.missing import MissingCells
 from anonymizer.pipelines.persons import LimitRows
 from anonymizer.releases.claims import Claim, sentence, split
-from anonymizer.releases.composition import PrivacyLoss, composed
+from anonymizer.releases.composition import PrivacyLoss, compose
 from anonymizer.releases.foreign import ForeignCode
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.release import Step
@@ -229,7 +229,7 @@ class Pipeline(Method):
     @property
     def promises(self) -> tuple[Guarantee, ...]:
         """The guarantees of the last release, what a record has spent added up."""
-        return composed(getattr(self, "guarantees_", ()), getattr(self, "persons_", None))
+        return compose(getattr(self, "guarantees_", ()), getattr(self, "persons_", None))
 
     @property
     def notes(self) -> tuple[str, ...]:

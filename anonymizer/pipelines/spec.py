@@ -34,10 +34,10 @@ from typing import Annotated, Any, Final
 import tomli_w
 
 from anonymizer.errors import AnonymizerError, SpecError
-from anonymizer.hierarchies.declared import built, hierarchies_schema, resolved
+from anonymizer.hierarchies.declared import build, hierarchies_schema, resolve
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.method import Method
-from anonymizer.methods.plugins import plugged
+from anonymizer.methods.plugins import load_methods
 from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.parameters import check, parameter_schema
 from anonymizer.pipelines.pipeline import Pipeline
@@ -187,7 +187,7 @@ class Spec:
             )
         steps = []
         for number, step in enumerate(self.steps):
-            method = made(step, f"step {number + 1}", self.methods)
+            method = make_method(step, f"step {number + 1}", self.methods)
             if seed is not None and "random_state" in method.get_params():
                 method.set_params(random_state=seed + number)
             steps.append((_name(step, number), method))
@@ -227,18 +227,18 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
     """
     found = declared(SpecFile, table_of(document, place, folder=folder))
     declared_as = {
-        column: resolved(column, given, folder, f"{place}, hierarchy of {column!r}")
+        column: resolve(column, given, folder, f"{place}, hierarchy of {column!r}")
         for column, given in found.hierarchies.items()
     }
     hierarchies = {
-        column: built(column, given, place, found.csv.writing.date_format)
+        column: build(column, given, place, found.csv.writing.date_format)
         for column, given in declared_as.items()
     }
     if not found.steps:
         raise SpecError(f"{place} has no steps.", "Write each below [[steps]].")
     methods = _plugged(found)
     for number, step in enumerate(found.steps, 1):
-        made(step, f"{place}, step {number}", methods)
+        make_method(step, f"{place}, step {number}", methods)
     accepted = found.accept + _as_is(found, "quasi_identifiers" in document.get("roles", {}), place)
     accepted += tuple(
         Acceptance("unchanged", _name(step, number), step["unchanged"])
@@ -296,10 +296,10 @@ def dialect_of(document: Mapping[str, Any], place: str = "spec") -> Dialect:
 def _plugged(found: SpecFile) -> Mapping[str, type[Method]]:
     """The methods of other programs that the table `[plugins]` allows and steps ask for."""
     asked = {step.get("method") for step in found.steps if isinstance(step, Mapping)}
-    return plugged(tuple(dict.fromkeys(found.plugins)), {one for one in asked if isinstance(one, str)})
+    return load_methods(tuple(dict.fromkeys(found.plugins)), {one for one in asked if isinstance(one, str)})
 
 
-def made(step: Any, place: str, methods: Mapping[str, type[Method]] = NOTHING) -> Method:
+def make_method(step: Any, place: str, methods: Mapping[str, type[Method]] = NOTHING) -> Method:
     """The method of a step.
 
     Args:

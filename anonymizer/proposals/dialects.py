@@ -22,7 +22,7 @@ _DATE: Final = 8
 """Letters of a date at least."""
 
 
-def guessed(path: Path, delimiter: str = "", encoding: str = "") -> tuple[Dialect, Table]:
+def guess_table_dialect(path: Path, delimiter: str = "", encoding: str = "") -> tuple[Dialect, Table]:
     """The dialect of a file, and the file read by it; of Parquet and Excel the plain one.
 
     Args:

@@ -38,7 +38,7 @@ class Suggestion:
     note: str = ""
 
 
-def suggested(table: Table, profile: Profile, target: str | None) -> Suggestion:
+def suggest_hierarchy(table: Table, profile: Profile, target: str | None) -> Suggestion:
     """A hierarchy that covers all values of a column.
 
     Args:

@@ -12,12 +12,12 @@ from typing import Any, Final
 import numpy as np
 
 from anonymizer.errors import TableError
-from anonymizer.gate.looks import MAX_ROWS, look
-from anonymizer.gate.relations import same
+from anonymizer.gate.looks import MAX_ROWS, inspect
+from anonymizer.gate.relations import determines_both_ways
 from anonymizer.pipelines.spec import Spec, parse
-from anonymizer.proposals.hierarchies import Suggestion, suggested
+from anonymizer.proposals.hierarchies import Suggestion, suggest_hierarchy
 from anonymizer.proposals.profiles import Profile, profile, together
-from anonymizer.proposals.roles import Proposed, person_of, proposed, with_guesses
+from anonymizer.proposals.roles import Proposed, person_of, propose_roles, with_guesses
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from commons.tabular.cells import limit_in, lost_by_limits
@@ -114,7 +114,7 @@ def propose(table: Table, dialect: Dialect) -> Proposal:
     if len(table) < 2:
         raise TableError(f"The table has {len(table)} rows.", "Give the whole table: nobody hides alone.")
     profiles = [profile(table, name) for name in table.names]
-    columns = tuple(proposed(profiles, _copies(table, profiles)))
+    columns = tuple(propose_roles(profiles, _copies(table, profiles)))
     while True:  # each round moves a column nearer to being taken out
         found = _proposal(table, dialect, columns)
         better = _corrected(table, found)
@@ -131,7 +131,7 @@ def _copies(table: Table, profiles: Sequence[Profile]) -> dict[str, str]:
     codes = {name: part.codes(name).codes for name in many}
     found: dict[str, str] = {}
     for one, other in permutations(many, 2):
-        if one not in found and same(codes[one], codes[other]):
+        if one not in found and determines_both_ways(codes[one], codes[other]):
             found[one] = other
     return found
 
@@ -148,7 +148,7 @@ def _proposal(table: Table, dialect: Dialect, columns: tuple[Proposed, ...]) -> 
             "No column could be proposed as a quasi-identifier.",
             "Write a specification by hand, or add columns.",
         )
-    hierarchies = {one.name: suggested(table, one, _target(columns, one)) for one in quasi}
+    hierarchies = {one.name: suggest_hierarchy(table, one, _target(columns, one)) for one in quasi}
     return Proposal(
         dialect=dialect,
         columns=columns,
@@ -207,7 +207,7 @@ def _corrected(table: Table, tried: Proposal) -> tuple[Proposed, ...]:
     made = spec.pipeline().release(original)
     released = made.table
     reasons: dict[str, str] = {}
-    for finding in look(original, released, origin=made.origin, ordered=True):
+    for finding in inspect(original, released, origin=made.origin, ordered=True):
         # of what several columns tell together the first one is enough
         name = finding.column or next(iter(finding.together), None)
         if name is not None:

@@ -42,7 +42,7 @@ class Proposed:
     is_guess: bool = False
 
 
-def proposed(profiles: Sequence[Profile], copies: Mapping[str, str] = _NONE) -> list[Proposed]:
+def propose_roles(profiles: Sequence[Profile], copies: Mapping[str, str] = _NONE) -> list[Proposed]:
     """The role of each column, in their order.
 
     Args:

@@ -15,7 +15,7 @@ from commons.tabular.column_names import Role
 from commons.tabular.dialect import Dialect
 
 
-def written(proposal: Proposal, title: str) -> str:
+def write_specification(proposal: Proposal, title: str) -> str:
     """The specification as commented TOML.
 
     Args:

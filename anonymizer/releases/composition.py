@@ -15,7 +15,7 @@ Budget = tuple[float, float]
 """Epsilon and delta."""
 
 
-def composed(guarantees: Iterable[Guarantee], persons: PersonRows | None = None) -> tuple[Guarantee, ...]:
+def compose(guarantees: Iterable[Guarantee], persons: PersonRows | None = None) -> tuple[Guarantee, ...]:
     """Add up what a record has spent on differential privacy, over columns and steps, and what a person has.
 
     A record of several cells has the sum of their epsilons and deltas (sequential composition). Where several
@@ -181,7 +181,7 @@ def loss_of(guarantees: Iterable[Guarantee]) -> PrivacyLoss | None:
     return None
 
 
-def accumulated(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
+def accumulate(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
     """What releases of the same records come to together: epsilons and deltas add up.
 
     That is basic composition, an upper bound whatever was released and in whatever order it was decided.
@@ -228,7 +228,7 @@ def parallel(budgets: Iterable[Budget]) -> Budget:
     return max(epsilons), max(deltas)
 
 
-def sampled(epsilon: float, delta: float, rate: float) -> Budget:
+def amplify_by_sampling(epsilon: float, delta: float, rate: float) -> Budget:
     """What a mechanism comes to that is given a random sample nobody knows (thesis, Theorem 2.5).
 
     It holds where each record is drawn by itself and neighbours have a record more or less, and where a fixed

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from anonymizer.errors import FileError, LedgerError, SpecError
-from anonymizer.releases.composition import PrivacyLoss, accumulated, loss_of
+from anonymizer.releases.composition import PrivacyLoss, accumulate, loss_of
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import ENDING as MANIFEST_ENDING
 from anonymizer.releases.manifest import Manifest, named_record
@@ -161,7 +161,7 @@ class History:
     @property
     def spent(self) -> PrivacyLoss:
         """What they have spent together; of those that claim differential privacy."""
-        return accumulated(one.loss for one in self.counted if one.loss is not None)
+        return accumulate(one.loss for one in self.counted if one.loss is not None)
 
     @property
     def unbounded(self) -> int:
@@ -170,7 +170,7 @@ class History:
 
     def with_another(self, loss: PrivacyLoss) -> PrivacyLoss:
         """What they and another release have spent together."""
-        return accumulated((*(one.loss for one in self.counted if one.loss is not None), loss))
+        return accumulate((*(one.loss for one in self.counted if one.loss is not None), loss))
 
     def beyond(self, loss: PrivacyLoss | None) -> str:
         """Why another release would pass the limit, a sentence; "" if it does not.
@@ -400,7 +400,7 @@ def history_of(records: Sequence[Record], source: SourceTable) -> History:
     return History(releases, limits[-1] if limits else None, frozenset(names), frozenset(contents))
 
 
-def changed(one: PastRelease, folder: Path, digest: Callable[[Path], str]) -> dict[str, str]:
+def find_changed(one: PastRelease, folder: Path, digest: Callable[[Path], str]) -> dict[str, str]:
     """The files of a release that do not lie where they were written, or are others now.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymizer.errors import AnonymizerError, SpecError, TableError
 from anonymizer.measures.contract.measure import Case, Measure, Scale
-from anonymizer.measures.contract.story import Story, plain
+from anonymizer.measures.contract.story import Presentation, plain
 from anonymizer.measures.registry import MEASURES
 from anonymizer.measures.risk.persons import Prosecutor
 from anonymizer.measures.risk.simulator import AttackSimulator
@@ -110,7 +110,7 @@ class Assessment:
     released: int
     roles: Roles
     found: Mapping[str, Any] = field(repr=False)
-    stories: Mapping[str, Story] = field(repr=False)
+    stories: Mapping[str, Presentation] = field(repr=False)
     skipped: Mapping[str, Skipped]
     notes: tuple[str, ...] = ()
 
@@ -137,7 +137,7 @@ class Assessment:
         failed = [(f"no {word}", one.detail) for word, one in self.skipped.items() if one.detail]
         return (*lines, *failed)
 
-    def sections(self, kind: str) -> Iterator[tuple[str, Story]]:
+    def sections(self, kind: str) -> Iterator[tuple[str, Presentation]]:
         """The headings and stories of one kind of measure, in order."""
         for word, story in self.stories.items():
             if MEASURES[word].kind == kind:
@@ -183,7 +183,7 @@ def assess(
             raise TableError(f"The {name} has no rows.", "Give at least one.")
     case = _case(original, release, pipeline, asked)
     found: dict[str, Any] = {}
-    stories: dict[str, Story] = {}
+    stories: dict[str, Presentation] = {}
     skipped: dict[str, Skipped] = {}
     chosen = {word: measure for word, measure in MEASURES.items() if asked.asks(measure)}
     for done, (word, measure) in enumerate(chosen.items()):

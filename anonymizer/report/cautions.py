@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from anonymizer.errors import gathered
+from anonymizer.errors import list_names
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.report.assessment import Assessment
 from anonymizer.tables.roles import Roles
@@ -63,14 +63,14 @@ def of_names(
         yield "No sensitive column is declared, so that nothing is said of what an attacker may learn."
     out = [name for name in roles.identifiers if name in released]
     if out:
-        yield f"The release has columns that are declared to be identifiers: {gathered(out)}. Take them out."
+        yield f"The release has columns that are declared as identifiers: {list_names(out)}. Take them out."
     strange = [name for name in hierarchies if name not in names]
     if strange:
-        yield f"There are hierarchies for names that are not columns of the table: {gathered(strange)}."
+        yield f"There are hierarchies for names that are not columns of the table: {list_names(strange)}."
     others = _without_role(roles, names, released)
     if others:
         yield (
-            f"Released with no role, and so left out of the risk figures: {gathered(others)}. Make sure "
+            f"Released with no role, and so left out of the risk figures: {list_names(others)}. Make sure "
             "that no attacker knows them of a person."
         )
 
@@ -89,14 +89,14 @@ def _of_cells(original: Table, release: Table) -> Iterator[str]:
         alone = [name for name in release.names if name in others and len(release.codes(name).values) > least]
         if alone:
             yield (
-                f"Nearly every row has a value of its own in {gathered(alone)}: who knows it of a person "
+                f"Nearly every row has a value of its own in {list_names(alone)}: who knows it of a person "
                 "finds the person by it alone."
             )
     gaps = {name: int(original.missing(name).sum()) for name in roles.quasi_identifiers}
     missing = [name for name, count in gaps.items() if count]
     if missing:
         yield (
-            f"The original has {sum(gaps.values()):,} missing cells in {gathered(missing)}. A missing cell "
+            f"The original has {sum(gaps.values()):,} missing cells in {list_names(missing)}. A missing cell "
             "counts as a value of its own, and may make a person stand out."
         )
     lost = 1 - len(release) / max(1, len(original))

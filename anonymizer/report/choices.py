@@ -12,7 +12,7 @@ from anonymizer.choosing.baseline import WITHIN, largest_noise
 from anonymizer.choosing.choice import Choice
 from anonymizer.measures.contract.story import number, plain
 from anonymizer.report.plots import choice_plot
-from anonymizer.report.rendering import Facts, rendered
+from anonymizer.report.rendering import Facts, render
 
 _DP: Final = ("dp", "local-dp", "idp")
 
@@ -110,7 +110,7 @@ def choice_page(chosen: Choice, facts: Facts, cautions: Sequence[str]) -> str:
         [family, number(chosen.risk_fit.errors[family]), number(chosen.utility_fit.errors[family])]
         for family in chosen.risk_fit.errors
     ]
-    return rendered(
+    return render(
         "choice.html",
         title=f"Epsilon for {trials.risk.title}",
         chosen=chosen,

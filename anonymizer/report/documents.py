@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from anonymizer.documents.attacks.naming import STAGES, NamedFirst, Stage
 from anonymizer.documents.direct.figures import LANGUAGE_NAMES, FirstPassFigure, figure_of, kinds_of_text
-from anonymizer.documents.sanitization.treated import Treated, parts
+from anonymizer.documents.sanitization.treated import SanitizedFolder, parts
 from anonymizer.documents.specification import Direct, SanitizeSpec
 from anonymizer.documents.texts.text import LANGUAGES, Language
-from anonymizer.errors import gathered
-from anonymizer.report.rendering import rendered
+from anonymizer.errors import list_names
+from anonymizer.report.rendering import render
 
 _SHOWN: Final = 20
 _NAMED: Final[dict[Stage, str]] = {
@@ -26,7 +26,7 @@ _CAUSES: Final = {"direct": "direct identifier", "attack": "led to the person", 
 
 def document_cautions(
     spec: SanitizeSpec,
-    treated: Sequence[Treated],
+    treated: Sequence[SanitizedFolder],
     web: str,
     leaks: bool,
     named: Collection[str],
@@ -51,7 +51,7 @@ def document_cautions(
     unnamed = [one.name for one in treated if one.name not in named]
     if unnamed:
         found.append(
-            f"No name is known for {gathered(unnamed, 'documents')}: a search counts as successful from "
+            f"No name is known for {list_names(unnamed, 'documents')}: a search counts as successful from "
             f"{spec.attack.threshold} shared words on. Calibrate this number on documents whose persons are "
             "known."
         )
@@ -67,7 +67,8 @@ def document_cautions(
     left = [one.name for one in treated if one.sanitized.left]
     if left:
         found.append(
-            f"Searches by words that a person kept still lead to the person of {gathered(left, 'documents')}."
+            "Searches by words that a person kept still lead to the person of "
+            f"{list_names(left, 'documents')}."
         )
     if not spec.direct.recognizers:
         found.append(
@@ -76,7 +77,7 @@ def document_cautions(
     spared = [one.name for one in treated if not spec.interest.size(one.label)]
     if spared:
         found.append(
-            f"Not attacked, since their label has no keywords: {gathered(spared, 'documents')}. Nothing is "
+            f"Not attacked, since their label has no keywords: {list_names(spared, 'documents')}. Nothing is "
             "known of how well they protect."
         )
     found += dropped
@@ -85,7 +86,7 @@ def document_cautions(
 
 def documents_page(
     spec: SanitizeSpec,
-    treated: Sequence[Treated],
+    treated: Sequence[SanitizedFolder],
     web: str,
     released: Mapping[str, str],
     cautions: Sequence[str],
@@ -111,7 +112,7 @@ def documents_page(
         ("First pass", ", ".join(spec.direct.recognizers) or "none"),
         ("Generalization", ", ".join(spec.methods) or "none; words are deleted"),
     ]
-    return rendered(
+    return render(
         "documents.html",
         title=spec.title or "Report on sanitized documents",
         known=[one.sentence() for one in figures_for(spec, treated)],
@@ -173,7 +174,7 @@ class KnownOfTexts:
         }
 
 
-def figures_for(spec: SanitizeSpec, treated: Sequence[Treated]) -> tuple[KnownOfTexts, ...]:
+def figures_for(spec: SanitizeSpec, treated: Sequence[SanitizedFolder]) -> tuple[KnownOfTexts, ...]:
     """What is known of the documents, for each language; the first line of reports.
 
     Args:

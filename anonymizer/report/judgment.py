@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from anonymizer.errors import gathered
+from anonymizer.errors import list_names
 from anonymizer.measures.contract.story import number, percent
 from anonymizer.measures.risk.classes import Classes
 from anonymizer.measures.risk.persons import Prosecutor
@@ -142,7 +142,7 @@ def _conditions(
 
 def _named(what: str, names: Sequence[str]) -> str:
     """Columns in a sentence that has to stay short; only what they are and how many if names are long."""
-    text = gathered(names)
+    text = list_names(names)
     return text if len(text) <= _LONG else f"the {len(names):,} {what}"
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from anonymizer.errors import SpecError
-from anonymizer.measures.contract.story import Card
+from anonymizer.measures.contract.story import Tile
 from anonymizer.measures.registry import MEASURES
 from anonymizer.measures.risk.classes import Classes
 from anonymizer.measures.risk.persons import Prosecutor
@@ -23,7 +23,7 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.methods.registry import METHODS
 from anonymizer.report.assessment import Assessment, worst_records
 from anonymizer.report.plots import marginal_plot, risk_plot
-from anonymizer.report.rendering import Facts, rendered
+from anonymizer.report.rendering import Facts, render
 from anonymizer.report.sheet import Sheet, sheet
 from anonymizer.report.signing import Signing
 from anonymizer.report.specification import MIN_ROWS
@@ -70,7 +70,7 @@ def release_page(story: ReleaseStory, assessment: Assessment) -> str:
     parts = worst_records(assessment)
     simulated = assessment.of(AttackSimulator) is not None
     counted = "original records" if simulated else "released rows"
-    return rendered(
+    return render(
         "release.html",
         sheet=None if story.signing is None else _sheet(story, story.signing, assessment),
         signing=story.signing,
@@ -102,11 +102,11 @@ def summary_page(story: ReleaseStory, assessment: Assessment) -> str:
     """
     if story.signing is None:
         raise SpecError("Nothing is known for the person who signs.", "Give the story a signing.")
-    return rendered("summary.html", title=story.title, sheet=_sheet(story, story.signing, assessment))
+    return render("summary.html", title=story.title, sheet=_sheet(story, story.signing, assessment))
 
 
 def _sheet(story: ReleaseStory, signing: Signing, assessment: Assessment) -> Sheet:
-    rows = Card(f"{assessment.released:,} of {assessment.rows:,}", "rows released")
+    rows = Tile(f"{assessment.released:,} of {assessment.rows:,}", "rows released")
     return sheet(
         story.title,
         f"{story.original_name} → {story.release_name}",
@@ -119,7 +119,7 @@ def _sheet(story: ReleaseStory, signing: Signing, assessment: Assessment) -> She
     )
 
 
-def _cards(assessment: Assessment) -> list[Card]:
+def _cards(assessment: Assessment) -> list[Tile]:
     """The figures to see first."""
     simulated = assessment.of(AttackSimulator) is not None
     headed = [AttackSimulator.name if simulated else Prosecutor.name, *_HEADED]

@@ -16,7 +16,7 @@ Facts = Sequence[tuple[str, str]]
 """Names and values, in the order in which a page lists them."""
 
 
-def installed() -> str:
+def installed_version() -> str:
     """The version of the installed distribution."""
     try:
         return version("duetto")
@@ -24,7 +24,7 @@ def installed() -> str:
         return "from source"
 
 
-def rendered(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
     """A page from a template beside this file, every text escaped."""
     space = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -35,5 +35,5 @@ def rendered(template: str, **values: Any) -> str:
     )
     space.filters |= {"number": number, "percent": percent, "whole": lambda value: f"{value:,}"}
     today = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    page = space.get_template(template).render(version=installed(), date=today, **values)
+    page = space.get_template(template).render(version=installed_version(), date=today, **values)
     return page.lstrip()

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from anonymizer.errors import UnreachableError
 from anonymizer.report.plots import search_plot
-from anonymizer.report.rendering import Facts, rendered
+from anonymizer.report.rendering import Facts, render
 from anonymizer.search.search import SearchResult
 
 
@@ -38,7 +38,7 @@ def search_page(story: SearchStory, result: SearchResult) -> str:
         best = result.best
     except UnreachableError as error:
         problem = str(error)
-    return rendered(
+    return render(
         "search.html",
         title=story.title,
         original_name=story.original_name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.report.rendering import rendered
+from anonymizer.report.rendering import render
 from anonymizer.series.attacks import Linked
 from anonymizer.series.released import Released, SeriesMeasures
 from anonymizer.series.specification import SeriesSpec
@@ -74,7 +74,7 @@ def series_page(
         ("Items left out", f"with fewer than {spec.minimum_users} users in a window"),
         ("Randomness", "of the operating system" if seed is None else f"from seed {seed}"),
     ]
-    return rendered(
+    return render(
         "series.html",
         title=spec.title or "Report on a series of matrices",
         worst=max(one.risk for one in found.reidentified),

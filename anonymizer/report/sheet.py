@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from anonymizer.measures.contract.story import Card
+from anonymizer.measures.contract.story import Tile
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.report.signing import Signing
 
@@ -63,7 +63,7 @@ class Sheet:
     stated: Sequence[tuple[str, str]]
     facts: Sequence[tuple[str, str]]
     judgment: Listing
-    cards: Sequence[Card]
+    cards: Sequence[Tile]
     columns: Sequence[tuple[str, str]]
     steps: Listing
     promised: Listing
@@ -78,7 +78,7 @@ def sheet(
     columns: Mapping[str, Sequence[str]],
     steps: Sequence[Mapping[str, Any]],
     promised: Sequence[str],
-    cards: Sequence[Card],
+    cards: Sequence[Tile],
     warnings: Sequence[str],
 ) -> Sheet:
     """Fit everything on the sheet.
@@ -113,7 +113,7 @@ def sheet(
             *[(cut(name, 20), f"SHA-256 {digest}") for name, digest in list(signing.files.items())[:2]],
         ],
         judgment=judged,
-        cards=[Card(cut(one.figure, 16), cut(one.text, 52), one.worst) for one in cards[:5]],
+        cards=[Tile(cut(one.figure, 16), cut(one.text, 52), one.worst) for one in cards[:5]],
         columns=named,
         steps=said,
         promised=promises,

@@ -49,7 +49,7 @@ class Signing:
             manifest: as it is written.
             made_by: as `person` says it.
             judgment: as the module `judgment` says it.
-            text: of the specification, as `specification.shown` gives it.
+            text: of the specification, as `specification.show_specification` gives it.
             left_out: the same.
         """
         return cls(

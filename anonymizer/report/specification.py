@@ -17,7 +17,7 @@ MOST_VALUES: Final = 200
 """So many values of a hierarchy are shown at most."""
 
 
-def shown(document: Mapping[str, Any], original: Table) -> tuple[str, tuple[str, ...]]:
+def show_specification(document: Mapping[str, Any], original: Table) -> tuple[str, tuple[str, ...]]:
     """The specification as TOML, and what was left out of it.
 
     Hierarchies and categories list the values of a column. Those that fewer than `MIN_ROWS` rows have, or

@@ -88,7 +88,7 @@ def exactly(values: NDArray[Any], *, numeric: bool) -> Candidates:
     return LabelCandidates(values, same, same)
 
 
-def reached(first: Bool, second: Bool) -> Bool:
+def compose_steps(first: Bool, second: Bool) -> Bool:
     """What two steps lead to.
 
     Args:

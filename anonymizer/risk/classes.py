@@ -23,7 +23,7 @@ Float = NDArray[np.float64]
 _BLOCK_CELLS: Final = 1 << 22
 
 
-def grouped(columns: Sequence[Int]) -> tuple[Int, int]:
+def number_classes(columns: Sequence[Int]) -> tuple[Int, int]:
     """Number the rows by what they hold in all columns.
 
     Args:
@@ -49,10 +49,10 @@ def grouped(columns: Sequence[Int]) -> tuple[Int, int]:
 
 
 def classes_of(table: Table, columns: Sequence[str]) -> tuple[Int, int]:
-    """The equivalence classes of a table over some columns, as `grouped`; one class if there is no column."""
+    """The equivalence classes of a table over some columns, as `number_classes`; one without columns."""
     if not columns:
         return np.zeros(len(table), dtype=np.int64), 1
-    return grouped([table.codes(column).codes for column in columns])
+    return number_classes([table.codes(column).codes for column in columns])
 
 
 def class_sizes(table: Table, classes: Int, count: int, some: NDArray[np.bool_] | None = None) -> Int:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.risk.attacks.rows import Rows, aligned
-from anonymizer.risk.classes import classes_of, grouped
+from anonymizer.risk.attacks.rows import Rows, align_rows
+from anonymizer.risk.classes import classes_of, number_classes
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -105,7 +105,7 @@ class PlacedRelease:
                 f"{release.name} has no quasi-identifiers, so that nobody can be looked for.",
                 "Declare them, or leave it out.",
             )
-        rows, people = aligned(release.table, [original], keys)
+        rows, people = align_rows(release.table, [original], keys)
         own, count = classes_of(release.table, keys)
         some = np.empty(count, dtype=np.int64)
         some[own] = np.arange(len(own))
@@ -132,7 +132,7 @@ def spread(who: Int, where: Int, starts: Int, items: Int) -> tuple[Int, Int]:
     return np.repeat(who, sizes), items[first + np.arange(int(sizes.sum()))]
 
 
-def linked(one: Table, other: Table, names: Sequence[str]) -> tuple[Int, Int]:
+def link_rows(one: Table, other: Table, names: Sequence[str]) -> tuple[Int, Int]:
     """One numbering of what rows of two tables hold in some columns; 0 for all if there is none."""
     columns: list[Int] = [np.zeros(len(one) + len(other), dtype=np.int64)]
     for name in names:
@@ -143,7 +143,7 @@ def linked(one: Table, other: Table, names: Sequence[str]) -> tuple[Int, Int]:
             own = [places.setdefault(text_of(value), len(places)) for value in codes.values.tolist()]
             parts.append(np.array([*own, -1], dtype=np.int64)[codes.codes])
         columns.append(np.concatenate(parts))
-    found, _ = grouped(columns)
+    found, _ = number_classes(columns)
     return found[: len(one)], found[len(one) :]
 
 
@@ -152,7 +152,7 @@ def _joined(main: Table, extra: Table) -> tuple[Table, Int]:
     group = next((name for name in extra.names if name in main.names), None)
     if group is None:
         return main, np.arange(len(main), dtype=np.int64)
-    own, theirs = linked(main, extra, (group,))
+    own, theirs = link_rows(main, extra, (group,))
     starts, rows = _rows_by(theirs, int(max(own.max(initial=0), theirs.max(initial=0))) + 1)
     who, which = spread(np.arange(len(main)), own, starts, rows)
     fresh = [name for name in extra.names if name not in main.names]

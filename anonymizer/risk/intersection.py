@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.risk.classes import grouped
-from anonymizer.risk.covering import PlacedRelease, ReleasedRows, linked, spread
+from anonymizer.risk.classes import number_classes
+from anonymizer.risk.covering import PlacedRelease, ReleasedRows, link_rows, spread
 from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -143,8 +143,8 @@ class _Tally:
             for name in table.roles.sensitive
             if name not in base.release.blurred
         }
-        links = [linked(table, other.release.table, names) for other, names in others]
-        kinds, count = grouped([base.own, *(own for own, _ in links), *self._sensitive.values()])
+        links = [link_rows(table, other.release.table, names) for other, names in others]
+        kinds, count = number_classes([base.own, *(own for own, _ in links), *self._sensitive.values()])
         some = np.empty(count, dtype=np.int64)
         some[kinds] = np.arange(len(kinds))
         self._some = some

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.risk.attacks.predicates import Index, Predicates
-from anonymizer.risk.attacks.rows import aligned
-from anonymizer.risk.classes import class_sizes, classes_of, grouped
+from anonymizer.risk.attacks.rows import align_rows
+from anonymizer.risk.classes import class_sizes, classes_of, number_classes
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -139,7 +139,7 @@ def _each_once(population: Table, names: Sequence[str]) -> Table:
     if population.persons is None:
         return population
     columns = [population.codes(name).codes for name in names]
-    kinds, count = grouped([*columns, population.persons.codes])
+    kinds, count = number_classes([*columns, population.persons.codes])
     some = np.full(count, -1, dtype=np.int64)
     some[kinds] = np.arange(len(kinds))
     return population.taken(np.sort(some))
@@ -149,7 +149,7 @@ def _covered_sizes(release: Table, population: Table, original: Table | None) ->
     """Of each released row how many people its labels cover, shape (n,)."""
     columns = release.roles.quasi_identifiers
     known = [] if original is None else [original]
-    released, people, *_ = aligned(release, [population, *known], columns)
+    released, people, *_ = align_rows(release, [population, *known], columns)
     classes, count = classes_of(release, columns)
     some = np.empty(count, dtype=np.int64)
     some[classes] = np.arange(len(release))
@@ -167,5 +167,5 @@ def _population_sizes(release: Table, population: Table) -> Int:
             own = [places.setdefault(text_of(value), len(places)) for value in codes.values.tolist()]
             parts.append(np.array([*own, -1], dtype=np.int64)[codes.codes])
         joined.append(np.concatenate(parts))
-    classes, count = grouped(joined)
+    classes, count = number_classes(joined)
     return np.bincount(classes[len(release) :], minlength=count)[classes[: len(release)]]

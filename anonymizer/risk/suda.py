@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
-from anonymizer.risk.classes import class_sizes, grouped
+from anonymizer.risk.classes import class_sizes, number_classes
 from anonymizer.risk.measures import sized_classes
 from anonymizer.risk.uniqueness import match_probability
 from anonymizer.tables.table import Table
@@ -83,7 +83,7 @@ def special_uniques(
         found: dict[tuple[int, ...], Int] = {}
         weight = float(factorial(len(names) - size))
         for chosen in combinations(range(len(names)), size):
-            classes, count = grouped([codes[place] for place in chosen])
+            classes, count = number_classes([codes[place] for place in chosen])
             alone = np.flatnonzero(class_sizes(release, classes, count)[classes] == 1)
             found[chosen] = alone
             known = [below[part] for part in _parts(chosen) if len(below[part])]

@@ -25,7 +25,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from anonymizer.errors import TableError
 from anonymizer.risk.attacks.outcome import Attack, Rate
-from anonymizer.risk.distance.matching import CANDIDATES, MAX_EXACT, Assigned, assigned
+from anonymizer.risk.distance.matching import CANDIDATES, MAX_EXACT, Assigned, assign
 from anonymizer.tables.randomness import Randomness
 
 Int = NDArray[np.int64]
@@ -59,7 +59,7 @@ class Linked:
         return self.right / self.k
 
 
-def linked(
+def link_users(
     known: Float | csr_matrix,
     released: Float | csr_matrix,
     partner: Int,
@@ -79,8 +79,8 @@ def linked(
             shape (n,). Only users with a partner are attacked; the others are in the way.
         name: of the attack.
         seed: of the shuffles; None is the operating system's randomness.
-        most_exact: see `assigned`.
-        candidates: see `assigned`.
+        most_exact: see `assign`.
+        candidates: see `assign`.
 
     Raises:
         TableError: the matrices have other items, or no user is in both.
@@ -101,7 +101,7 @@ def linked(
     def hits(points: Float) -> tuple[Float, Assigned]:
         """Of each attacked user the chance to be found."""
         order, places = random.permutation(len(points)), random.permutation(len(after))
-        found = assigned(points[order], after[places], most_exact=most_exact, candidates=candidates)
+        found = assign(points[order], after[places], most_exact=most_exact, candidates=candidates)
         guess = np.full(len(points), -1, dtype=np.int64)
         guess[order] = np.where(found.partners >= 0, places[found.partners], -1)
         own, other = clusters[partner[attacked]], np.append(clusters, -1)[guess[attacked]]

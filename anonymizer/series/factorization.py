@@ -59,7 +59,7 @@ class Factors:
     items: Float = field(repr=False)
 
 
-def factorized(
+def factorize(
     cells: csr_matrix | Float,
     rank: int,
     *,
@@ -95,7 +95,7 @@ def factorized(
         return _sgd(matrix, rank, iterations, rate, penalty, random, on_progress)
 
 
-def refitted(
+def refit_features(
     cells: csr_matrix | Float, users: Float, *, penalty: float = 0.01, positive: bool = False
 ) -> Float:
     """V optimised once more for given users: the least of Eq. 2.10, exactly.

@@ -23,7 +23,7 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
 from anonymizer.schema.columns import Column, Schema
-from anonymizer.series.factorization import KINDS, Factors, factorized, refitted
+from anonymizer.series.factorization import KINDS, Factors, factorize, refit_features
 from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.roles import Roles
@@ -44,8 +44,8 @@ class Recombined(Method):
         factorization: "sgd" or "nmf".
         steps: names and methods, applied to the factors of users.
         iterations: of the factorization.
-        rate: of SGD, see `factorized`.
-        penalty: of Eq. 2.10, see `factorized`.
+        rate: of SGD, see `factorize`.
+        penalty: of Eq. 2.10, see `factorize`.
         refit: optimise the factors of items once more for the de-identified users.
         bounds: factors of users are clamped to these ends and declared with them, for methods that need
             bounds; None leaves them out.
@@ -113,7 +113,7 @@ class Recombined(Method):
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
         cells = csr_matrix(np.stack([table.numbers(name) for name in columns], axis=1))
-        found = factorized(
+        found = factorize(
             cells,
             self.rank,
             kind="nmf" if self.factorization == "nmf" else "sgd",
@@ -126,7 +126,7 @@ class Recombined(Method):
         items = found.items
         if self.refit:
             positive = self.factorization == "nmf"
-            items = refitted(cells[rows], users, penalty=self.penalty, positive=positive)
+            items = refit_features(cells[rows], users, penalty=self.penalty, positive=positive)
         self.factors_ = Factors(users, items)
         product = _product(self.factors_, self.digits)
         return table.taken(rows).replaced(dict(zip(columns, product.T, strict=True)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.releases.release import Release
-from anonymizer.series.attacks import Linked, linked, partners
+from anonymizer.series.attacks import Linked, link_users, partners
 from anonymizer.series.matrix import Matrix
 from anonymizer.series.specification import SeriesSpec
 from anonymizer.series.usefulness import Usefulness, predictable, usefulness
@@ -74,7 +74,7 @@ class SeriesMeasures:
     skipped: tuple[str, ...] = ()
 
 
-def measured(
+def measure(
     spec: SeriesSpec,
     series: Sequence[Released],
     seed: int | None = None,
@@ -100,16 +100,16 @@ def measured(
     for number, one in enumerate(series, 1):
         next_is(f"re-identification, window {number}")
         rows = partners(one.matrix.users, one.users)
-        found.append(linked(one.matrix.cells, one.cells, rows, name="re-identification", seed=seed))
+        found.append(link_users(one.matrix.cells, one.cells, rows, name="re-identification", seed=seed))
     for number, (one, other) in enumerate(pairwise(series), 1):
         name = f"linkage, windows {number} and {number + 1}"
         try:
             next_is(f"{name}, pseudonyms only")
             rows = partners(one.matrix.users, other.matrix.users)
-            before.append(linked(one.matrix.cells, other.matrix.cells, rows, name=name, seed=seed))
+            before.append(link_users(one.matrix.cells, other.matrix.cells, rows, name=name, seed=seed))
             next_is(name)
             rows = partners(one.users, other.users)
-            after.append(linked(one.cells, other.cells, rows, name=name, seed=seed))
+            after.append(link_users(one.cells, other.cells, rows, name=name, seed=seed))
         except TableError as problem:
             skipped.append(f"Not measured: {name}. {problem.what}")
     if len(series) < 2 or spec.cells != "binary":

@@ -28,7 +28,7 @@ from anonymizer.errors import AnonymizerError, SpecError
 from anonymizer.methods.contract.method import Method
 from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.pipelines.spec import Steps, digest_of, made, step_schema
+from anonymizer.pipelines.spec import Steps, digest_of, make_method, step_schema
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.schema.documents import document_of, table_of
 from anonymizer.series.log import Log
@@ -215,7 +215,7 @@ class SeriesSpec:
         start = None if seed is None else seed + 1000 * number
         steps = []
         for place, step in enumerate(self.steps):
-            method = made(step, f"step {place + 1}")
+            method = make_method(step, f"step {place + 1}")
             if start is not None and "random_state" in method.get_params():
                 method.set_params(random_state=start + place + 1)
             steps.append((str(step.get("name", f"{place + 1}-{step['method']}")), method))
@@ -255,7 +255,7 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
     """
     found = declared(SeriesFile, table_of(document, place))
     for number, step in enumerate(found.steps, 1):
-        made(step, f"{place}, step {number}")
+        make_method(step, f"{place}, step {number}")
     if found.factorization is None and not found.steps:
         raise SpecError(
             f"{place} has neither steps nor a factorization, so that nothing protects the users.",

@@ -20,7 +20,7 @@ from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.releases.manifest import Manifest
 from anonymizer.splu.generation import MIN_GAMMA, check_gamma
 from anonymizer.splu.query import Condition, parse
-from anonymizer.splu.reconstruction import NORMAL_95, Blur, Estimate, estimated, printed
+from anonymizer.splu.reconstruction import NORMAL_95, Blur, Estimate, estimate, estimate_as_printed
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from commons.errors import near
@@ -175,8 +175,8 @@ class SpluAnswers(Answers):
         shape = (2,) * (1 + len(blurs))
         observed = np.bincount(state, minlength=math.prod(shape)).reshape(shape).astype(np.float64)
         if self._as_printed:
-            return printed(observed, [self._gamma] * len(blurs))
-        return estimated(observed, blurs)
+            return estimate_as_printed(observed, [self._gamma] * len(blurs))
+        return estimate(observed, blurs)
 
     def _published(self, name: str) -> NDArray[np.float64]:
         if name not in self._counts:
@@ -185,7 +185,7 @@ class SpluAnswers(Answers):
         return self._counts[name]
 
 
-def published(table: Table, manifest: Manifest) -> tuple[SpluAnswers, Guarantee]:
+def open_published(table: Table, manifest: Manifest) -> tuple[SpluAnswers, Guarantee]:
     """What can be asked of a release, and what is promised of it.
 
     Args:

@@ -74,7 +74,7 @@ def check_eligible(codes: Codes, gamma: int, column: str) -> None:
         )
 
 
-def partitioned(values: Int, gamma: int, random: Randomness) -> Decoys:
+def partition(values: Int, gamma: int, random: Randomness) -> Decoys:
     """Put rows into groups of different values.
 
     Rows lie in buckets by value, and the buckets are dealt out over the groups, one row to each in turn, so
@@ -128,7 +128,7 @@ def _trade(groups: NDArray[np.uint64], random: Randomness) -> None:
     groups[first], groups[second] = both[:, :gamma], both[:, gamma:]
 
 
-def drawn(decoys: Decoys, random: Randomness) -> Int:
+def draw_from_groups(decoys: Decoys, random: Randomness) -> Int:
     """For each row another row of its group, or itself, uniformly and independently (with replacement).
 
     Returns:

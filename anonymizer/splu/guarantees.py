@@ -4,8 +4,8 @@ A value that f rows have is published f' times: gamma f rows have it among their
 with probability 1 / gamma, so that f' is binomial with the mean f and the variance f (1 - 1 / gamma).
 
 The paper's Theorem 3, Lemma 1 and Figure 4 divide that variance by the number of rows twice; `chebyshev` and
-`large_sum` have it once, and `printed` is what the paper prints, for comparison only. Lemma 2, Theorem 4 and
-Example 1 are right.
+`large_sum` have it once, and `bound_as_printed` is what the paper prints, for comparison only. Lemma 2,
+Theorem 4 and Example 1 are right.
 
 Reference: Fu et al., Small sum privacy and large sum utility in data publishing, 2014, section 4.
 """
@@ -89,7 +89,7 @@ def chebyshev(gamma: int, count: float, e: float) -> float:
     return min(1.0, (1 - 1 / gamma) / (e**2 * count))
 
 
-def printed(gamma: int, count: float, e: float) -> float:
+def bound_as_printed(gamma: int, count: float, e: float) -> float:
     """Theorem 3 as printed, 1 / (gamma e^2 f^2): no bound, since the variance is divided by n twice."""
     _check(gamma, e)
     return min(1.0, 1 / (gamma * (e * count) ** 2))

@@ -10,11 +10,11 @@ product of 2 x 2 matrices, one a column, each with the rows "not among" and "amo
 r is the probability that a row leaves the set, b that one enters it. For one value of count f in n rows
 r = 1 - 1 / gamma; there are gamma f rows with the value among their decoys, (gamma - 1) f of them among the
 n - f others, so that b = r f / (n - f). The paper's equations 6 to 9 have f / n for b, with which the count
-of a value in the whole table is not the published one that Theorem 2 has, but up to 1 / gamma less; `printed`
-is theirs, for comparison.
+of a value in the whole table is not the published one that Theorem 2 has, but up to 1 / gamma less;
+`estimate_as_printed` is theirs, for comparison.
 
 For a set of values, how often two values share a group is taken as u_s u_t, with u such that it fits all
-counts: what groups have after their trades, see `generation.partitioned`.
+counts: what groups have after their trades, see `generation.partition`.
 
 Reference: Fu et al., Small sum privacy and large sum utility in data publishing, 2014, sections 4 and 5.
 """
@@ -101,7 +101,7 @@ class Blur:
         )
 
 
-def estimated(observed: Float, blurs: Sequence[Blur]) -> Estimate:
+def estimate(observed: Float, blurs: Sequence[Blur]) -> Estimate:
     """The count of rows in the last state of all, with a 95 % interval.
 
     The interval follows from the covariance of the published counts given the original ones, carried over by
@@ -122,7 +122,7 @@ def estimated(observed: Float, blurs: Sequence[Blur]) -> Estimate:
     free = _inverted(observed[None], blurs)[0]
     counts, rounds, converged = free, 0, True
     if free.min() < 0:
-        counts, rounds, converged = iterated(
+        counts, rounds, converged = iterate(
             np.maximum(free, total * 1e-9), observed, lambda _: matrices, _TOLERANCE * total
         )
     spread = _Spread(np.maximum(counts, 0), _gradient(observed, blurs), blurs)
@@ -136,11 +136,11 @@ def estimated(observed: Float, blurs: Sequence[Blur]) -> Estimate:
     return Estimate(count, min(low, count), max(high, count), rounds, converged)
 
 
-def printed(observed: Float, gammas: Sequence[int], tolerance: float = 0.01) -> Estimate:
+def estimate_as_printed(observed: Float, gammas: Sequence[int], tolerance: float = 0.01) -> Estimate:
     """The paper's own iteration: equations 13 and 14, b = f / n, until no state changes by 1 %; no interval.
 
     Args:
-        observed: as in `estimated`.
+        observed: as in `estimate`.
         gammas: of the sensitive columns.
         tolerance: the largest relative change of a state in the last round.
     """
@@ -153,12 +153,12 @@ def printed(observed: Float, gammas: Sequence[int], tolerance: float = 0.01) -> 
             for share, gamma in zip(shares, gammas, strict=True)
         ]
 
-    found, rounds, converged = iterated(observed, observed, matrices, tolerance, relative=True)
+    found, rounds, converged = iterate(observed, observed, matrices, tolerance, relative=True)
     count = float(found[(-1,) * observed.ndim])
     return Estimate(count, count, count, rounds, converged)
 
 
-def iterated(
+def iterate(
     start: Float,
     observed: Float,
     matrices: Callable[[Float], Sequence[Float]],

@@ -60,7 +60,7 @@ class Fitted:
     factors: Mapping[Columns, Float] = field(repr=False)
 
 
-def fitted(
+def fit_model(
     sizes: Sequence[int],
     measured: Sequence[MeasuredMarginal],
     total: float,
@@ -75,9 +75,9 @@ def fitted(
         measured: marginals.
         total: the number of rows.
         steps: of mirror descent, at most; whole fifties are made.
-        start: to go on from; else as `scaled` begins.
+        start: to go on from; else as `scale_model` begins.
     """
-    begun = scaled(sizes, measured, total) if start is None else start
+    begun = scale_model(sizes, measured, total) if start is None else start
     with _library() as mbi:
         domain = _domain(mbi, sizes)
         given = [
@@ -104,10 +104,10 @@ def fitted(
         return _calibrated(mbi, sizes, factors)
 
 
-def scaled(
+def scale_model(
     sizes: Sequence[int], measured: Sequence[MeasuredMarginal], total: float, start: Fitted | None = None
 ) -> Fitted:
-    """A model near that of `fitted`, in a thousandth of the time.
+    """A model near that of `fit_model`, in a thousandth of the time.
 
     Without a start columns and pairs are put in as if they were a tree, of which that is the solution but
     for the noise. With one the model is scaled to the last marginal, a step of iterative proportional

@@ -69,7 +69,7 @@ class Merging:
         return found
 
 
-def merged(data: Coded, merging: Sequence[Merging]) -> Coded:
+def merge(data: Coded, merging: Sequence[Merging]) -> Coded:
     """A table in which groups stand for their cells."""
     codes = np.stack([one.groups[data.codes[:, place]] for place, one in enumerate(merging)], axis=1)
     return Coded(codes, tuple(one.size for one in merging), data.names)

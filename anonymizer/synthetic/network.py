@@ -45,11 +45,11 @@ class ConditionalChain:
     total: float
 
     def draw(self, rows: int, randomness: Randomness) -> Int:
-        """Draw rows of cells; as `drawn`."""
-        return drawn(self.network, rows, randomness)
+        """Draw rows of cells; as `draw_rows`."""
+        return draw_rows(self.network, rows, randomness)
 
 
-def drawn(network: Sequence[Conditional], rows: int, randomness: Randomness) -> Int:
+def draw_rows(network: Sequence[Conditional], rows: int, randomness: Randomness) -> Int:
     """Draw rows.
 
     Among rows that are alike in the parents the numbers that decide are spread evenly over (0, 1), so that

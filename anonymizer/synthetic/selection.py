@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from anonymizer.synthetic.budget import Budget, Noisy
 from anonymizer.synthetic.counting import Coded, near_counts, weighted_total
-from anonymizer.synthetic.inference import Fitted, MeasuredMarginal, fitted, scaled, tree_cells
+from anonymizer.synthetic.inference import Fitted, MeasuredMarginal, fit_model, scale_model, tree_cells
 from anonymizer.synthetic.junction import Columns
-from anonymizer.synthetic.merging import MergedChain, Merging, merged
+from anonymizer.synthetic.merging import MergedChain, Merging, merge
 from anonymizer.synthetic.network import Conditional, ConditionalChain
 
 Float = NDArray[np.float64]
@@ -60,7 +60,7 @@ def spanning_tree(data: Coded, budget: Budget, *, steps: int) -> ConditionalChai
     ones = _ones(data, budget, third)
     total = _total(ones)
     merging = [Merging.of(one) for one in ones]
-    small = merged(data, merging)
+    small = merge(data, merging)
     measured = _merged_ones(ones, merging)
     chances = [near_counts(one.values, total) for one in measured]
     scores: dict[Columns, float] = {
@@ -70,7 +70,7 @@ def spanning_tree(data: Coded, budget: Budget, *, steps: int) -> ConditionalChai
     for pair in _tree(scores, count, budget, third):
         noisy = budget.counts(small.counts(pair).ravel(), third / (count - 1))
         measured.append(_shaped(noisy, pair, small))
-    found = fitted(small.sizes, measured, total, steps=steps)
+    found = fit_model(small.sizes, measured, total, steps=steps)
     return MergedChain(ConditionalChain(found.tree.network, total), tuple(merging))
 
 
@@ -93,10 +93,10 @@ def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> MergedC
     ones = _ones(data, budget, _MEASURING * share * count)
     total = _total(ones)
     merging = [Merging.of(one) for one in ones]
-    small = merged(data, merging)
+    small = merge(data, merging)
     measured = _merged_ones(ones, merging)
     true = {columns: small.counts(columns).astype(np.float64) for columns in _workload(small)}
-    model = scaled(small.sizes, measured, total)
+    model = scale_model(small.sizes, measured, total)
     estimates = _estimates(model, true, total)
     last = False
     while not last:
@@ -115,12 +115,12 @@ def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> MergedC
         chosen = kept[budget.choice(np.array(scores), (1 - _MEASURING) * share, 1.0)]
         noisy = budget.counts(true[chosen].astype(np.int64).ravel(), _MEASURING * share)
         measured.append(_shaped(noisy, chosen, small))
-        model = scaled(small.sizes, measured, total, model)
+        model = scale_model(small.sizes, measured, total, model)
         before, estimates = estimates, _estimates(model, true, total)
         moved = np.abs(estimates[chosen] - before[chosen]).sum()
         if moved <= math.sqrt(2 / math.pi) * noisy.deviation * true[chosen].size:
             share *= 4
-    model = fitted(small.sizes, measured, total, steps=steps, start=model)
+    model = fit_model(small.sizes, measured, total, steps=steps, start=model)
     return MergedChain(ConditionalChain(model.tree.network, total), tuple(merging))
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from anonymizer.errors import FileError, TableError
-from anonymizer.tables.headers import named
+from anonymizer.tables.headers import name_columns
 from anonymizer.tables.parquet import plain, texts
 from commons.tabular.csvs import CsvFile
 from commons.tabular.dialect import PLAIN, Dialect
@@ -79,7 +79,7 @@ def _header(file: CsvFile) -> tuple[list[str], bool]:
     found = file.header()
     if found.blank:
         raise TableError(f"{file.path}: the first line is blank.", "Let it name the columns.")
-    return named(file.path, found.names, "line"), found.second is not None
+    return name_columns(file.path, found.names, "line"), found.second is not None
 
 
 class CsvParts:

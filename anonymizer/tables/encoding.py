@@ -38,7 +38,7 @@ class Codes:
         return labels[np.where(self.codes < 0, len(self.values), self.codes)]
 
 
-def coded(series: nw.Series[Any]) -> Codes:
+def encode(series: nw.Series[Any]) -> Codes:
     """The distinct values of a column without gaps, sorted, and the place of each cell's."""
     if series.dtype.is_numeric():
         return _numbers(series.to_numpy())

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from anonymizer.errors import FileError
-from anonymizer.tables.headers import named
+from anonymizer.tables.headers import name_columns
 from commons.tabular.excel import Spreadsheet
 
 
@@ -30,7 +30,7 @@ def read(path: Path) -> pl.DataFrame:
             f"{path} has {len(sheets)} sheets.", "Save the sheet that is meant in a file of its own."
         )
     header, rows = file.rows(sheets[0])
-    names, held = named(path, header, "row"), [row for _, row in rows]
+    names, held = name_columns(path, header, "row"), [row for _, row in rows]
     return pl.DataFrame([_column(name, [row[place] for row in held]) for place, name in enumerate(names)])
 
 

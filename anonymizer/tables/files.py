@@ -100,12 +100,12 @@ def write(
         FileError: it cannot be written.
         TableError: a column holds what a file of this kind cannot hold.
     """
-    with appended(path, dialect, notes) as append:
+    with append_to(path, dialect, notes) as append:
         append(content)
 
 
 @contextmanager
-def appended(
+def append_to(
     path: str | Path,
     dialect: Dialect = _PLAIN,
     notes: Mapping[str, str] | None = None,

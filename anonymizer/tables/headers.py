@@ -12,7 +12,7 @@ UNNAMED: Final = "column-"
 """What the one column without a name is called, before its place."""
 
 
-def named(path: Path, cells: Sequence[str], line: str) -> list[str]:
+def name_columns(path: Path, cells: Sequence[str], line: str) -> list[str]:
     """The names of the columns; one without a name, as that of row numbers often is, is called `column-1`.
 
     Args:

@@ -51,7 +51,7 @@ def has_categories(series: nw.Series[Any], declared: Column) -> bool:
     return bool((numbers == np.round(numbers)).all())
 
 
-def ordered(found: Codes, order: tuple[str, ...], column: str) -> Codes:
+def order_codes(found: Codes, order: tuple[str, ...], column: str) -> Codes:
     """A column of texts with its values in an order.
 
     Raises:

@@ -15,5 +15,5 @@ def write_private(content: Any, path: str | Path) -> None:
         FileError: it cannot be written; no part of it was.
         TableError: a column holds what a file of this kind cannot hold.
     """
-    with files.appended(path, private=True) as append:
+    with files.append_to(path, private=True) as append:
         append(content)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal, Self
 
-from anonymizer.errors import gathered
+from anonymizer.errors import list_names
 from anonymizer.schema.columns import Schema
 
 Rows = Literal["own", "all"]
@@ -108,7 +108,7 @@ class Dependence:
         said = []
         for rows, noisy, columns in _by_kind(self.sources):
             others = [_NAMES.get(one, one) for one in columns if one != name]
-            by = f", by {gathered(others)}" if others else ""
+            by = f", by {list_names(others)}" if others else ""
             said.append(f"{'all rows' if rows == 'all' else 'own row'}{by}{', noise' * noisy}")
         return "; ".join(said) or "no cell"
 

@@ -18,8 +18,8 @@ from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import GAP, GapHierarchy, Hierarchy, text_of
 from anonymizer.schema.columns import Schema
 from anonymizer.tables.dialect import Kind, numbers_of
-from anonymizer.tables.encoding import Codes, coded
-from anonymizer.tables.order import has_categories, has_order, order_of, ordered
+from anonymizer.tables.encoding import Codes, encode
+from anonymizer.tables.order import has_categories, has_order, order_codes, order_of
 from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.roles import Roles
@@ -232,10 +232,10 @@ class Table:
 
     def _codes(self, column: str) -> Codes:
         missing = self.missing(column)
-        found = coded(self.series(column).filter(~missing) if missing.any() else self.series(column))
+        found = encode(self.series(column).filter(~missing) if missing.any() else self.series(column))
         order = order_of(self.series(column), self.schema.of(column))
         if order is not None and not self.is_numeric(column):
-            found = ordered(found, order, column)
+            found = order_codes(found, order, column)
         if not missing.any():
             return found
         codes = np.full(len(self), -1, dtype=np.int64)
@@ -422,7 +422,7 @@ class Table:
 
 def _texts(cells: nw.Series[Any]) -> nw.Series[Any]:
     """Numbers as the texts that categories are declared by: 1 for 1 and 1.0."""
-    found = coded(cells.drop_nulls())
+    found = encode(cells.drop_nulls())
     texts = {value: text_of(value) for value in found.values.tolist()}
     listed = [None if cell is None or cell != cell else texts[cell] for cell in cells.to_list()]  # noqa: PLR0124
     return nw.new_series(cells.name, listed, nw.String, backend=cells.implementation)

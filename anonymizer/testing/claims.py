@@ -9,13 +9,13 @@ import numpy as np
 
 from anonymizer.errors import AnonymizerError, ConformanceError
 from anonymizer.methods.contract.method import Method
-from anonymizer.pipelines.parameters import fits, said
+from anonymizer.pipelines.parameters import describe_type, fits
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.manifest import Manifest
 from anonymizer.risk.candidates import exactly
 from anonymizer.risk.simulator import simulate_attack
 from anonymizer.tables.table import Table
-from anonymizer.testing.demands import Make, demand, is_synthetic, refused, released
+from anonymizer.testing.demands import Make, demand, expect_refusal, is_synthetic, release_frame
 from anonymizer.testing.people import ROLES, everyone, people
 
 
@@ -46,7 +46,11 @@ def parameters_can_be_written(make: Make) -> None:
     hints = get_type_hints(type(method).__init__)
     for key, value in method.get_params(deep=False).items():
         demand(key in hints, f"Parameter {key!r} has no type hint.", "Write one in the constructor.")
-        demand(bool(said(hints[key])), f"The type of parameter {key!r} cannot be said.", "Use plain types.")
+        demand(
+            bool(describe_type(hints[key])),
+            f"The type of parameter {key!r} cannot be said.",
+            "Use plain types.",
+        )
         demand(
             fits(value, hints[key]), f"Parameter {key!r} does not fit its type hint.", "Correct one of them."
         )
@@ -139,7 +143,7 @@ def _rows_of_nobody(method: Method, original: Table) -> None:
     )
     in_pipeline = Pipeline(steps=[("one", method)]).release(original)
     demand(in_pipeline.origin is None, "In a pipeline its rows are those of somebody.", "Make a new table.")
-    refused(
+    expect_refusal(
         lambda: simulate_attack(original, method.fit_transform_table(original), method),
         "",
         "The attack simulator takes rows of nobody for those of the original.",
@@ -176,7 +180,7 @@ def simulator_reaches_the_release(make: Make) -> None:
     if simulate is None or is_synthetic(make, people()):
         return
     frame = people()
-    out = released(method, frame)
+    out = release_frame(method, frame)
     for column in ROLES.quasi_identifiers:
         table = Table.of(frame)
         codes, cells = table.codes(column), Table.of(out).codes(column)

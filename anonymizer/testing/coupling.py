@@ -112,7 +112,7 @@ def _exact(means: NDArray[Any], changes: NDArray[Any], *rest: Any) -> tuple[NDAr
 
 
 def _commonest(counts: NDArray[Any], epsilon: float) -> NDArray[Any]:
-    """In place of `anonymizer.dp.centroids.chosen`."""
+    """In place of `anonymizer.dp.centroids.choose_categories`."""
     del epsilon
     return np.asarray(counts.argmax(axis=1))
 
@@ -120,7 +120,7 @@ def _commonest(counts: NDArray[Any], epsilon: float) -> NDArray[Any]:
 _QUIET: Final[Mapping[str, Any]] = {
     "dp_noise.mechanism": _still,
     "microaggregation.noisy": _exact,
-    "microaggregation.chosen": _commonest,
+    "microaggregation.choose_categories": _commonest,
 }
 
 

@@ -19,12 +19,12 @@ def demand(holds: bool, what: str, hint: str) -> None:
         raise ConformanceError(what, hint)
 
 
-def released(method: Method, frame: Any, *, keep_index: bool = True) -> Any:
+def release_frame(method: Method, frame: Any, *, keep_index: bool = True) -> Any:
     """What a method releases of a frame of `people`."""
     return method.fit_transform(frame, **DECLARED, keep_index=keep_index)
 
 
-def attempted(call: Callable[[], Any]) -> tuple[int, str]:
+def attempt(call: Callable[[], Any]) -> tuple[int, str]:
     """The rows of a release, or 0 and the words of a refusal that says how to fix it."""
     try:
         return len(call()), ""
@@ -32,7 +32,7 @@ def attempted(call: Callable[[], Any]) -> tuple[int, str]:
         return 0, str(error) if error.hint else ""
 
 
-def refused(call: Callable[[], Any], word: str, what: str, hint: str) -> None:
+def expect_refusal(call: Callable[[], Any], word: str, what: str, hint: str) -> None:
     """Ask for a refusal: an `AnonymizerError` that says a word."""
     try:
         call()
@@ -45,5 +45,5 @@ def refused(call: Callable[[], Any], word: str, what: str, hint: str) -> None:
 def is_synthetic(make: Make, frame: Any) -> bool:
     """Whether the rows that a method releases are those of nobody."""
     method = make()
-    released(method, frame)
+    release_frame(method, frame)
     return method.origin_ is None

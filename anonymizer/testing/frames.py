@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from anonymizer.errors import ConformanceError
-from anonymizer.testing.demands import Make, attempted, demand, is_synthetic, refused, released
+from anonymizer.testing.demands import Make, attempt, demand, expect_refusal, is_synthetic, release_frame
 from anonymizer.testing.people import CITIES, people, table_of
 
 
@@ -26,7 +26,7 @@ def _both(frame: pd.DataFrame) -> Iterator[tuple[str, Any, Any]]:
 def input_is_left_alone(make: Make) -> None:
     """The release is a frame of the library that was given, and the original is as it was."""
     for library, frame, before in _both(people()):
-        out = released(make(), frame)
+        out = release_frame(make(), frame)
         demand(type(out) is type(frame), f"A {library} frame became a {type(out).__name__}.", "Use `Table`.")
         same = frame.equals(before)
         demand(bool(same), f"The original {library} frame was changed.", "Make new columns: `replaced`.")
@@ -38,7 +38,7 @@ def rows_columns_and_types_stay(make: Make) -> None:
         return
     for library, frame, _ in _both(people()):
         method = make()
-        out = released(method, frame)
+        out = release_frame(method, frame)
         there = [name for name in out.columns if name in frame.columns]
         demand(
             there == [name for name in frame.columns if name in out.columns],
@@ -76,7 +76,7 @@ def synthetic_columns_have_declared_types(make: Make) -> None:
     if not is_synthetic(make, people()):
         return
     for library, frame, _ in _both(people()):
-        out = released(make(), frame)
+        out = release_frame(make(), frame)
         for name in ("age", "city"):
             if name in out.columns:
                 demand(
@@ -95,14 +95,14 @@ def index_is_not_released_by_accident(make: Make) -> None:
     for indexed in (frame.set_index(names), frame[frame["age"] > 20], frame.set_index("age", drop=False)):
         say = "A frame with an index of its own is released, or refused without saying so."
         hint = "Do not override `fit_transform` and `release`."
-        refused(partial(released, make(), indexed, keep_index=False), "index", say, hint)
-        refused(partial(make().release, table_of(indexed)), "index", say, hint)
+        expect_refusal(partial(release_frame, make(), indexed, keep_index=False), "index", say, hint)
+        expect_refusal(partial(make().release, table_of(indexed)), "index", say, hint)
 
 
 def clones_have_learned_nothing(make: Make) -> None:
     """A clone has the same parameters, and has to be fitted before it transforms."""
     method = make()
-    released(method, people())
+    release_frame(method, people())
     copy = clone(method)
     demand(
         copy.get_params() == method.get_params(),
@@ -122,15 +122,15 @@ def same_seed_makes_the_same_release(make: Make) -> None:
     """A method with a `random_state` makes the same release twice from one seed."""
     if "random_state" not in make().get_params():
         return
-    first, second = (released(make().set_params(random_state=5), people()) for _ in range(2))
+    first, second = (release_frame(make().set_params(random_state=5), people()) for _ in range(2))
     demand(first.equals(second), "One seed makes two releases.", "Draw from `Randomness(self.random_state)`.")
 
 
 def empty_tables_are_refused(make: Make) -> None:
     """A table without rows is an error that says so."""
     for library, frame, _ in _both(people(1)):
-        refused(
-            partial(released, make(), frame.head(0)),
+        expect_refusal(
+            partial(release_frame, make(), frame.head(0)),
             "no rows",
             f"An empty {library} table is not refused, or not in these words.",
             "Do not override `fit_table`.",
@@ -147,7 +147,7 @@ def few_rows_are_released_or_refused(make: Make) -> None:
     nobody = is_synthetic(make, people())
     for rows in (1, 2):
         limit = count_limit(rows, nobody=nobody)
-        count, words = attempted(partial(released, make(), people(rows)))
+        count, words = attempt(partial(release_frame, make(), people(rows)))
         demand(
             1 <= count <= limit or bool(words),
             f"A table of {rows} is neither released nor refused with a hint.",
@@ -159,7 +159,7 @@ def constant_columns_are_released(make: Make) -> None:
     """Columns in which all cells are alike are no reason to fail."""
     frame = people()
     frame["age"], frame["city"] = 33, CITIES[0]
-    count = len(released(make(), frame))
+    count = len(release_frame(make(), frame))
     limit = count_limit(len(frame), nobody=is_synthetic(make, people()))
     demand(1 <= count <= limit, f"Of constant columns {count} rows are released.", "Release them.")
 
@@ -167,7 +167,7 @@ def constant_columns_are_released(make: Make) -> None:
 def missing_cells_are_handled_or_named(make: Make) -> None:
     """A missing cell of a quasi-identifier is released, or refused with the name of the column."""
     for library, frame, _ in _both(people().assign(city=lambda one: one["city"].where(one.index != 1003))):
-        count, words = attempted(partial(released, make(), frame))
+        count, words = attempt(partial(release_frame, make(), frame))
         demand(
             bool(count) or "'city'" in words,
             f"A missing cell in {library} is neither handled nor refused with the name of its column.",
@@ -180,8 +180,8 @@ def unseen_values_are_handled_or_named(make: Make) -> None:
     frame = people(3)
     frame["city"] = ["Atlantis", CITIES[0], CITIES[0]]
     method = make()
-    released(method, people())
-    count, words = attempted(lambda: method.transform(frame, keep_index=True))
+    release_frame(method, people())
+    count, words = attempt(lambda: method.transform(frame, keep_index=True))
     demand(
         bool(count or words),
         "A value that was not seen before ends in something else than a refusal with a hint.",
@@ -194,8 +194,8 @@ def missing_columns_are_named(make: Make) -> None:
     looks_at = make().columns_of(table_of(people()))
     if looks_at:
         column = looks_at[0]
-        refused(
-            lambda: released(make(), people().drop(columns=column)),
+        expect_refusal(
+            lambda: release_frame(make(), people().drop(columns=column)),
             f"'{column}'",
             "A table that lacks a column of the method is not refused with its name.",
             "Name the columns in `columns_of`; `fit_table` looks whether they are there.",

@@ -52,7 +52,7 @@ def lost_by_limits(example: str) -> str:
     )
 
 
-def halved(number: str) -> str:
+def halve(number: str) -> str:
     """Half of a number of the form `[+-]digits[.digits]`, exactly, in the same form."""
     sign = number[:1] if number[:1] in ("+", "-") else ""
     whole, _, rest = number.removeprefix(sign).partition(".")

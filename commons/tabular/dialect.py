@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Annotated, Any, Final
 
 from commons.settings.marks import Inline
-from commons.tabular.cells import BELOW_LIMIT, halved, limit_in
+from commons.tabular.cells import BELOW_LIMIT, halve, limit_in
 from commons.tabular.encodings import is_encoding
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -91,7 +91,7 @@ class Writing:
         if limit is None or self._number.fullmatch(limit) is None:
             return None
         plain = self._pointed(limit)
-        return halved(plain) if self.below_limit == "half" else plain
+        return halve(plain) if self.below_limit == "half" else plain
 
     def plain_numbers(self, texts: Sequence[str]) -> list[str] | None:
         """Many numbers at once, None if one of them is not written like this."""

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from commons.logs.lines import Line
 from parties.errors import StorageError
-from parties.texts import visible
+from parties.texts import escape_unprintable
 
-BEGUN: Final = "begun"
+LOG_CREATED: Final = "begun"
 STARTED: Final = "daemon-started"
 STOPPED: Final = "daemon-stopped"
 RELOADED: Final = "reloaded"
@@ -26,7 +26,20 @@ FILLED: Final = "filled"
 GAP: Final = "gap"
 
 EVENTS: Final = (
-    *(BEGUN, STARTED, STOPPED, RELOADED, PROPOSED, STATE, DECIDED, REFUSED, FORGOTTEN, TORN, FILLED, GAP),
+    *(
+        LOG_CREATED,
+        STARTED,
+        STOPPED,
+        RELOADED,
+        PROPOSED,
+        STATE,
+        DECIDED,
+        REFUSED,
+        FORGOTTEN,
+        TORN,
+        FILLED,
+        GAP,
+    ),
 )
 
 ENTRIES: Final = "entries"
@@ -107,7 +120,7 @@ def parse_line(data: bytes) -> AuditLine:
     return line
 
 
-def bounded(about: Mapping[str, str | int]) -> dict[str, str | int]:
+def bound_texts(about: Mapping[str, str | int]) -> dict[str, str | int]:
     """What may be written of an event: texts of others made visible and cut off, and nothing empty.
 
     Raises:
@@ -116,7 +129,7 @@ def bounded(about: Mapping[str, str | int]) -> dict[str, str | int]:
     if _HEAD & about.keys():
         raise ValueError("a name that every line has")
     return {
-        name: _cut(visible(value)[:MAX_TEXT]) if isinstance(value, str) else value
+        name: _cut(escape_unprintable(value)[:MAX_TEXT]) if isinstance(value, str) else value
         for name, value in about.items()
         if value != ""
     }

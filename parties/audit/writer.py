@@ -11,7 +11,7 @@ from typing import Final
 
 from commons.logs.lines import Link
 from parties.audit.files import FILE_BYTES, FOLDER, files, log_file, name_of, unusable
-from parties.audit.lines import MAX_LINE, REFUSED, TORN, AuditLine, bounded
+from parties.audit.lines import MAX_LINE, REFUSED, TORN, AuditLine, bound_texts
 from parties.pki.files import PRIVATE_FOLDER
 
 REFUSALS_AN_HOUR: Final = 60
@@ -104,7 +104,7 @@ class Audit:
             self.write(REFUSED, **about)
 
     def _line(self, event: str, about: Mapping[str, str | int], number: int, previous: str) -> AuditLine:
-        line = AuditLine(number, previous, self._now(), event, bounded(about)).sealed()
+        line = AuditLine(number, previous, self._now(), event, bound_texts(about)).sealed()
         if len(line.line()) > MAX_LINE:
             raise ValueError("more fields than a line can have")
         return line

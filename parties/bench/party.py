@@ -45,7 +45,7 @@ from smc.ciphers.phe_format import read_private_key
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
 from smc.oblivious.pool import Pool
-from smc.pieces import asked
+from smc.pieces import asking
 from smc.planning.run import Prepared, prepare
 from smc.protocols.session import Session
 from smc.values import Value
@@ -179,7 +179,7 @@ class Bench:
             frames, traffic = self._frame_bytes(), session.channel.traffic
             stretches = self._stretches()
             start, worked = time.perf_counter(), time.process_time()
-            with asked(stretches.ask):
+            with asking(stretches.ask):
                 result = self._program.run(session)
                 stretches.ask()
             seconds, worked = time.perf_counter() - start, time.process_time() - worked

@@ -13,7 +13,7 @@ from typing import Any
 
 from commons.settings.toml import parse
 from commons.tabular.dialect import Dialect, Writing
-from parties.catalog.confirming import confirmed
+from parties.catalog.confirming import confirm
 from parties.catalog.csvs import guess_dialect
 from parties.catalog.databases import query_of, tables_of
 from parties.catalog.declaration import Catalog, DatasetDeclaration, catalog_of
@@ -104,14 +104,14 @@ class Addition:
         return f"{self.before.rstrip()}\n\n{self.entry}" if self.before.strip() else self.entry
 
     def completed(self, given: Mapping[str, str], columns: Sequence[str]) -> Addition:
-        """The same with bounds and labels that a person stands for, as in `confirming.confirmed`.
+        """The same with bounds and labels that a person stands for, as in `confirming.confirm`.
 
         Raises:
             ConfigError: a column is not there, or what is given does not fit its type.
         """
         if not given and not columns:
             return self
-        return replace(self, entry=confirmed(self.entry, self.name, given, columns))
+        return replace(self, entry=confirm(self.entry, self.name, given, columns))
 
     def write(self) -> None:
         """Put the entry behind those of the catalog.
@@ -140,7 +140,7 @@ class _Source:
     called: str
 
 
-def drafted(path: Path, asked: Asked) -> Addition:
+def draft_addition(path: Path, asked: Asked) -> Addition:
     """Look at all rows of a source, and draft an entry for it.
 
     Args:
@@ -170,7 +170,7 @@ def stand_for(path: Path, name: str, given: Mapping[str, str], columns: Sequence
     Args:
         path: the catalog.
         name: of the data set.
-        given: bounds and labels by column, as in `confirming.confirmed`.
+        given: bounds and labels by column, as in `confirming.confirm`.
         columns: whose bounds and labels are confirmed as they stand.
 
     Returns:
@@ -179,7 +179,7 @@ def stand_for(path: Path, name: str, given: Mapping[str, str], columns: Sequence
     Raises:
         ConfigError: the data set or a column is not there, or what is given does not fit.
     """
-    whole = confirmed(_text(path), name, given, columns)
+    whole = confirm(_text(path), name, given, columns)
     declared = catalog_of(parse(whole, path.name, ConfigError), path).dataset(name)
     write_atomically(path, whole.encode(), path.stat().st_mode & 0o777)
     return declared

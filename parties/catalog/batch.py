@@ -70,6 +70,6 @@ def positions(place: str, header: Sequence[str], columns: Sequence[str]) -> list
     return [there[column] for column in columns]
 
 
-def picked(rows: Sequence[Sequence[Any]], where: Sequence[int]) -> list[list[Any]]:
+def pick(rows: Sequence[Sequence[Any]], where: Sequence[int]) -> list[list[Any]]:
     """The cells of the columns at these positions, by columns."""
     return [list(map(itemgetter(position), rows)) for position in where]

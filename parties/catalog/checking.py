@@ -30,7 +30,7 @@ class Checked:
     faults: Sequence[Fault] = ()
 
 
-def checked(dataset: DatasetDeclaration) -> Checked:
+def check_dataset(dataset: DatasetDeclaration) -> Checked:
     """Read a data set whole."""
     try:
         return Checked(count_document(load(dataset, dataset.columns)))
@@ -51,6 +51,6 @@ def below_limits(dataset: DatasetDeclaration) -> dict[str, str]:
     return found
 
 
-def unconfirmed(dataset: DatasetDeclaration) -> list[str]:
+def unconfirmed_columns(dataset: DatasetDeclaration) -> list[str]:
     """The columns that jobs cannot use yet, since nobody stands for their bounds or labels."""
     return [column.name for column in dataset.columns.values() if not column.is_confirmed]

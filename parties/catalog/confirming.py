@@ -30,7 +30,7 @@ def proposal(column: ColumnDeclaration) -> str:
     return ":".join(number(held, schema.scale) for held in bounds)
 
 
-def confirmed(text: str, name: str, given: Mapping[str, str], columns: Sequence[str]) -> str:
+def confirm(text: str, name: str, given: Mapping[str, str], columns: Sequence[str]) -> str:
     """A catalog in which a person stands for bounds and labels of a data set.
 
     Args:

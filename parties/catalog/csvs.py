@@ -11,7 +11,7 @@ from typing import Final
 
 from commons.tabular.csvs import CELL, CsvFile, Rows
 from commons.tabular.dialect import Dialect
-from parties.catalog.batch import ROWS, Batch, Place, VisibleCells, picked, positions
+from parties.catalog.batch import ROWS, Batch, Place, VisibleCells, pick, positions
 from parties.catalog.blocks import PlainBlocks
 from parties.errors import DataError
 
@@ -50,7 +50,7 @@ def read(path: Path, dialect: Dialect, columns: Sequence[str], entry: str) -> It
         if not plain.lines:
             next((row for row in reader if any(map(str.strip, row))), None)  # the names of the columns
         for number, lines, gathered in _gathered(_checked(reader, path.name, width, first), first):
-            yield Batch(Place(number, lines), len(gathered), picked(gathered, where))
+            yield Batch(Place(number, lines), len(gathered), pick(gathered, where))
 
 
 def header_of(path: Path, dialect: Dialect, entry: str) -> list[str]:

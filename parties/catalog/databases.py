@@ -15,7 +15,7 @@ import numpy as np
 
 from commons.errors import near
 from parties.catalog import mariadb, postgres
-from parties.catalog.batch import ROWS, Batch, Place, picked, positions
+from parties.catalog.batch import ROWS, Batch, Place, pick, positions
 from parties.errors import ConfigError, DataError
 
 DRIVERS: Final = ("sqlite3", "duckdb", "psycopg", "pymysql", "pyodbc", "oracledb")
@@ -142,7 +142,7 @@ def read(asked: Query, columns: Sequence[str]) -> Iterator[Batch]:
             changed = {at: _single for at, entry in enumerate(opened.description) if str(entry[1]) == "FLOAT"}
         first = 1
         while rows := opened.fetchmany(ROWS):
-            cells = picked(rows, where)
+            cells = pick(rows, where)
             for place, at in enumerate(where):
                 if at in changed:
                     cells[place] = list(map(changed[at], cells[place]))

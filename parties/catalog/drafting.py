@@ -20,7 +20,7 @@ from commons.tabular.dialect import Writing
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import DatasetDeclaration
 from parties.catalog.missing import missing_cells
-from parties.catalog.sniffing import Look, is_code, look
+from parties.catalog.sniffing import Inference, infer, is_code
 from parties.catalog.sources import batches, header
 from parties.catalog.survey import Range, survey
 from parties.errors import DataError
@@ -112,7 +112,9 @@ def draft(
             looks[fault.column] = _looked(fault.column, counts[fault.column], found.dataset, types)
     else:
         for fault in faults:
-            looks[fault.column] = Look(looks[fault.column].column, reason=f"one of its cells {fault.what}")
+            looks[fault.column] = Inference(
+                looks[fault.column].column, reason=f"one of its cells {fault.what}"
+            )
     found.rows = seen.rows
     for name, one in looks.items():
         if one.reason:
@@ -142,14 +144,14 @@ def _declarable(found: Draft, there: Sequence[str], without: Sequence[str]) -> l
 
 def _looked(
     name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, types: Mapping[str, str]
-) -> Look:
+) -> Inference:
     writing = dataset.dialect.writing
     if writing == Writing() and dataset.dialect.separator == ";":
         writing = Writing(",")  # who separates cells by semicolons needs the comma
-    return look(name, cells, likely=writing, wanted=types.get(name, ""))
+    return infer(name, cells, likely=writing, wanted=types.get(name, ""))
 
 
-def _proposed(one: Look, held: Range) -> ColumnDraft:
+def _proposed(one: Inference, held: Range) -> ColumnDraft:
     """The column with round bounds around what it holds."""
     column, schema = one.column, one.column.schema
     if column.type == "text":

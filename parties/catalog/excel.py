@@ -8,7 +8,7 @@ from pathlib import Path
 
 from commons.errors import near
 from commons.tabular.excel import Spreadsheet
-from parties.catalog.batch import ROWS, Batch, Place, picked, positions
+from parties.catalog.batch import ROWS, Batch, Place, pick, positions
 from parties.errors import ConfigError, DataError
 
 
@@ -30,7 +30,7 @@ def read(path: Path, sheet: str, columns: Sequence[str], entry: str) -> Iterator
     number = 1
     while held := list(islice(rows, ROWS)):
         lines = [line for line, _ in held]
-        yield Batch(Place(number, lines), len(held), picked([row for _, row in held], where))
+        yield Batch(Place(number, lines), len(held), pick([row for _, row in held], where))
         number += len(held)
 
 

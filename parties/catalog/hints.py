@@ -74,7 +74,7 @@ def _number(column: ColumnDeclaration, cell: Any, text: str) -> str:
         ways = writings([text])
         if not ways:
             return ""
-        said = [written(way, column.writing) for way in ways[:2]]
+        said = [describe_writing(way, column.writing) for way in ways[:2]]
         return f"Write {' or '.join(said)}" + (", whichever is meant," if len(said) > 1 else "")
     digits = len(plain.partition(".")[2].rstrip("0"))
     if column.type == "integer" and "." in plain:
@@ -105,7 +105,7 @@ def _label(column: ColumnDeclaration, text: str) -> str:
     return "Add the label to values"
 
 
-def written(way: Writing, beside: Writing = _PLAIN) -> str:
+def describe_writing(way: Writing, beside: Writing = _PLAIN) -> str:
     """The entries of the catalog that say how numbers are written, where they differ from others."""
     pairs = (("decimal", way.decimal, beside.decimal), ("thousands", way.thousands, beside.thousands))
     return " and ".join(f'{key} = "{value}"' for key, value, other in pairs if value != other)

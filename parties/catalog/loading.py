@@ -212,7 +212,7 @@ class _Reading:
         """Which rows are about the same person, as `Loaded.persons`; of none more than are declared."""
         if not self._dataset.person:
             return None
-        found = persons.numbered(self._people)
+        found = persons.number_labels(self._people)
         most = self._dataset.maximum_rows_per_person
         if most is not None and len(found) and int(np.bincount(found).max()) > most:
             raise DataError(

@@ -27,7 +27,7 @@ from commons.tabular.dialect import Writing
 from parties.catalog.batch import VisibleCells
 from parties.catalog.cells import plain_text
 from parties.catalog.columns import ColumnDeclaration
-from smc.pieces import ROWS, cut, each
+from smc.pieces import ROWS, chunks, each
 
 IDENTITY_BYTES: Final = 16
 
@@ -139,7 +139,7 @@ class Distinct:
         return self._rows.setdefault(label, row)
 
 
-def numbered(people: Sequence[Hashable]) -> NDArray[np.int64]:
+def number_labels(people: Sequence[Hashable]) -> NDArray[np.int64]:
     """Numbers from 0 for labels, in the order in which they first come; shape (rows,)."""
     numbers = {person: number for number, person in enumerate(dict.fromkeys(people))}
     return np.fromiter(map(numbers.__getitem__, people), np.int64, len(people))
@@ -177,7 +177,7 @@ def _hashes(labels: Sequence[Hashable], secret: bytes, before: Sequence[int] = (
     """Keyed hashes of labels, with how often each came before where that is given."""
     begin = blake2b(key=secret, digest_size=IDENTITY_BYTES, person=_LABEL).copy
     digests = []
-    for part in cut(len(labels), ROWS):
+    for part in chunks(len(labels), ROWS):
         for label, count in zip(labels[part], before[part] or repeat(0), strict=False):
             own = begin()
             for text in label if isinstance(label, tuple) else (label,):

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from commons.tabular.dialect import Dialect, Writing
-from parties.catalog.adding import Addition, Asked, drafted
-from parties.catalog.checking import Checked, checked
+from parties.catalog.adding import Addition, Asked, draft_addition
+from parties.catalog.checking import Checked, check_dataset
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import DatasetDeclaration
 from parties.catalog.drafting import ColumnDraft, Draft
@@ -23,7 +23,7 @@ from parties.catalog.stamps import stamp_of
 from parties.catalog.survey import Fault
 from parties.errors import ConfigError, DataError, StorageError
 from parties.workers.pipe import Pipe
-from parties.workers.process import bound, end_with_parent, taken
+from parties.workers.process import end_with_parent, limit_resources, memory_used
 from parties.workers.values import Values
 from smc.analyses.studies.columns import Column, Schema
 from smc.errors import DuettoError, UsageError
@@ -51,8 +51,8 @@ def _one(function: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
 CALLS: Final[Mapping[str, Callable[..., Iterator[Any]]]] = {
     "load": _one(load),
     "load_pieces": load_pieces,
-    "checked": _one(checked),
-    "drafted": _one(drafted),
+    "checked": _one(check_dataset),
+    "drafted": _one(draft_addition),
     "stamp": _one(stamp_of),
 }
 """What can be asked for."""
@@ -64,7 +64,7 @@ def work(pipe: Pipe) -> None:
         words, data = pipe.get()
         name, memory, seconds, place, given = VALUES.value(words, data)
         try:
-            bound(memory, seconds + _SPARE_SECONDS)
+            limit_resources(memory, seconds + _SPARE_SECONDS)
             for value in CALLS[name](*given):
                 _put(pipe, value)
                 del value
@@ -76,8 +76,8 @@ def work(pipe: Pipe) -> None:
             raise
         except BaseException as error:  # panics of foreign code are no exceptions
             _put(pipe, _failed(place, error))
-        bound(memory, 0)
-        pipe.put({"end": taken()})
+        limit_resources(memory, 0)
+        pipe.put({"end": memory_used()})
 
 
 def _put(pipe: Pipe, value: Any) -> None:

@@ -23,7 +23,7 @@ from parties.config import Limits
 from parties.errors import DataError, StorageError
 from parties.workers.process import Worker
 from smc.errors import DuettoError
-from smc.pieces import ask
+from smc.pieces import check_cancelled
 
 _MODULE: Final = "parties.catalog.reader"
 _AT_ONCE: Final = 8
@@ -108,14 +108,14 @@ class Reader:
         return self._all(dataset.place, "load_pieces", dataset, [*columns], [*keeping])
 
     def checked(self, dataset: DatasetDeclaration) -> Checked:
-        """Read a data set whole, as `parties.catalog.checking.checked` does, whose errors are part of it."""
+        """Read a data set whole, with the errors of `parties.catalog.checking.check_dataset`."""
         try:
             return cast(Checked, self._only(dataset.place, "checked", dataset))
         except DataError as error:
             return Checked(None, error)
 
     def drafted(self, path: Path, asked: Asked) -> Addition:
-        """Draft an entry for a source, as `parties.catalog.adding.drafted` does; see `load`."""
+        """Draft an entry for a source, as `parties.catalog.adding.draft_addition` does; see `load`."""
         place = Path(asked.source).name if asked.source and "://" not in asked.source else "The database"
         return cast(Addition, self._only(place, "drafted", path, asked))
 
@@ -131,9 +131,9 @@ class Reader:
             return found
 
     def _all(self, place: str, call: str, *given: Any) -> Generator[Any, None, None]:
-        ask()
+        check_cancelled()
         while not _WORKERS.places.acquire(timeout=_ASK_SECONDS):
-            ask()
+            check_cancelled()
         try:
             worker = _WORKERS.take()
         except OSError as problem:
@@ -159,7 +159,7 @@ class Reader:
                     raise value
                 yield value
                 del value
-                ask()
+                check_cancelled()
         except (EOFError, OSError):
             raise self._ended(place, worker) from None
         finally:
@@ -173,7 +173,7 @@ class Reader:
         until = time.monotonic() + self._seconds
 
         def question() -> None:
-            ask()
+            check_cancelled()
             if time.monotonic() > until:
                 raise self._too_slow(place)
 

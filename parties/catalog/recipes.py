@@ -17,7 +17,7 @@ from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_k
 from parties.catalog.reading import Reader
 from parties.config import Config, Limits
 from parties.errors import DataError, StorageError
-from smc.analyses.matching.suggestion.roles import guessed
+from smc.analyses.matching.suggestion.roles import guess_roles
 from smc.analyses.matching.suggestion.suggest import Assumed, Quality, Say, Suggestion, suggest
 from smc.analyses.records.normalization import KINDS
 from smc.errors import UsageError
@@ -69,7 +69,7 @@ def recipe(
             )
     names = [name for name, column in dataset.columns.items() if column.schema.kind in KINDS]
     try:
-        columns = guessed(names, roles)
+        columns = guess_roles(names, roles)
     except UsageError as error:
         if not left_out:
             raise

@@ -41,7 +41,7 @@ _TOO_LONG: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Inference:
     """How a column would be declared.
 
     Attributes:
@@ -67,7 +67,7 @@ def is_personal(name: str) -> bool:
     return direct(name) is not None or is_called(name, *_PERSONAL)
 
 
-def look(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wanted: str = "") -> Look:
+def infer(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wanted: str = "") -> Inference:
     """How a column of these cells would be declared.
 
     Args:
@@ -85,7 +85,7 @@ def look(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wante
     missing = "drop" if sum(held.values()) < sum(cells.values()) or tokens else "error"
     text = ColumnDeclaration(name, "text", Schema("text"), missing, Writing(missing_tokens=tokens))
     if not there:
-        return Look(text, reason="no cell holds anything")
+        return Inference(text, reason="no cell holds anything")
     if (found := _native(text, there)) is not None:
         return found
     texts = [_text(cell) for cell in there]
@@ -101,30 +101,34 @@ def look(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wante
         if all(map(has_short_year, texts))
         else ""
     )
-    long = Look(replace(text, maximum_length=max(200, 2 * max(map(len, texts)))), note=short)
+    long = Inference(replace(text, maximum_length=max(200, 2 * max(map(len, texts)))), note=short)
     if wanted in of_type:
         found = of_type[wanted]()
         if found is not None and (wanted, found.column.type) == ("integer", "decimal"):
             found = None
-        return found or Look(text, reason=f"its cells do not read as {wanted}")
+        return found or Inference(text, reason=f"its cells do not read as {wanted}")
     if wanted:
-        return long if wanted == "text" else Look(text, reason=f"type {wanted} has to be written by hand")
+        return (
+            long if wanted == "text" else Inference(text, reason=f"type {wanted} has to be written by hand")
+        )
     if is_code(name) or any(map(looks_like_code, weights)):
         return of_type["date"]() or long
     few = 0 if short or is_personal(name) else min(MAX_LABELS, sum(weights.values()) // 2)
     return of_type["date"]() or of_type["integer"]() or _labels(text, weights, few) or long
 
 
-def _native(text: ColumnDeclaration, cells: Sequence[Any]) -> Look | None:
+def _native(text: ColumnDeclaration, cells: Sequence[Any]) -> Inference | None:
     """What the types of cells say, where these are not texts and numbers."""
     if all(isinstance(cell, bool) for cell in cells):
-        return Look(_category(text, ["false", "true"]))
+        return Inference(_category(text, ["false", "true"]))
     if any(isinstance(cell, datetime) and (cell.time() != time() or cell.tzinfo) for cell in cells):
-        return Look(text, reason="it holds times; take the day (in SQL by CAST(x AS date)) if that is meant")
+        return Inference(
+            text, reason="it holds times; take the day (in SQL by CAST(x AS date)) if that is meant"
+        )
     if all(isinstance(cell, date) for cell in cells):
-        return Look(_date(text, ""))
+        return Inference(_date(text, ""))
     if not all(isinstance(cell, str | int | float | Decimal | date) for cell in cells):
-        return Look(text, reason="it holds neither numbers, texts nor dates")
+        return Inference(text, reason="it holds neither numbers, texts nor dates")
     return None
 
 
@@ -134,7 +138,9 @@ def _text(cell: Any) -> str:
     return format(cell, "f") if isinstance(cell, Decimal) else str(cell)
 
 
-def _dates(text: ColumnDeclaration, weights: Mapping[str, int], name: str, likely: Writing) -> Look | None:
+def _dates(
+    text: ColumnDeclaration, weights: Mapping[str, int], name: str, likely: Writing
+) -> Inference | None:
     forms, odd = _fitting(weights, date_formats)
     if not is_called(name, *_DAYS):
         forms = [form for form in forms if re.search(r"[^%a-zA-Z]", form)]
@@ -142,10 +148,10 @@ def _dates(text: ColumnDeclaration, weights: Mapping[str, int], name: str, likel
     if not forms:
         return None
     found = _date(text, "" if forms[0] == ISO else forms[0], odd)
-    return Look(found, tuple(f'date_format = "{form}"' for form in forms[1:]))
+    return Inference(found, tuple(f'date_format = "{form}"' for form in forms[1:]))
 
 
-def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing) -> Look | None:
+def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing) -> Inference | None:
     limits = tuple(one for one in weights if limit_in(one) is not None)
     if limits and len(limits) <= min(MAX_LABELS, len(weights) - 1):
         return _of_limits(text, weights, limits, likely)
@@ -157,7 +163,7 @@ def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writin
     plain = [way.plain_number(cell) or "" for cell in weights if cell not in odd]
     scale = max(len(cell.partition(".")[2].rstrip("0")) for cell in plain)
     if max(len(cell.partition(".")[0]) for cell in plain) > 15 or scale > _MAX_SCALE:
-        return Look(text, reason=_TOO_LONG)
+        return Inference(text, reason=_TOO_LONG)
     kind = "decimal" if any("." in cell for cell in plain) else "integer"
     missing = "drop" if odd else text.missing
     schema = Schema(kind, scale, -_WIDE, _WIDE)
@@ -165,12 +171,12 @@ def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writin
         f'decimal = "{other.decimal}"' + (f' and thousands = "{other.thousands}"' if other.thousands else "")
         for other in ways[1:]
     )
-    return Look(replace(text, type=kind, schema=schema, writing=way, missing=missing), others)
+    return Inference(replace(text, type=kind, schema=schema, writing=way, missing=missing), others)
 
 
 def _of_limits(
     text: ColumnDeclaration, weights: Mapping[str, int], limits: tuple[str, ...], likely: Writing
-) -> Look | None:
+) -> Inference | None:
     """Numbers with some below a limit of detection, which count as missing until a person says more."""
     others = {one: count for one, count in weights.items() if one not in limits}
     tokens = replace(text.writing, missing_tokens=(*text.tokens, *limits))
@@ -195,9 +201,9 @@ def _fitting(weights: Mapping[str, int], forms: Any) -> tuple[list[Any], tuple[s
     return list(forms(some)), tuple(odd)
 
 
-def _labels(text: ColumnDeclaration, weights: Mapping[str, int], most: int) -> Look | None:
+def _labels(text: ColumnDeclaration, weights: Mapping[str, int], most: int) -> Inference | None:
     fit = all(len(label) <= _LABEL and is_plain(label) and not CONTROL.search(label) for label in weights)
-    return Look(_category(text, sorted(weights))) if fit and len(weights) <= most else None
+    return Inference(_category(text, sorted(weights))) if fit and len(weights) <= most else None
 
 
 def _category(text: ColumnDeclaration, labels: list[str]) -> ColumnDeclaration:

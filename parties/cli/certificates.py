@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from parties.cli.keys import trust_options, trusted
+from parties.cli.keys import trust_options, trusted_keys
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.client import Party
 from parties.errors import why_unreadable
-from parties.ledger.accounting import described
+from parties.ledger.accounting import describe_loss
 from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT
 from parties.pki.files import write_atomically
 from parties.pki.signing import key_text
@@ -85,7 +85,7 @@ def verify(
     from parties.certificates.verification import read_certificate, read_result  # with the protocols
 
     found = read_certificate(_read(file))
-    given = trusted(keys, pairs, any_key=any_key)
+    given = trusted_keys(keys, pairs, any_key=any_key)
     maker, peer = found.name(found.role), found.name(found.role.other)
     given.require(maker, [peer])
     confirmed = {}
@@ -176,7 +176,9 @@ def _print(out: Screen, found: Certificate, confirmed: dict[str, bool], *, resul
 
 
 def _loss_text(found: Certificate) -> str:
-    return described(found.loss) if found.loss else "none: nothing was released under differential privacy"
+    return (
+        describe_loss(found.loss) if found.loss else "none: nothing was released under differential privacy"
+    )
 
 
 def _ledger_text(found: Certificate) -> str:

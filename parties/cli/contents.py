@@ -13,7 +13,7 @@ from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.config import load
 from parties.jobs.checks.spending import ledger_document, log_document, names_of_jobs, totals
-from parties.ledger.accounting import DELTA_TOTAL, described, shown
+from parties.ledger.accounting import DELTA_TOTAL, describe_loss, show_number
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import COUNTERSIGNED, DECISIONS, EXACT, RUN, SPENT, Entry
 
@@ -64,18 +64,20 @@ def show(*, every_one: bool, config_path: Path | None, as_json: bool) -> None:
             out.print("Nothing has been spent.")
             return
         listed = newest(out, entries, "losses")
-        rows = [(e.time, names.get(e.job), e.dataset, e.account, e.peer, described(e.loss)) for e in listed]
+        rows = [
+            (e.time, names.get(e.job), e.dataset, e.account, e.peer, describe_loss(e.loss)) for e in listed
+        ]
         out.print(table("spent", ("time", "job", "data set", "account", "peer", "loss"), rows))
         out.print(
             table(
-                f"in total, as epsilon at delta {shown(DELTA_TOTAL)}",
+                f"in total, as epsilon at delta {show_number(DELTA_TOTAL)}",
                 ("account", "peer", "sum of the losses", "epsilon"),
                 [
                     (
                         t.account.name,
                         t.peer or "(all)",
-                        described(t.spent.loss),
-                        shown(t.spent.epsilon_at(DELTA_TOTAL)) if t.is_stated else "none",
+                        describe_loss(t.spent.loss),
+                        show_number(t.spent.epsilon_at(DELTA_TOTAL)) if t.is_stated else "none",
                     )
                     for t in every_total
                 ],
@@ -114,7 +116,7 @@ def log(config_path: Path | None, as_json: bool) -> None:
 def _about(entry: Entry) -> str:
     """What an entry says beside job and peer, for people."""
     if entry.event == SPENT:
-        return f"{entry.account}: {described(entry.loss)}"
+        return f"{entry.account}: {describe_loss(entry.loss)}"
     if entry.event == COUNTERSIGNED:
         return f"entry {entry.peer_sequence} of the peer"
     if entry.event in DECISIONS:

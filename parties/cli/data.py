@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from parties.catalog.checking import below_limits, unconfirmed
+from parties.catalog.checking import below_limits, unconfirmed_columns
 from parties.catalog.declaration import load_catalog
 from parties.catalog.described import dataset_document, dataset_documents
 from parties.catalog.reading import Reader
@@ -86,7 +86,7 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
         else:
             counted[one] = {
                 **(found.counts or {}),
-                "unconfirmed": unconfirmed(dataset),
+                "unconfirmed": unconfirmed_columns(dataset),
                 "below_limits": below_limits(dataset),
             }
     report: dict[str, Any] = {

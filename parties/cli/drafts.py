@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from parties.catalog.adding import Asked, stand_for
-from parties.catalog.checking import unconfirmed
+from parties.catalog.checking import unconfirmed_columns
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.confirming import entries, proposal
 from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
@@ -80,7 +80,7 @@ def add(
         "key": [*found.key],
         "person": [*found.person],
         "left_out": found.left_out,
-        "unconfirmed": unconfirmed(declared),
+        "unconfirmed": unconfirmed_columns(declared),
         "faults": faults,
     }
     emit(report, lambda out: _show(out, report, path), as_json=as_json)
@@ -128,7 +128,7 @@ def confirm(
     report = {
         "name": name,
         "confirmed": sorted({*choices, *columns}),
-        "unconfirmed": unconfirmed(declared),
+        "unconfirmed": unconfirmed_columns(declared),
         "faults": _faults(reader, declared),
     }
 

@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
-from parties.cli.hints import given
+from parties.cli.hints import config_words
 from parties.cli.output import Screen, talk
 from parties.client import Job
 from parties.client.pace import Pace, duration
 from parties.contracts.state import State
-from parties.texts import visible
+from parties.texts import escape_unprintable
 from smc.errors import Cancelled
 
 EVERY_SECONDS: Final = 10.0
@@ -38,7 +38,7 @@ def follow(job: Job, config_path: Path | None = None) -> None:
         DuettoError: what ended the job, unless it finished.
         Cancelled: the person has stopped to watch it (code `interrupted`); the job goes on.
     """
-    words = given(config_path)
+    words = config_words(config_path)
     try:
         with Following(words) as following:
             following.see(job)
@@ -57,7 +57,7 @@ def who_decides(job: Job, words: str = "", digest: str = "") -> str:
 
     Args:
         job: the job.
-        words: to be added to commands at this party, see `given`.
+        words: to be added to commands at this party, see `config_words`.
         digest: of the contract, if the person has been shown it.
     """
     if job.state is State.WAITING_OWN:
@@ -84,14 +84,14 @@ class _Times(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         del task
-        return Text(visible(self._following.line))
+        return Text(escape_unprintable(self._following.line))
 
 
 class Following(AbstractContextManager["Following"]):
     """Says on stderr how a job goes on: a moving line on a terminal, else a line every so often.
 
     Args:
-        words: to be added to commands that are named, see `given`.
+        words: to be added to commands that are named, see `config_words`.
         clock: seconds that only grow.
     """
 
@@ -140,7 +140,7 @@ class Following(AbstractContextManager["Following"]):
             self._say(f"job {job.id}: {self.line}")
         self._stage = stage
         self._moving.update(
-            self._task, description=visible(job.state.value), completed=done, total=of or None
+            self._task, description=escape_unprintable(job.state.value), completed=done, total=of or None
         )
 
     def _is_news(self, stage: str) -> bool:
@@ -153,7 +153,7 @@ class Following(AbstractContextManager["Following"]):
     def _say(self, line: str) -> None:
         self._said = self._clock()
         if self._console.is_terminal:
-            self._console.print(Text(visible(line)))
+            self._console.print(Text(escape_unprintable(line)))
         else:
             talk(line)
 

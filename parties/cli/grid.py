@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from parties.texts import visible
+from parties.texts import escape_unprintable
 
 _TITLE_WIDTH: Final = 60
 
@@ -44,8 +44,8 @@ def laid_out(grid: Grid, width: int) -> Table:
     Numbers are never broken or shortened. Texts are broken where there is no room, and where the numbers
     alone are wider than the screen, each row becomes a list of names and cells.
     """
-    heads = [visible(head) for head in grid.heads]
-    rows = [[visible(cell) for cell in row] for row in grid.rows]
+    heads = [escape_unprintable(head) for head in grid.heads]
+    rows = [[escape_unprintable(cell) for cell in row] for row in grid.rows]
     columns = [[row[place] for row in rows] for place in range(len(heads))]
     room = width - _BORDERS * len(heads) - 1
     full = [max(map(cell_len, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
@@ -53,7 +53,7 @@ def laid_out(grid: Grid, width: int) -> Table:
         _least(head, cells, is_number=is_number)
         for head, cells, is_number in zip(heads, columns, grid.numeric, strict=True)
     ]
-    title = Text(visible(grid.title)) if grid.title else None
+    title = Text(escape_unprintable(grid.title)) if grid.title else None
     if sum(least) > room:
         return _as_lists(title, heads, rows)
     title_width = min(cell_len(grid.title), _TITLE_WIDTH, width)

@@ -17,7 +17,7 @@ _OF_EITHER_SIDE: Final = frozenset({"keys", "pair"})
 """What hints ask of the peer as well, where the configuration of this party would be wrong."""
 
 
-def given(config_path: Path | None) -> str:
+def config_words(config_path: Path | None) -> str:
     """The words ` --config PATH` for a command that is named, if this one was given them."""
     if config_path is None or os.environ.get(CONFIG_VARIABLE) == str(config_path):
         return ""
@@ -31,7 +31,7 @@ def with_config(hint: str) -> str:
     also say that the peer runs them.
     """
     context = click.get_current_context(silent=True)
-    words = given(context.params.get("config_path")) if context else ""
+    words = config_words(context.params.get("config_path")) if context else ""
     if not context or not words:
         return hint
     root = context.find_root()

@@ -11,7 +11,7 @@ import click
 from commons.exits import REFUSED
 from parties.cli import certificates, results, retention
 from parties.cli.following import follow, print_cheaper, who_decides
-from parties.cli.hints import given, with_config
+from parties.cli.hints import config_words, with_config
 from parties.cli.options import Finite, Listing, as_option, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.cli.policy import limits_text, print_verdict
@@ -22,7 +22,7 @@ from parties.client.pace import Pace, duration
 from parties.config import load
 from parties.contracts.state import State
 from parties.jobs.agreement.decisions import check_named
-from parties.ledger.accounting import described
+from parties.ledger.accounting import describe_loss
 from parties.pki.home import own_pairing
 from smc.analyses.studies.loss import Loss
 from smc.protocols.exchange.row_counts import MAX_ROWS
@@ -59,7 +59,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         columns = [(name, c["column"], c["kind"], c["unit"]) for name, c in report["columns"].items()]
         out.print(f"{report['analysis']} with {report['peer']}; this party is {report['role']}.")
         out.print(table(f"{report['dataset']}, {report['rows']} rows", heads, columns))
-        out.print(f"privacy loss: {described(_loss(report))}; at most {report['seconds']} seconds")
+        out.print(f"privacy loss: {describe_loss(_loss(report))}; at most {report['seconds']} seconds")
         if network := report["network"]:
             said = f"planned for a link of {network['rtt_ms']} ms and {network['mbit']} Mbit/s"
             took = f"; about {duration(report['estimate']['total_seconds'])}" if report["estimate"] else ""
@@ -126,7 +126,7 @@ def estimate(
         out.print(table("", ("", "estimate"), [(name, str(report[name])) for name in names]))
         if report["limits"] is None:
             out.print("The policy refuses this job; its limits are not in these figures.")
-        out.print(f"privacy loss: {described(_loss(report))}")
+        out.print(f"privacy loss: {describe_loss(_loss(report))}")
         if report["preview"] is not None:
             _print_preview(out, report["preview"])
         print_cheaper(out, report)
@@ -147,7 +147,7 @@ def submit(file: Path, wait: bool, config_path: Path | None, as_json: bool) -> N
             follow(found, config_path)
             print_result(found.result(), as_json=as_json)
         else:
-            _print_job(found, as_json=as_json, words=given(config_path))
+            _print_job(found, as_json=as_json, words=config_words(config_path))
 
 
 @job.command(name="list")
@@ -202,7 +202,7 @@ def show(job_id: str, config_path: Path | None, as_json: bool) -> None:
     """Show a job, its contract and what it cost."""
     with Party(config_path) as party:
         found = party.job(job_id)
-        _print_job(found, as_json=as_json, contract=True, words=given(config_path))
+        _print_job(found, as_json=as_json, contract=True, words=config_words(config_path))
 
 
 @job.command()

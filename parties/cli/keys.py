@@ -53,7 +53,7 @@ class Trusted:
 
 
 def trust_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Give a command `--key`, `--pair` and `--any-key`, for `trusted`."""
+    """Give a command `--key`, `--pair` and `--any-key`, for `trusted_keys`."""
     for option in (
         click.option("--any-key", is_flag=True, help="Check only that it is whole, whoever made it."),
         click.option(
@@ -74,7 +74,7 @@ def trust_options(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-def trusted(keys: tuple[str, ...], pairs: tuple[Path, ...], *, any_key: bool) -> Trusted:
+def trusted_keys(keys: tuple[str, ...], pairs: tuple[Path, ...], *, any_key: bool) -> Trusted:
     """The keys that the options name.
 
     Raises:

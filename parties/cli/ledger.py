@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from commons.exits import REFUSED
 from parties.cli import contents
-from parties.cli.keys import trust_options, trusted
+from parties.cli.keys import trust_options, trusted_keys
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option
 from parties.clock import CLOCK
@@ -84,7 +84,7 @@ def verify(
         said, confirmed = read_statements(config.home / HEADS), True
     else:
         found = read_export(_read(export_path))
-        given = trusted(keys, pairs, any_key=any_key)
+        given = trusted_keys(keys, pairs, any_key=any_key)
         given.require(found.party, found.peers)
         entries, party, torn, said = found.entries, found.party, [], {}
         own = given.of(party, is_maker=True)

@@ -117,7 +117,7 @@ def restore(archive: Path, home: Path | None, as_json: bool) -> None:
 def _arrived(archive: Path, home: Path | None, *, backup: bool) -> dict[str, Any]:
     """Make a home of an archive; what is found of it."""
     folder = require_text((home or user_folder()).absolute())
-    with moving.unpacked(archive, folder, backup=backup) as (arriving, taken):
+    with moving.unpack(archive, folder, backup=backup) as (arriving, taken):
         config = load(arriving / CONFIG_NAME)
         entries = _check(config)
         doubts = [f"{doubt.what} {doubt.hint}" for doubt in ledger_doubts(open_ledger(config.home))]

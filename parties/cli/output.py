@@ -28,7 +28,7 @@ from parties.cli.grid import Grid, laid_out
 from parties.cli.hints import with_config
 from parties.errors import exit_code, of_the_machine
 from parties.results.figures import ASCII_PLUS_MINUS, PLUS_MINUS, number_text
-from parties.texts import json_visible, visible
+from parties.texts import escape_unprintable, json_visible
 from smc.errors import DuettoError
 
 _FILE_WIDTH = 200
@@ -44,7 +44,7 @@ class _Pipe(Console):
 
 
 class Screen:
-    """What people see on stdout. Texts are taken as they are, without markup, and shown as `visible`.
+    """What people see on stdout: texts as they are, without markup, through `escape_unprintable`.
 
     On a terminal a line that is too long goes on further to the right, so that only what duetto says begins
     at the left edge. Elsewhere lines are never broken, and tables are as wide as they need to be, unless
@@ -73,7 +73,7 @@ class Screen:
             if isinstance(content, Grid):
                 self._console.print(laid_out(content, self._console.width))
             else:
-                self._line(visible(content))
+                self._line(escape_unprintable(content))
 
     def json(self, document: Any) -> None:
         """Print plain JSON values, indented."""
@@ -126,7 +126,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 def talk(*lines: str) -> None:
     """Say something to a person, on stderr."""
     for line in lines:
-        click.echo(visible(line), err=True)
+        click.echo(escape_unprintable(line), err=True)
 
 
 def fail(error: BaseException, *, as_json: bool) -> NoReturn:

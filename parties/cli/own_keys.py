@@ -17,7 +17,7 @@ from parties.pki import certificate
 from parties.pki.home import load_pairing, load_peer, own_pairing
 from parties.pki.home import renew_pairing as write_pairing
 from parties.pki.lock import running_pid
-from parties.pki.offers import accept, offered
+from parties.pki.offers import accept, find_offer
 from parties.pki.renewal import renew as renew_certificate
 from parties.pki.signing import key_text
 from smc.errors import UsageError
@@ -132,7 +132,7 @@ def accept_renewal(peer: str, yes: bool, config_path: Path | None, as_json: bool
     """
     config = load(config_path)
     known = config.peer(peer)
-    found = offered(config, known)
+    found = find_offer(config, known)
     if found is not None and not yes and (question := changes(known, found, load_pairing(config, known))):
         if as_json:
             raise UsageError("With --json no question can be asked.", "Give --yes.")

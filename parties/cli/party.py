@@ -18,7 +18,7 @@ import click
 from commons.exits import CONFIG, INTERNAL, OK, REFUSED, UNAVAILABLE
 from parties import catalog, policy
 from parties.cli import moving, service
-from parties.cli.hints import given, with_config
+from parties.cli.hints import config_words, with_config
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import Party, ask_daemon
@@ -264,9 +264,11 @@ def status(config_path: Path | None, as_json: bool) -> None:
                 )
             )
         if days < certificate.WARN_DAYS:
-            out.print(f"The certificate ends in {days} days: run `duetto keys renew{given(config_path)}`.")
+            out.print(
+                f"The certificate ends in {days} days: run `duetto keys renew{config_words(config_path)}`."
+            )
         if said["database_lost"]:
-            out.print(f"Its jobs are lost when it ends: run `duetto doctor{given(config_path)}`.")
+            out.print(f"Its jobs are lost when it ends: run `duetto doctor{config_words(config_path)}`.")
         if not said["ledger_whole"]:
             out.print(f"The ledger is not whole: {said['ledger_problem']}")
         for doubt in doubts:
@@ -325,7 +327,7 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
     for peer in peers:
         talk(f"asking {peer.name} at {peer.address}")
         findings += examine_peer(config, peer)
-    findings = service.completed(findings)
+    findings = service.complete_hints(findings)
     failed = [finding for finding in findings if finding.verdict is Status.FAIL]
     emit(
         {"healthy": not failed, "checks": [finding.document() for finding in findings]},

@@ -153,7 +153,7 @@ def allow(
 
     Rules for exact figures and for results about single rows are written by hand, see docs/policy.md.
     """
-    from parties.policy.drafting import NoisyRule, add_rule, completed
+    from parties.policy.drafting import NoisyRule, add_rule, complete_rule
 
     config = load(config_path)
     asked = NoisyRule(
@@ -168,7 +168,7 @@ def allow(
         recipients=recipients,
         runs_total=runs_total,
     )
-    rule = completed(config, asked)
+    rule = complete_rule(config, asked)
     add_rule(config.policy, rule)
     emit(
         {"rule": rule.name, "policy": str(config.policy), "toml": rule.toml()},

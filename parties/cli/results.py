@@ -12,7 +12,7 @@ from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.client import Party, Result
 from parties.client.spreadsheet import file_names, write_table
-from parties.results.tables import shown
+from parties.results.tables import show_table
 from smc.errors import UsageError
 
 ROWS_SHOWN: Final = 40
@@ -88,7 +88,7 @@ def print_result(got: Result, *, as_json: bool, details: bool = False) -> None:
 
     def render(out: Screen) -> None:
         for name in got.tables:
-            one = shown(got.table(name), most=ROWS_SHOWN, details=details, plus_minus=out.plus_minus)
+            one = show_table(got.table(name), most=ROWS_SHOWN, details=details, plus_minus=out.plus_minus)
             heads, numeric = zip(*((head.text, head.is_number) for head in one.heads), strict=True)
             out.print(Grid(one.name, heads, one.rows, numeric))
             if one.left:

@@ -34,7 +34,7 @@ def health(config_path: Path | None, as_json: bool) -> None:
     The daemon answers, its certificate is valid, ledger and audit log are whole, and there is room on the
     disk. Peers are not asked; `duetto doctor` does.
     """
-    findings = completed(examine_self(load(config_path)))
+    findings = complete_hints(examine_self(load(config_path)))
     ill = [
         f
         for f in findings
@@ -52,7 +52,7 @@ def health(config_path: Path | None, as_json: bool) -> None:
         raise SystemExit(_ILL)
 
 
-def completed(findings: Iterable[Finding]) -> list[Finding]:
+def complete_hints(findings: Iterable[Finding]) -> list[Finding]:
     """The findings, with the configuration in commands that their hints name; see `with_config`."""
     return [replace(finding, hint=with_config(finding.hint)) for finding in findings]
 

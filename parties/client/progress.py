@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from parties.contracts.state import State
-from parties.texts import visible
+from parties.texts import escape_unprintable
 
 
 class Watched(Protocol):
@@ -57,7 +57,7 @@ def shown_progress(console: Console | None = None) -> Iterator[Callable[[Watched
 
         def show(job: Watched) -> None:
             stage, done, of = job.progress
-            said = visible(stage or job.state.value)
+            said = escape_unprintable(stage or job.state.value)
             bar.update(task, description=said, completed=done, total=of or None)
 
         yield show

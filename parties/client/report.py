@@ -11,7 +11,7 @@ from parties.client.result import Result
 from parties.config import Config
 from parties.contracts.contract import limits_document
 from parties.jobs.checks.spending import totals
-from parties.ledger.accounting import described
+from parties.ledger.accounting import describe_loss
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import EXACT, SPENT, Entry
 from parties.policy.budgets import gauges
@@ -76,7 +76,7 @@ def _cards(config: Config, job: Mapping[str, Any], entries: Sequence[Entry]) -> 
     losses = [entry.loss for entry in entries if entry.event == SPENT]
     exact = any(entry.event == EXACT for entry in entries)
     return [
-        (described(losses[0]) if losses else "nothing", "spent under differential privacy"),
+        (describe_loss(losses[0]) if losses else "nothing", "spent under differential privacy"),
         ("yes" if exact else "no", "figures about groups without noise"),
         (f"{config.name} and {job['peer']}", "computed; nobody else took part"),
     ]
@@ -110,9 +110,9 @@ def _parameters(contract: Mapping[str, Any]) -> str:
 
 def _spent(config: Config, job: Mapping[str, Any], entries: Sequence[Entry]) -> Facts:
     losses = [entry for entry in entries if entry.event == SPENT]
-    facts = [(f"this job, on {entry.account!r}", described(entry.loss)) for entry in losses]
+    facts = [(f"this job, on {entry.account!r}", describe_loss(entry.loss)) for entry in losses]
     if not facts:
-        facts = [("this job", described(Loss()))]
+        facts = [("this job", describe_loss(Loss()))]
     accounts = {entry.account for entry in losses}
     try:
         every = list(gauges(config, open_ledger(config.home), [job["peer"]]))
@@ -151,7 +151,10 @@ def _certificate(body: Mapping[str, Any]) -> Facts:
         ("digest of the contract", f"{body['digest'][:_DIGITS]}…"),
         *((f"signing key of {role}", f"{key[:_DIGITS]}…") for role, key in body["keys"].items()),
         ("in the ledger", ledger or "nothing"),
-        ("loss", described(Loss(*(Fraction(body["loss"][name]) for name in ("epsilon", "delta", "rho"))))),
+        (
+            "loss",
+            describe_loss(Loss(*(Fraction(body["loss"][name]) for name in ("epsilon", "delta", "rho")))),
+        ),
         ("guarantee", str(noise.get("guarantee", "none stated"))),
         ("mechanism", str(noise.get("mechanism", "none stated"))),
         ("commitment to the result", f"{commitment[:_DIGITS]}…" if commitment else "none"),

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from parties.errors import ConfigError, JobError, why_unreadable
 from parties.pki.files import PRIVATE, write_atomically
-from parties.results.drawing import Drawing, drawn
+from parties.results.drawing import Drawing, draw_plots
 from parties.results.frames import columns_of
-from parties.results.html import escaped, list_html, tables_html
+from parties.results.html import escape_text, list_html, tables_html
 from parties.results.plots import plots_of
 from parties.results.tables import ResultTable
-from parties.texts import visible
+from parties.texts import escape_unprintable
 from smc.errors import UsageError
 
 _COST: Final = ("rounds", "sent", "received", "seconds")
@@ -141,7 +141,7 @@ class Result:
                 "Drawn are figures that share an axis: counts, means, histograms, coefficients, clusters. "
                 "Use frame() and a library of your choice for all else.",
             )
-        return drawn(plots)
+        return draw_plots(plots)
 
     def report(self, path: Path | str | None = None) -> str:
         """The report of the job: what was asked and found, who learned what, what it cost and what is left.
@@ -174,7 +174,7 @@ class Result:
         sizes = [f"{name} ({self.table(name).rows} rows)" for name in list(self.tables)[:_NAMED]]
         more = len(self.tables) - len(sizes)
         said = ", ".join([*sizes, *([f"{more} more"] if more else [])]) or "no tables"
-        return f"Result({visible(self.job_id)!r}: {visible(said)})"
+        return f"Result({escape_unprintable(self.job_id)!r}: {escape_unprintable(said)})"
 
     def _repr_html_(self) -> str:
         cost = ", ".join(f"{self.traffic[key]} {key}" for key in _COST if key in self.traffic)
@@ -185,4 +185,4 @@ class Result:
         ]
         public = [f"public: {'; '.join(self.leakage['public'])}"] if self.leakage.get("public") else []
         parts = [tables_html([self.table(name) for name in self.tables]), list_html(self.notes)]
-        return "".join([*parts, list_html([*learned, *public]), f"<p><small>{escaped(cost)}</small></p>"])
+        return "".join([*parts, list_html([*learned, *public]), f"<p><small>{escape_text(cost)}</small></p>"])

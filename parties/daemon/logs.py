@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from parties.texts import visible
+from parties.texts import escape_unprintable
 
 _FORM: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _OURS: Final = ("duetto", "parties", "smc")
@@ -28,7 +28,7 @@ class PlainFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name of the base class
         """The line of a record."""
-        return visible(super().formatMessage(record))
+        return escape_unprintable(super().formatMessage(record))
 
     def formatException(self, ei: object) -> str:  # noqa: N802
         """A trace, its lines set apart."""
@@ -87,4 +87,4 @@ def _number(level: str) -> int:
 
 
 def _set_apart(text: str) -> str:
-    return "\n".join(_FURTHER + visible(line) for line in text.split("\n"))
+    return "\n".join(_FURTHER + escape_unprintable(line) for line in text.split("\n"))

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from parties.dashboard.drawing.desk import Desk, Page, moved, render
+from parties.dashboard.drawing.desk import Context, Page, redirect, render
 from parties.dashboard.entrance.access import Access
 from parties.dashboard.entrance.guard import ENTRY, LEAVE, LIVE, NEW_LINK, STATIC, Guard, Rules, sign_in
 from parties.dashboard.pages import (
@@ -85,7 +85,7 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
 """Forms that do something."""
 
 
-def make_app(desk: Desk, access: Access, host: str) -> Starlette:
+def make_app(desk: Context, access: Access, host: str) -> Starlette:
     """The application.
 
     Args:
@@ -99,7 +99,7 @@ def make_app(desk: Desk, access: Access, host: str) -> Starlette:
         session = access.enter(request.query_params.get("token", ""))
         if session is None:
             return PlainTextResponse(f"This link was used before or is too old. {NEW_LINK}\n", 401)
-        response = moved("/")
+        response = redirect("/")
         sign_in(response, session)
         return response
 
@@ -120,7 +120,7 @@ def make_app(desk: Desk, access: Access, host: str) -> Starlette:
     )
 
 
-def _answering(desk: Desk, page: Page) -> Callable[[Request], Response]:
+def _answering(desk: Context, page: Page) -> Callable[[Request], Response]:
     """A page as the web framework calls it; errors become pages, too."""
 
     @functools.wraps(page)

@@ -16,7 +16,7 @@ import uvicorn
 
 from parties.client import Party
 from parties.dashboard.app import make_app
-from parties.dashboard.drawing.desk import Desk
+from parties.dashboard.drawing.desk import Context
 from parties.dashboard.entrance.access import IDLE_SECONDS, Access
 from parties.dashboard.entrance.connection import BrowserConnection
 from parties.dashboard.entrance.guard import ENTRY, new_host
@@ -66,7 +66,9 @@ class Dashboard:
     def __init__(self, config_path: Path | None, options: Options) -> None:
         self._party = Party(config_path)
         self._access = Access(options.idle_seconds)
-        desk = Desk(self._party, self._party.config_path, options.decides, options.releases, options.folders)
+        desk = Context(
+            self._party, self._party.config_path, options.decides, options.releases, options.folders
+        )
         load_identity(desk.config)
         self._path = options.socket
         self._listeners = [_unix(options.socket)] if options.socket else _loopback(options.port)

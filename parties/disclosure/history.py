@@ -41,8 +41,8 @@ from parties.disclosure.log import (
     LogRecord,
     OverlapError,
     SealedLog,
-    damaged,
-    opened,
+    damaged_error,
+    open_sealed_log,
 )
 from parties.disclosure.participants import ParticipantSet, difference
 from parties.disclosure.records import FigureRecord, JobRecord, TableRecord, check_together
@@ -305,11 +305,11 @@ class History:
         return set(stored)
 
     def _open(self) -> AbstractContextManager[_Log]:
-        return opened(self.path, (JobRecord, FigureRecord, TableRecord), self._parsed)
+        return open_sealed_log(self.path, (JobRecord, FigureRecord, TableRecord), self._parsed)
 
 
 def _verified(path: Path, log: _Log, record: _Record | None, digest: str) -> bytes:
     data = b"" if record is None else log.read(record)
     if hashlib.sha256(data).hexdigest() != digest:
-        raise damaged(path.name, 0 if record is None else record.start)
+        raise damaged_error(path.name, 0 if record is None else record.start)
     return data

@@ -68,7 +68,7 @@ class LogRecord(Generic[_Head]):
 
 
 class SealedLog(Generic[_Head]):
-    """A log while it is open; made by `opened`.
+    """A log while it is open; made by `open_sealed_log`.
 
     Args:
         file: the open file, held.
@@ -131,7 +131,7 @@ class SealedLog(Generic[_Head]):
             if not line.endswith(b"\n"):
                 if place + len(line) == size:
                     break
-                raise damaged(self._log.path.name, place)
+                raise damaged_error(self._log.path.name, place)
             start = place + len(line)
             record = self._parsed[len(found)] if len(found) < len(self._parsed) else None
             if record is None or record.line != line or record.start != start:
@@ -154,12 +154,12 @@ class SealedLog(Generic[_Head]):
             if content["stored"] < 0 or seal != _seal(content):
                 raise ValueError
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise damaged(self._log.path.name, place) from None
+            raise damaged_error(self._log.path.name, place) from None
         return kind(**content)
 
 
 @contextmanager
-def opened(
+def open_sealed_log(
     path: Path, kinds: Sequence[type[_Head]], parsed: list[LogRecord[_Head]]
 ) -> Iterator[SealedLog[_Head]]:
     """Open a log, made on first use, while no other thread or process has it open.
@@ -183,7 +183,7 @@ def opened(
         raise _unusable(path, problem) from None
 
 
-def damaged(name: str, place: int) -> HistoryError:
+def damaged_error(name: str, place: int) -> HistoryError:
     """The error of a log that is damaged."""
     return HistoryError(
         f"The record of exact jobs {name} is damaged near byte {place}.",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smc.analyses.studies.study import Analysis
 
 
-class Loading:
+class LazyAnalyses:
     """The local checks of a daemon, with all analyses, loaded when they are first asked for. Thread-safe.
 
     Plug-ins are loaded at once, since a wrong one is an error of the start.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from parties.audit.lines import BEGUN
+from parties.audit.lines import LOG_CREATED
 from parties.clock import TrustedTime
 from parties.config import Config
 from parties.contracts.contract import parse_contract
@@ -17,13 +17,13 @@ from parties.contracts.records import Record, Summary
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
 from parties.errors import JobError, PeerBusy
-from parties.jobs.agreement.courier import AWAY, Courier, Errands, Patience
+from parties.jobs.agreement.courier import UNREACHABLE, PeerCalls, PeerWorker, RetryPolicy
 from parties.jobs.agreement.decisions import Decisions, Person
-from parties.jobs.agreement.messages import Word, parse_standing
+from parties.jobs.agreement.messages import PeerState, parse_status
 from parties.jobs.agreement.negotiation import Negotiation
 from parties.jobs.agreement.outbox import Outbox
 from parties.jobs.agreement.standing import waits_for
-from parties.jobs.loading import Loading
+from parties.jobs.loading import LazyAnalyses
 from parties.jobs.storage.housekeeping import Housekeeper
 from parties.jobs.storage.store import JobStore
 from parties.jobs.traffic import Carried
@@ -68,19 +68,19 @@ class JobManager:
         peers: PeerPort,
         *,
         analyses: Mapping[str, Analysis] | None = None,
-        patience: Patience | None = None,
+        patience: RetryPolicy | None = None,
         ledger: Ledger | None = None,
     ) -> None:
         self.ledger = ledger or open_ledger(config.home)
-        self._loading = Loading(config, self.ledger, self._begun, analyses)
+        self._loading = LazyAnalyses(config, self.ledger, self._begun, analyses)
         self._identity = identity
         self._peers = peers
-        self._patience = patience or Patience()
+        self._patience = patience or RetryPolicy()
         self.store, self.carried = JobStore(config.home, self.ledger.clock), Carried()
         self._outbox = Outbox(config.home)
         if self.store.audit.head[0] < 0:
             with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
-                self.store.audit.write(BEGUN, ledger=len(self.ledger.entries()))
+                self.store.audit.write(LOG_CREATED, ledger=len(self.ledger.entries()))
         self._decisions = Decisions(self.ledger, self.store.audit)
         load = self._loading.admission
         self._negotiation = Negotiation(
@@ -152,7 +152,7 @@ class JobManager:
             with courier.holding(record.job_id):
                 try:
                     self._negotiation.propose(record.job_id)
-                except AWAY as error:
+                except UNREACHABLE as error:
                     courier.away(error)
                 except PeerBusy:
                     courier.wake(record.job_id)
@@ -290,7 +290,7 @@ class JobManager:
     def tell(self, peer: str, standing: bytes) -> bytes:
         """Take the word of the peer about a job; see `Negotiation.hear`."""
         self._heard_of(peer)
-        return self._negotiation.hear(peer, parse_standing(standing)).encode()
+        return self._negotiation.hear(peer, parse_status(standing)).encode()
 
     def accept_session(self, peer: str, header: SessionHeader) -> SessionTask:
         """The local part in a session for a job that both have signed.
@@ -332,9 +332,9 @@ class JobManager:
     def _begun(self) -> list[tuple[str, str, str]]:
         return self.store.begun()
 
-    def _courier(self, peer: str) -> Courier:
-        errands = Errands(self._negotiation.propose, self._negotiation.tell, self._dial)
-        return Courier(peer, self._outbox, self.store, errands, self._patience, self._sessions)
+    def _courier(self, peer: str) -> PeerWorker:
+        errands = PeerCalls(self._negotiation.propose, self._negotiation.tell, self._dial)
+        return PeerWorker(peer, self._outbox, self.store, errands, self._patience, self._sessions)
 
     def _dial(self, job_id: str) -> None:
         """Confirm an approved job and run it.
@@ -347,13 +347,13 @@ class JobManager:
             return
         try:
             self._require_fresh(record)
-            if self._negotiation.tell(job_id).word is Word.APPROVED:
+            if self._negotiation.tell(job_id).word is PeerState.APPROVED:
                 self._peers.run_session(record.peer, self._run(record).session_task())
         except DuettoError as error:
             _LOG.info("job %s: its session ended with code %s", job_id, error.stable_code)
             if self.store.summary(job_id).state is not State.APPROVED or self._stopping.is_set():
                 return
-            if isinstance(error, (*AWAY, PeerBusy)):
+            if isinstance(error, (*UNREACHABLE, PeerBusy)):
                 raise
             with suppress(JobError):
                 self.store.fail(job_id, error)

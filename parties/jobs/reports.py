@@ -15,7 +15,7 @@ from parties.jobs.checks.task import Task
 from parties.jobs.run import estimate_document, leakage_document
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.verdict import Verdict
-from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
+from smc.analyses.comparison.bisection import findable_values, jobs_to_find, possible_values
 from smc.analyses.studies.estimates import sized
 from smc.analyses.studies.study import Preview
 from smc.errors import UsageError
@@ -185,7 +185,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
 def bisection_document(task: Task, schemas: Schemas) -> list[dict[str, Any]]:
     """Each local column of which the peer finds every value, and in how many such jobs."""
     kind = task.facts.comparison_type
-    names = () if kind is None else found(kind, task.role.other)
+    names = () if kind is None else findable_values(kind, task.role.other)
     values = {name: possible_values(schemas[name]) for name in names if name in schemas and len(names) == 1}
     by_one = not task.spec.parameters.keys().isdisjoint({"x", "y"})  # a public number for all rows
     return [

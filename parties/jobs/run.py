@@ -22,7 +22,7 @@ from parties.jobs.checks.task import Task
 from parties.jobs.storage.store import JobStore
 from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger
-from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate
+from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, LedgerCommit, make_gate
 from parties.pki.identity import PeerIdentity
 from parties.plugins import Plugin
 from parties.ports.interfaces import SessionTask
@@ -32,7 +32,7 @@ from smc.analyses.studies.runner import run_study
 from smc.errors import DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.pieces import ask
+from smc.pieces import check_cancelled
 from smc.protocols.session import Session
 
 _PROGRESS_SECONDS = 0.2
@@ -125,7 +125,7 @@ class Run:
         participants = self._admission.participants(task, local, verdict, self._record.job_id)
         if participants is not None:
             self._admission.history.check(participants)
-        releasing = Releasing(
+        releasing = LedgerCommit(
             job_digest=digest,
             role=task.role,
             account=account,
@@ -162,7 +162,7 @@ class Run:
         self._store.keep(self._record.job_id, document, facts, self._certificate(task, document, facts))
 
     def _report(self, stage: str, done: int, of: int) -> None:
-        ask()
+        check_cancelled()
         now = time.monotonic()
         if done not in (0, of) and now - self._reported < _PROGRESS_SECONDS:
             return

@@ -162,7 +162,8 @@ class Spent:
         """
         if self.loss.delta > delta or (self.loss.delta == delta and self.loss.rho):
             raise BudgetError(
-                f"With this job the jobs take delta {shown(self.loss.delta)} of {shown(delta)} in total.",
+                f"With this job the jobs take delta {show_number(self.loss.delta)} of {show_number(delta)} "
+                "in total.",
                 "Allow a larger delta_total; what is spent does not come back.",
             )
         summed = self.loss.epsilon_at(delta)
@@ -201,20 +202,22 @@ class Spent:
         """
         total = (self + asked).epsilon_at(budget.delta)
         if total > budget.epsilon:
+            spent = show_number(self.epsilon_at(budget.delta))
             raise BudgetError(
-                f"{of}: {described(asked)} asked, which with {shown(self.epsilon_at(budget.delta))} spent "
-                f"makes epsilon {shown(total)} of {shown(budget.epsilon)} at delta {shown(budget.delta)}.",
+                f"{of}: {describe_loss(asked)} asked, which with {spent} spent makes epsilon "
+                f"{show_number(total)} of {show_number(budget.epsilon)} at delta "
+                f"{show_number(budget.delta)}.",
                 "Ask for less; what is spent does not come back.",
             )
 
 
-def described(loss: Loss) -> str:
+def describe_loss(loss: Loss) -> str:
     """A loss for people: `epsilon 1/2, delta 3.5e-11`."""
     parts = (("epsilon", loss.epsilon), ("rho", loss.rho), ("delta", loss.delta))
-    return ", ".join(f"{name} {shown(value)}" for name, value in parts if value) or "nothing"
+    return ", ".join(f"{name} {show_number(value)}" for name, value in parts if value) or "nothing"
 
 
-def shown(value: Fraction, rounding: str = ROUND_CEILING) -> str:
+def show_number(value: Fraction, rounding: str = ROUND_CEILING) -> str:
     """A number for people: exact if that is short, else by six digits.
 
     Args:

@@ -81,7 +81,7 @@ Attend = Callable[[Callable[[], bool]], AbstractContextManager[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Releasing:
+class LedgerCommit:
     """What a job releases at this party.
 
     Attributes:
@@ -110,7 +110,7 @@ class Releasing:
     attend: Attend | None = field(default=None, repr=False)
 
 
-def make_gate(ledger: Ledger, releasing: Releasing) -> Gate:
+def make_gate(ledger: Ledger, releasing: LedgerCommit) -> Gate:
     """The gate of one job that has begun (`Ledger.begin`); it is passed at most once."""
     return _Gate(ledger, releasing)
 
@@ -118,7 +118,7 @@ def make_gate(ledger: Ledger, releasing: Releasing) -> Gate:
 @dataclass(frozen=True, slots=True)
 class _Gate:
     ledger: Ledger
-    its: Releasing
+    its: LedgerCommit
 
     def __call__(self, channel: Channel) -> None:
         its = self.its

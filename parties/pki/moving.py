@@ -105,7 +105,7 @@ def new_archive(archive: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def unpacked(archive: Path, home: Path, *, backup: bool = False) -> Iterator[tuple[Path, str]]:
+def unpack(archive: Path, home: Path, *, backup: bool = False) -> Iterator[tuple[Path, str]]:
     """Unpack an archive beside the home-to-be; it becomes the home if the body of the `with` does not fail.
 
     Args:

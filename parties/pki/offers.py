@@ -33,7 +33,7 @@ _REMEMBERED: Final = 64
 log = logging.getLogger("duetto.renewal")
 
 
-def offered(config: Config, peer: Peer) -> Pairing | None:
+def find_offer(config: Config, peer: Peer) -> Pairing | None:
     """The renewal that a peer has announced, checked again; None if there is none that is still to accept."""
     try:
         found = pairing.read(_path(config, peer.name))
@@ -48,14 +48,14 @@ def accept(config: Config, name: str, found: Pairing | None = None) -> Peer:
     Args:
         config: of this party.
         name: the peer.
-        found: what `offered` returned and somebody has looked at; None is what is announced now.
+        found: what `find_offer` returned and somebody has looked at; None is what is announced now.
 
     Raises:
         ConfigError: no such peer is paired.
         PairingError: it has announced nothing that is still to accept, or all certificates of it have ended.
     """
     peer = config.peer(name)
-    found = found or offered(config, peer)
+    found = found or find_offer(config, peer)
     if found is None:
         raise PairingError(
             f"{name!r} has announced no renewed certificate that is still to accept.",

@@ -11,7 +11,7 @@ from typing import Final
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.config import Config
 from parties.errors import BudgetError
-from parties.ledger.accounting import Account, Spent, shown
+from parties.ledger.accounting import Account, Spent, show_number
 from parties.ledger.book import Ledger
 from parties.ledger.entries import SPENT, Entry
 from parties.policy.rules import Rule, load_policy
@@ -51,10 +51,10 @@ class Gauge:
     def words(self) -> dict[str, str]:
         """The figures for people: what is spent rounded up, what is left rounded down."""
         return {
-            "spent": "all of delta" if self.spent is None else shown(self.spent),
-            "total": shown(self.total),
-            "left": shown(self.left, ROUND_FLOOR),
-            "delta": shown(self.delta),
+            "spent": "all of delta" if self.spent is None else show_number(self.spent),
+            "total": show_number(self.total),
+            "left": show_number(self.left, ROUND_FLOOR),
+            "delta": show_number(self.delta),
         }
 
 
@@ -95,7 +95,7 @@ class Step:
     @property
     def words(self) -> str:
         """`total` for people."""
-        return "all of delta" if self.total is None else shown(self.total)
+        return "all of delta" if self.total is None else show_number(self.total)
 
 
 def steps(gauge: Gauge, entries: Iterable[Entry]) -> list[Step]:

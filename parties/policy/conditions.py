@@ -11,7 +11,7 @@ from typing import Final
 
 from commons.errors import near
 from parties.errors import BudgetError
-from parties.ledger.accounting import Budget, Runs, Spent, described, shown
+from parties.ledger.accounting import Budget, Runs, Spent, describe_loss, show_number
 from parties.policy.rules import Rule
 from smc.analyses.studies.facts import Facts, Stated
 from smc.forms import ComparisonType
@@ -320,9 +320,9 @@ def _least_rows(rule: Rule, view: JobView, rows: int, persons: int) -> Iterator[
 
 
 def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:
-    asked = described(view.facts.loss)
+    asked = describe_loss(view.facts.loss)
     alone = _epsilon(Spent() + view.facts.loss, rule.per_job)
-    limit = f"{shown(rule.per_job.epsilon)} at delta {shown(rule.per_job.delta)}"
+    limit = f"{show_number(rule.per_job.epsilon)} at delta {show_number(rule.per_job.delta)}"
     too_much = alone is None or alone > rule.per_job.epsilon
     if too_much:
         what = f"{asked} is over epsilon_per_job {limit}"
@@ -332,10 +332,10 @@ def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:
     total = _epsilon(view.spent + view.facts.loss, rule.budget)
     spent = _epsilon(view.spent, rule.budget)
     left = Fraction(0) if spent is None else max(Fraction(0), rule.budget.epsilon - spent)
-    gone = "all" if spent is None else f"epsilon {shown(spent)}"
+    gone = "all" if spent is None else f"epsilon {show_number(spent)}"
     what = (
-        f"{asked} asked, {gone} spent, epsilon {shown(left, ROUND_FLOOR)} left of "
-        f"{shown(rule.budget.epsilon)} at delta {shown(rule.budget.delta)} in total"
+        f"{asked} asked, {gone} spent, epsilon {show_number(left, ROUND_FLOOR)} left of "
+        f"{show_number(rule.budget.epsilon)} at delta {show_number(rule.budget.delta)} in total"
     )
     jobs = view.spent.jobs_left(rule.budget.delta, view.facts.loss)
     if jobs is not None:

@@ -64,7 +64,7 @@ class NoisyRule:
         return f"\n[[rules]]\n{tomli_w.dumps(rule)}"
 
 
-def completed(config: Config, rule: NoisyRule) -> NoisyRule:
+def complete_rule(config: Config, rule: NoisyRule) -> NoisyRule:
     """A rule about what there is at a party.
 
     Args:

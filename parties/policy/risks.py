@@ -13,7 +13,7 @@ from typing import Final
 
 from parties.policy.conditions import fits
 from parties.policy.rules import RATIO_OF_LIKENESS, Policy, Rule
-from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
+from smc.analyses.comparison.bisection import findable_values, jobs_to_find, possible_values
 from smc.analyses.comparison.parameters import NUMBERS
 from smc.analyses.registry import ANALYSES, CHOSEN_ROWS, OF_MANY_FIGURES
 from smc.analyses.studies.columns import Schema
@@ -265,7 +265,7 @@ def _reachable(rule: Rule, declared: Declared) -> dict[str, int]:
         if not any(fits(pattern, kind) for pattern in rule.types or ()):
             continue
         for role in Role:
-            for name in found(kind, role.other):
+            for name in findable_values(kind, role.other):
                 held = (kind.x if name == "x" else kind.y).holding(role)
                 kinds.update(_KINDS.get(held, ()))
     return _possible(rule, declared, kinds)

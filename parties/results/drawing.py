@@ -42,7 +42,7 @@ class Drawing:
         return f"Drawing({self.words[:200]!r})"
 
 
-def drawn(plots: Sequence[Plot]) -> Drawing:
+def draw_plots(plots: Sequence[Plot]) -> Drawing:
     """Plots below each other.
 
     Args:

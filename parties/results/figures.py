@@ -123,7 +123,7 @@ class Estimated:
         return f"{float(number):.{digits}f}"
 
 
-def estimated(value: Any, lower: Any, upper: Any, *, is_date: bool = False) -> Estimated | None:
+def estimate_in_cells(value: Any, lower: Any, upper: Any, *, is_date: bool = False) -> Estimated | None:
     """The figure in three cells; None if a cell is neither a finite number nor missing."""
     found = [None if cell is None else number(cell) for cell in (value, lower, upper)]
     for cell, one in zip((value, lower, upper), found, strict=True):

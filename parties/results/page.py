@@ -11,8 +11,8 @@ from parties.errors import ConfigError
 from parties.release import release
 from parties.results.plots import plots_of
 from parties.results.svg import svg
-from parties.results.tables import ResultTable, shown
-from parties.texts import visible
+from parties.results.tables import ResultTable, show_table
+from parties.texts import escape_unprintable
 
 Facts = Sequence[tuple[str, str]]
 """Names and values, in the order in which a page lists them."""
@@ -77,7 +77,7 @@ def report_page(report: Report, tables: Sequence[ResultTable]) -> str:
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else _said(value),
     )
-    seen = [(shown(table, most=ROWS), table) for table in tables[:TABLES]]
+    seen = [(show_table(table, most=ROWS), table) for table in tables[:TABLES]]
     page = space.get_template("report.html").render(
         {name: getattr(report, name) for name in Report.__slots__},
         tables=[
@@ -107,4 +107,4 @@ def _bars(has_intervals: bool) -> str:
 
 
 def _said(value: Any) -> Any:
-    return visible(value) if isinstance(value, str) else value
+    return escape_unprintable(value) if isinstance(value, str) else value

@@ -8,7 +8,7 @@ from typing import Final
 
 from parties.results.figures import Estimated
 from parties.results.tables import DETAILS, UNIT, VALUE, ResultTable
-from parties.texts import visible
+from parties.texts import escape_unprintable
 from smc.analyses.studies.columns import DAYS
 
 MAX_FIGURES: Final = 40
@@ -124,5 +124,5 @@ def _name(table: ResultTable, row: int, columns: Sequence[str]) -> str:
 
 
 def _cut(text: str) -> str:
-    shown = visible(text)
+    shown = escape_unprintable(text)
     return shown if len(shown) <= _NAME_LENGTH else shown[: _NAME_LENGTH - 1] + "…"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from parties.results.figures import PLUS_MINUS, Estimated, date_text, estimated, number, number_text
+from parties.results.figures import PLUS_MINUS, Estimated, date_text, estimate_in_cells, number, number_text
 from smc.analyses.studies.columns import DAYS
 from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
 
@@ -71,7 +71,7 @@ class ResultTable:
         """The figure of a column with its interval, if it has one; None if it is not a number."""
         ends = self.intervals.get(name)
         cells = [self.columns[end][row] for end in ends] if ends else [None, None]
-        return estimated(self.columns[name][row], *cells, is_date=self.is_date(name, row))
+        return estimate_in_cells(self.columns[name][row], *cells, is_date=self.is_date(name, row))
 
     def values(self, name: str) -> list[Any]:
         """The cells of a column as they are computed with: numbers that stand as texts become floats."""
@@ -122,7 +122,9 @@ class TableView:
     left: int
 
 
-def shown(table: ResultTable, *, most: int, details: bool = False, plus_minus: str = PLUS_MINUS) -> TableView:
+def show_table(
+    table: ResultTable, *, most: int, details: bool = False, plus_minus: str = PLUS_MINUS
+) -> TableView:
     """A table for people.
 
     Args:

@@ -89,7 +89,7 @@ def code_of(error: BaseException, doing: str) -> str:
     return "internal"
 
 
-def refused(peer: str, code: str) -> PeerError:
+def refusal_error(peer: str, code: str) -> PeerError:
     """The error of this side for a refusal by `peer`."""
     code = clean(code)
     if code == "busy":
@@ -124,12 +124,12 @@ def translate(error: grpc.RpcError, peer: str, doing: str) -> PeerError:
         return PeerLost(f"{doing}: the connection to {peer} broke.", _AGAIN.format(peer))
     for key, value in error.trailing_metadata() or ():
         if key == CODE_KEY:
-            return refused(peer, str(value))
+            return refusal_error(peer, str(value))
     status, details = error.code(), (error.details() or "").lower()
     if status is grpc.StatusCode.UNIMPLEMENTED:
-        return refused(peer, "version")
+        return refusal_error(peer, "version")
     if status is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" not in details:
-        return refused(peer, "busy")
+        return refusal_error(peer, "busy")
     if status is grpc.StatusCode.RESOURCE_EXHAUSTED:
         return ProtocolViolation(f"{doing}: a message was longer than the limit.")
     silent = "keepalive" in details or "ping timeout" in details

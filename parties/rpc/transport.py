@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from parties.rpc.codec import Packet
 from parties.rpc.packets import to_frame
-from parties.rpc.refusal import refused
+from parties.rpc.refusal import refusal_error
 from parties.rpc.stream import PacketStream
 from smc.channel.message import ABORT, Frame
-from smc.channel.transport import aborted
+from smc.channel.transport import abort_error
 from smc.errors import PeerLost, ProtocolViolation
 
 
@@ -47,7 +47,7 @@ class GrpcTransport:
         self._check_refusal(packet)
         frame = to_frame(packet)
         if frame.kind == ABORT and not frame.lane:
-            raise aborted(frame, self._stream.peer)
+            raise abort_error(frame, self._stream.peer)
         return frame
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class GrpcTransport:
 
     def _check_refusal(self, packet: Packet) -> None:
         if not isinstance(packet, Frame) and packet.HasField("refusal"):
-            raise refused(self._stream.peer, packet.refusal.code)
+            raise refusal_error(self._stream.peer, packet.refusal.code)
 
     def _explain(self) -> None:
         """Raise what the peer said before it ended the stream, if it said something."""
@@ -69,4 +69,4 @@ class GrpcTransport:
         except ProtocolViolation:
             return
         if frame.kind == ABORT:
-            raise aborted(frame, self._stream.peer) from None
+            raise abort_error(frame, self._stream.peer) from None

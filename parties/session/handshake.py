@@ -28,7 +28,7 @@ from parties.ports.interfaces import SessionHeader, SessionTask
 from parties.ports.terms import Terms, digest
 from parties.rpc.packets import to_word
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.rpc.refusal import code_of, refused
+from parties.rpc.refusal import code_of, refusal_error
 from parties.rpc.stream import PacketStream
 from smc.errors import DuettoError, PeerError, PeerLost, ProtocolViolation
 from smc.forms import Role
@@ -52,7 +52,7 @@ Endure = Callable[[bytes, bytes, pb.Packet | None], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class Endpoints:
     """Who the two ends are.
 
     Attributes:
@@ -74,7 +74,9 @@ class Sides:
     heads: Heads | None = field(default=None, repr=False)
 
 
-def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomness, endure: Endure) -> None:
+def dial(
+    stream: PacketStream, sides: Endpoints, task: SessionTask, random: Randomness, endure: Endure
+) -> None:
     """Agree on a session as the side that dialled.
 
     Args:
@@ -112,7 +114,7 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
 
 
 def _answered(
-    stream: PacketStream, sides: Sides, opening: pb.Opening, said: Statement | None, endure: Endure
+    stream: PacketStream, sides: Endpoints, opening: pb.Opening, said: Statement | None, endure: Endure
 ) -> pb.Confirm:
     """Wait for the answer and check it; returns what confirms it."""
     packet = to_word(stream.receive(HANDSHAKE_SECONDS))
@@ -152,7 +154,7 @@ def first(stream: PacketStream) -> pb.Packet:
 
 def listen(
     stream: PacketStream,
-    sides: Sides,
+    sides: Endpoints,
     accept: Accept,
     random: Randomness,
     *,
@@ -239,14 +241,14 @@ def _header(opening: pb.Opening, session_id: bytes) -> SessionHeader:
     )
 
 
-def _check_keys(header: SessionHeader, sides: Sides) -> None:
+def _check_keys(header: SessionHeader, sides: Endpoints) -> None:
     if header.dialler_key != sides.peer_key:
         raise PairingError(f"{sides.peer} uses another Paillier key than was paired.", _AGAIN, code="keys")
     if header.own_key != sides.own_key:
         raise PairingError(f"{sides.peer} knows another Paillier key of this party.", _AGAIN, code="keys")
 
 
-def _speak(sides: Sides, ledgers: pb.Ledgers) -> Statement | None:
+def _speak(sides: Endpoints, ledgers: pb.Ledgers) -> Statement | None:
     """Write this party's word about both ledgers into a packet that is to be sent, and return it."""
     if sides.heads is None:
         return None
@@ -255,13 +257,13 @@ def _speak(sides: Sides, ledgers: pb.Ledgers) -> Statement | None:
     return said
 
 
-def _check_own_ledger(sides: Sides, heard: pb.Ledgers) -> None:
+def _check_own_ledger(sides: Endpoints, heard: pb.Ledgers) -> None:
     """Check that the local ledger holds what the peer has seen of it."""
     if sides.heads is not None:
         sides.heads.check_own(sides.peer, sides.peer_signing, _statement(heard))
 
 
-def _check_peer_ledger(sides: Sides, heard: pb.Ledgers, said: Statement | None) -> None:
+def _check_peer_ledger(sides: Endpoints, heard: pb.Ledgers, said: Statement | None) -> None:
     """Check that the peer's ledger has not gone back, after `_check_own_ledger`.
 
     Args:
@@ -273,11 +275,11 @@ def _check_peer_ledger(sides: Sides, heard: pb.Ledgers, said: Statement | None) 
         sides.heads.check_peer(sides.peer, _statement(heard), said)
 
 
-def _refused(sides: Sides, code: str) -> PeerError:
+def _refused(sides: Endpoints, code: str) -> PeerError:
     """The error for a refusal; one for a ledger is noted."""
     if sides.heads is not None:
         sides.heads.heard_refusal(sides.peer, code)
-    return refused(sides.peer, code)
+    return refusal_error(sides.peer, code)
 
 
 def _statement(heard: pb.Ledgers) -> Statement:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from parties.errors import JobError, PeerBusy, PeerUnreachable
 from parties.rpc.packets import to_word
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.rpc.refusal import refused
+from parties.rpc.refusal import refusal_error
 from parties.rpc.stream import PacketStream
 from smc.errors import DuettoError, PeerLost, ProtocolViolation
 from smc.numeric.random import Randomness
@@ -188,7 +188,7 @@ class Redialler:
     def _refused(self, code: str) -> None:
         peer = self._stream.peer
         if code != _GONE:
-            raise refused(peer, code)
+            raise refusal_error(peer, code)
         self._stream.give_up(
             PeerLost(
                 f"The connection to {peer} was cut, and {peer} does not hold the session any more: it has "

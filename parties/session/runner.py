@@ -28,7 +28,7 @@ from parties.rpc.refusal import code_of
 from parties.rpc.stream import PacketStream
 from parties.rpc.transport import GrpcTransport
 from parties.session import handshake
-from parties.session.handshake import Accept, Sides
+from parties.session.handshake import Accept, Endpoints
 from parties.session.pools import PoolStore
 from parties.session.resuming import Redialler, Resumable
 from parties.session.shares import QUIET_SECONDS, Shares
@@ -37,7 +37,7 @@ from smc.channel.transport import Transport
 from smc.ciphers.masks import MaskTables
 from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted
 from smc.numeric.random import Randomness
-from smc.pieces import asked
+from smc.pieces import asking
 
 if TYPE_CHECKING:
     from parties.lanes.process import LaneWorkers
@@ -234,8 +234,8 @@ class SessionRunner:
         way = Cancelled("A job came while pools were filled.", "They are filled later.", code=GAVE_WAY)
         return self._shares.seat(functools.partial(stream.interrupt, way))
 
-    def _sides(self, peer: str) -> Sides:
-        return Sides(
+    def _sides(self, peer: str) -> Endpoints:
+        return Endpoints(
             own=self._identity.name,
             own_key=self._identity.paillier.public.fingerprint,
             peer=peer,
@@ -260,7 +260,7 @@ class SessionRunner:
         try:
             with (
                 self._registered(stream, task.job_id),
-                asked(stream.check),
+                asking(stream.check),
                 closing(_workers(task.lanes)) as workers,
             ):
                 timer.start()

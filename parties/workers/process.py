@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from parties.workers.pipe import Pipe
-from smc.pieces import ask
+from smc.pieces import check_cancelled
 
 _CLOSE_SECONDS: Final = 5.0
 _DATA: Final = 0
@@ -56,7 +56,7 @@ class Worker:
             given.close()
             os.close(held)
         self.pipe = Pipe(own, self._ask)
-        self.question: Callable[[], None] = ask
+        self.question: Callable[[], None] = check_cancelled
         self._lock = threading.Lock()
 
     @property
@@ -113,7 +113,7 @@ def end_with_parent() -> Pipe:
     return Pipe(socket.socket(fileno=data))
 
 
-def bound(memory: int, seconds: float) -> None:
+def limit_resources(memory: int, seconds: float) -> None:
     """Bound what this worker may take from now on.
 
     Args:
@@ -134,7 +134,7 @@ def bound(memory: int, seconds: float) -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def taken() -> int:
+def memory_used() -> int:
     """Bytes that this worker has in memory now; where the system does not say, those that it had at most."""
     with suppress(OSError):
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()

@@ -18,7 +18,7 @@ import numpy as np
 from measuring import OUT, guarded, machine, print_table, tell, write_json
 from numpy.typing import NDArray
 
-from anonymizer.methods.perturbation.mdav import information_loss, mdav, standardized
+from anonymizer.methods.perturbation.mdav import information_loss, mdav, standardize
 from anonymizer.tables import files
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -77,7 +77,7 @@ def cases(rows: int) -> Iterator[tuple[str, Float, int]]:
         table = Table.of(files.read(path))
         numeric = [table.numbers(column) for column in table.names if table.is_numeric(column)]
         for k in figures:
-            yield name, standardized(np.stack(numeric, axis=1)), k
+            yield name, standardize(np.stack(numeric, axis=1)), k
     if rows:
         yield "random", Randomness(1).normal(6 * rows).reshape(rows, 6), 5
 

@@ -11,8 +11,8 @@ from anonymizer_distances import timed
 from measuring import OUT, guarded, machine, print_table, tell, write_json
 from scipy.sparse import csr_matrix
 
-from anonymizer.risk.distance.matching import assigned
-from anonymizer.series.factorization import KINDS, factorized
+from anonymizer.risk.distance.matching import assign
+from anonymizer.series.factorization import KINDS, factorize
 from anonymizer.tables.randomness import Randomness
 
 
@@ -33,7 +33,7 @@ def main() -> int:
             found.append(
                 timed(
                     name,
-                    lambda kind=kind, matrix=matrix: factorized(
+                    lambda kind=kind, matrix=matrix: factorize(
                         matrix, asked.rank, kind=kind, iterations=asked.iterations, seed=1
                     ),
                 )
@@ -46,7 +46,7 @@ def main() -> int:
         how = "exact" if users <= most else "by candidates"
         case = timed(
             f"assignment of {users:,} users, {how}",
-            lambda points=points, others=others, most=most: assigned(points, others, most_exact=most).excess,
+            lambda points=points, others=others, most=most: assign(points, others, most_exact=most).excess,
         )
         found.append(case)
     heads = ["case", "CPU seconds", "wall seconds", "load before", "load after", "dearer at most"]

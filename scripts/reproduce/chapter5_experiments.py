@@ -17,8 +17,8 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.mdav import MDAV
 from anonymizer.methods.perturbation.noise import Noise
 from anonymizer.methods.recoding.clustering import KMember
-from anonymizer.series.attacks import linked, partners
-from anonymizer.series.factorization import deviation, factorized
+from anonymizer.series.attacks import link_users, partners
+from anonymizer.series.factorization import deviation, factorize
 from anonymizer.series.log import Log
 from anonymizer.series.matrix import Matrix, Window, matrices
 from anonymizer.series.recombined import Recombined
@@ -158,7 +158,7 @@ def experiment(
     alike = np.arange(users)
     found: Figures = {}
     for number, pair in enumerate(pairs, 1):
-        risk = linked(pair.one.cells, pair.other.cells, alike, name="original", seed=seed).risk
+        risk = link_users(pair.one.cells, pair.other.cells, alike, name="original", seed=seed).risk
         found["5.2", f"{number}", "linkage"] = risk
     pair = pairs[-1]
     cells = pair.one.cells.toarray()
@@ -170,8 +170,8 @@ def experiment(
             _released(method, matrix, seed + 1000 * number, iterations[-1])
             for number, matrix in enumerate((pair.one, pair.other))
         )
-        found[alone] = linked(cells, one, alike, name="re-identification", seed=seed).by_k
-        found[apart] = linked(one, other, alike, name="linkage", seed=seed).by_k
+        found[alone] = link_users(cells, one, alike, name="re-identification", seed=seed).by_k
+        found[apart] = link_users(one, other, alike, name="linkage", seed=seed).by_k
         if useful:
             found.update(dict.fromkeys(useful, scores(one, rest, items).f / original))
 
@@ -182,7 +182,7 @@ def experiment(
     for rank in ranks:
         tried(Recombined(rank=rank), *both("5.3", rank))
         for some in iterations:
-            fitted = factorized(pair.one.cells, rank, iterations=some, seed=seed)
+            fitted = factorize(pair.one.cells, rank, iterations=some, seed=seed)
             found["5.2 error", f"{some}", f"r = {rank}"] = deviation(pair.one.cells, fitted)
     for k in ks if noises else ():
         tried(KMember(k=k), *both("5.4", k), [("5.10", f"{k}", "Uti")])

@@ -13,7 +13,7 @@ from typing import Final
 from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.sanitization.sanitizing import searchable
-from anonymizer.documents.texts.edits import Edit, applied, joined
+from anonymizer.documents.texts.edits import Edit, apply_edits, join_edits
 from anonymizer.documents.texts.text import Document, Word
 
 DOCUMENTS: Final = "documents/tab_echr_documents.csv"
@@ -62,7 +62,7 @@ class Case:
 
     def masks(self, identifiers: Collection[str]) -> tuple[Edit, ...]:
         """The spans of these kinds of identifiers as edits of the original."""
-        return joined(
+        return join_edits(
             Edit(one.start, one.end, "[...]", "direct", one.entity)
             for one in self.mentions
             if one.identifier in identifiers
@@ -70,7 +70,7 @@ class Case:
 
     def words(self, edits: Sequence[Edit]) -> tuple[Word, ...]:
         """The words that edits leave."""
-        return searchable(tagged(applied(self.document.text, edits)), edits)
+        return searchable(tagged(apply_edits(self.document.text, edits)), edits)
 
 
 @cache

@@ -14,7 +14,7 @@ from anonymizer.documents.attacks.attack import Attacked, Attacker
 from anonymizer.documents.attacks.risk import METADATA, KnownNames, SharedWords, most_shared, successes
 from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.generalization.standard import standard
-from anonymizer.documents.sanitization.sanitizing import Sanitized, sanitized
+from anonymizer.documents.sanitization.sanitizing import Sanitized, sanitize
 from anonymizer.documents.words.information import ACCIDENTS, COURTS, Informative, Numerator, Weights
 from anonymizer.documents.words.keywords import KEYWORDS
 from anonymizer.documents.words.labels import Confusion, Labeller
@@ -152,7 +152,7 @@ class Study:
         for case in self.cases:
             name = case.document.name
             attack = self.simulation(case, groups=groups)
-            done = sanitized(case.document, self.edits[name], tagged, attack, replacement, language="en")
+            done = sanitize(case.document, self.edits[name], tagged, attack, replacement, language="en")
             left = case.words(done.edits)
             count = sum(word.tag != "symbol" for word in self.words[name])
             again = [

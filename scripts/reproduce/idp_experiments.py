@@ -20,7 +20,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import f1_score
 
 from anonymizer.dp.audit import loss_at_least
-from anonymizer.dp.clusters import Clusters, moved_loss, ranked
+from anonymizer.dp.clusters import Clusters, moved_loss, rank_individually
 from anonymizer.tables.randomness import Randomness
 
 Float = NDArray[np.float64]
@@ -80,7 +80,7 @@ class Data:
     @cache  # noqa: B019 - two tables that live as long as the script
     def clusters(self, k: int) -> tuple[Clusters, ...]:
         """Of each attribute the clusters by individual ranking."""
-        return tuple(Clusters.of(column, ranked(column, k)) for column in self.values.T)
+        return tuple(Clusters.of(column, rank_individually(column, k)) for column in self.values.T)
 
 
 def changes(method: str, clusters: Clusters, high: float) -> Float:
@@ -219,7 +219,7 @@ def measured(method: str, values: Float, k: int, epsilon: float, high: float, ru
         runs: outputs that an audit sees of either table; more prove more.
         seed: of the noise.
     """
-    groups = ranked(values, k)
+    groups = rank_individually(values, k)
     clusters = Clusters.of(values, groups)
     before, scales = centroids(method, clusters), changes(method, clusters, high) / epsilon
 
@@ -229,7 +229,9 @@ def measured(method: str, values: Float, k: int, epsilon: float, high: float, ru
             for new in (0.0, high):
                 other = values.copy()
                 other[record] = new
-                after = centroids(method, Clusters.of(other, ranked(other, k) if ranks_anew else groups))
+                after = centroids(
+                    method, Clusters.of(other, rank_individually(other, k) if ranks_anew else groups)
+                )
                 loss = moved_loss(before, after, scales)
                 if loss > best:
                     best, found = loss, after

@@ -20,7 +20,7 @@ from rod_health import COLUMNS, DISTANCES, MODELS, MOMENTS, Found, health, measu
 from rod_printed import EQUATION_14, LEARNED_FROM, REAL, TABLE_1, TABLE_2, TABLE_3
 from scipy.stats import spearmanr
 
-from anonymizer.choosing.curves import WORDS, chosen
+from anonymizer.choosing.curves import WORDS, choose_curve
 from anonymizer.methods.registry import METHODS
 
 Float = NDArray[np.float64]
@@ -162,7 +162,7 @@ def fits(runs: Runs, of: Any) -> tuple[Any, Mapping[str, float]]:
     """The monotone curve that predicts best, and the errors of all families."""
     epsilons = np.array([e for e, some in runs.items() for _ in some])
     values = np.array([of(one) for some in runs.values() for one in some])
-    return chosen(epsilons, values, "falling")
+    return choose_curve(epsilons, values, "falling")
 
 
 def figures_1_3_5(runs: Runs) -> str:

@@ -168,7 +168,7 @@ def figure_4() -> Line:
         (
             count,
             e,
-            guarantees.printed(10, count, e),
+            guarantees.bound_as_printed(10, count, e),
             guarantees.chebyshev(10, count, e),
             float(guarantees.error_probability(10, count, e)),
         )

@@ -14,7 +14,7 @@ from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.study import Analysis, Study
 
 
-def registered(analyses: Iterable[Analysis]) -> Mapping[str, Analysis]:
+def register(analyses: Iterable[Analysis]) -> Mapping[str, Analysis]:
     """Analyses by their names.
 
     Raises:
@@ -44,7 +44,7 @@ def study_of(analysis: Analysis, parameters: Mapping[str, Any]) -> Study:
     return study
 
 
-ANALYSES: Final = registered((CLUSTERING, COMPARISON, MATCHING, PREPARATION, STATISTICS))
+ANALYSES: Final = register((CLUSTERING, COMPARISON, MATCHING, PREPARATION, STATISTICS))
 
 CHOSEN_ROWS: Final[Mapping[str, tuple[Chooser, ...]]] = MappingProxyType({MATCHING.name: CHOOSERS})
 """By analysis, what whoever chooses its rows learns of the other side's in one job."""

@@ -11,9 +11,9 @@ from typing import Any, TypeVar, overload
 
 from smc.channel.lanes import Lanes
 from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Expected, Frame, Message
-from smc.channel.transport import Transport, abort_data, aborted
+from smc.channel.transport import Transport, abort_data, abort_error
 from smc.errors import ProtocolViolation
-from smc.pieces import ask
+from smc.pieces import check_cancelled
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -132,7 +132,7 @@ class Channel:
             PeerLost: the peer is gone.
             FreshnessError: a ciphertext in it is not fresh.
         """
-        ask()
+        check_cancelled()
         data = message.encode()
         if len(data) > MESSAGE_BYTES:
             raise ProtocolViolation(
@@ -210,7 +210,7 @@ class Channel:
 
         Frames are full but for a message's last one, so a message costs no more memory than its bytes.
         """
-        ask()
+        check_cancelled()
         frame = self._transport.receive()
         if frame.lane != self._lane:
             raise ProtocolViolation(
@@ -222,7 +222,7 @@ class Channel:
             )
         self._received_frames += 1
         if frame.kind == ABORT:
-            raise aborted(frame)
+            raise abort_error(frame)
         if frame.kind != kind:
             raise ProtocolViolation(f"{kind} was expected, but another kind of message came.")
         if frame.total != size:

@@ -12,7 +12,7 @@ from threading import Condition
 from typing import Final
 
 from smc.channel.message import ABORT, END, MAX_LANES, Frame
-from smc.channel.transport import Transport, aborted
+from smc.channel.transport import Transport, abort_error
 from smc.errors import DuettoError, ProtocolViolation, UsageError
 
 WAITING_BYTES: Final = 64 << 20
@@ -108,7 +108,7 @@ class Lanes:
             self._bytes[frame.lane] += len(frame.data)
             self._changed.notify_all()
         if frame.kind == ABORT:
-            self.fail(aborted(frame))
+            self.fail(abort_error(frame))
 
 
 class Lane:

@@ -40,7 +40,7 @@ def abort_data(code: str) -> bytes:
     return code.encode()[:_CODE_BYTES]
 
 
-def aborted(frame: Frame, peer: str = "The peer") -> PeerAborted:
+def abort_error(frame: Frame, peer: str = "The peer") -> PeerAborted:
     """The error that a frame of kind `ABORT` stands for, by the name of the peer where that is known."""
     code = bytes(frame.data[:_CODE_BYTES]).decode("ascii", "replace")
     code = "".join(c for c in code if c.isalnum() or c in "-_") or "unknown"

@@ -51,12 +51,12 @@ from smc.ciphers.lattice_ring import (
     Whole,
     Word,
     backward,
-    balanced,
-    carried,
-    folded,
+    balance,
+    carry,
+    fold_products,
     forward,
     highest,
-    placed,
+    shift_words,
     transform_error,
 )
 from smc.errors import UsageError
@@ -198,7 +198,7 @@ def _public(parameters: LatticeParameters, seed: bytes, factors: int) -> Spectru
     shape = (factors + 1, parameters.limbs, parameters.degree)
     drawn = uniform_limbs(Randomness.from_seed(seed, _PURPOSE), int(np.prod(shape)))
     limbs = without_idle(parameters, np.moveaxis(drawn.reshape(shape), 1, 0))
-    return forward(np.moveaxis(balanced(contiguous(limbs)), 0, 1))
+    return forward(np.moveaxis(balance(contiguous(limbs)), 0, 1))
 
 
 def without_idle(parameters: LatticeParameters, limbs: Whole) -> Whole:
@@ -236,7 +236,7 @@ def errors(parameters: LatticeParameters, random: Randomness, *shape: int) -> Wh
 
 
 @of_shape(lambda parameters, random, first, masks: None)
-def flooded(parameters: LatticeParameters, random: Randomness, first: Whole, masks: Word) -> None:
+def flood_noise(parameters: LatticeParameters, random: Randomness, first: Whole, masks: Word) -> None:
     """Take masks off first components, and drown what they have of noise.
 
     Args:
@@ -245,13 +245,13 @@ def flooded(parameters: LatticeParameters, random: Randomness, first: Whole, mas
         first: limbs, shape (L, n); changed, carries are left where they are.
         masks: modulo 2**w, shape (n,).
     """
-    first -= placed(masks, parameters.scale, parameters.limbs)
-    drowned(parameters, random, first)
+    first -= shift_words(masks, parameters.scale, parameters.limbs)
+    drown(parameters, random, first)
 
 
 @of_shape(lambda parameters, random, first: None)
-def drowned(parameters: LatticeParameters, random: Randomness, first: Whole) -> None:
-    """Add the flood to first components, as `flooded`."""
+def drown(parameters: LatticeParameters, random: Randomness, first: Whole) -> None:
+    """Add the flood to first components, as `flood_noise`."""
     count = first.shape[1]
     for limb in range(ceil(parameters.flood_bits / LIMB_BITS)):
         bits = min(LIMB_BITS, parameters.flood_bits - LIMB_BITS * limb)
@@ -307,11 +307,11 @@ class OwnLattice:
         products = backward(self._public * self._secrets[number])
         limbs = contiguous(np.moveaxis(np.negative(products), 1, 0))
         limbs[0] += errors(parameters, self._random, *limbs[0].shape)
-        limbs[:, : self._factors] += placed(plain, parameters.scale, parameters.limbs)
-        return carried(limbs).astype(np.uint64)
+        limbs[:, : self._factors] += shift_words(plain, parameters.scale, parameters.limbs)
+        return carry(limbs).astype(np.uint64)
 
     def decrypt(self, second: Word, every: int) -> Word:
-        """What has to be added to the first components, see `decoded`.
+        """What has to be added to the first components, see `decode`.
 
         Args:
             second: components c1 as they came, shape (R, N).
@@ -322,16 +322,16 @@ class OwnLattice:
         """
         parameters = self._parameters
         pieces = ceil(parameters.second_bits / LIMB_BITS)
-        limbs = forward(balanced(placed(second, 0, pieces)))
+        limbs = forward(balance(shift_words(second, 0, pieces)))
         half = parameters.degree // 2
-        products = folded(limbs.reshape(-1, 1, half), self._secrets[None], every)
+        products = fold_products(limbs.reshape(-1, 1, half), self._secrets[None], every)
         parts = backward(products).astype(np.uint64).reshape(pieces, len(second), len(self._secrets), -1)
         shifts = np.uint64(LIMB_BITS) * np.arange(pieces, dtype=np.uint64)
         result: Word = (parts << shifts[:, None, None, None]).sum(axis=0, dtype=np.uint64)
         return result
 
 
-def decoded(parameters: LatticeParameters, first: Word, products: Word) -> Word:
+def decode(parameters: LatticeParameters, first: Word, products: Word) -> Word:
     """The plaintext coefficients of c0 and c1 s, modulo 2**w, in the shape of both."""
     second, width = np.uint64(parameters.second_bits), np.uint64(parameters.width)
     total = (first << (second - np.uint64(parameters.first_bits))) + products
@@ -366,7 +366,7 @@ class PeerLattice:
             number: of the secret.
             limbs: of `OwnLattice.encrypt`, shape (L, D + 1, N), each in [0, 2**18).
         """
-        self._first[:, number] = forward(np.moveaxis(balanced(limbs.astype(np.int64)), 0, 1))
+        self._first[:, number] = forward(np.moveaxis(balance(limbs.astype(np.int64)), 0, 1))
 
     def respond(
         self, factors: Whole, every: int, wanted: Callable[[Whole], Whole]
@@ -393,15 +393,15 @@ class PeerLattice:
         parameters, count = self._parameters, len(factors)
         fresh = ternary(self._random, count * parameters.degree).reshape(count, 1, -1)
         left = np.concatenate([forward(factors), forward(fresh)], axis=1)
-        second = np.moveaxis(backward(folded(left, self._public, 1)), 1, 0)
+        second = np.moveaxis(backward(fold_products(left, self._public, 1)), 1, 0)
         second = contiguous(second)
         second[0] += errors(parameters, self._random, *second[0].shape)
         secrets = self._first.shape[1]
         right = self._first.reshape(self._factors + 1, secrets * parameters.limbs, -1)
-        first = backward(folded(left, right, every)).reshape(count, secrets, parameters.limbs, -1)
+        first = backward(fold_products(left, right, every)).reshape(count, secrets, parameters.limbs, -1)
         return highest(second, parameters.second_bits), contiguous(np.moveaxis(first, 2, 0))
 
     def _flooded(self, first: Whole, masks: Word) -> Word:
         """Wanted first components as they are sent, from limbs of shape (L, n), which change."""
-        flooded(self._parameters, self._random, first, masks)
+        flood_noise(self._parameters, self._random, first, masks)
         return highest(first, self._parameters.first_bits)

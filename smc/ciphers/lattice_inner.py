@@ -43,7 +43,7 @@ from smc.ciphers.lattice import (
     SEED_BYTES,
     LatticeParameters,
     errors,
-    flooded,
+    flood_noise,
     needed_flood,
     ternary,
     uniform_limbs,
@@ -55,11 +55,11 @@ from smc.ciphers.lattice_ring import (
     Whole,
     Word,
     backward,
-    balanced,
-    carried,
+    balance,
+    carry,
     forward,
     highest,
-    placed,
+    shift_words,
     transform_error,
 )
 from smc.errors import UsageError
@@ -169,7 +169,7 @@ def _public(parameters: LatticeParameters, seed: bytes, part: str) -> Spectrum:
     """A polynomial a_d or a' in the frequency domain, shape (L, N / 2)."""
     shape = (parameters.limbs, parameters.degree)
     drawn = uniform_limbs(Randomness.from_seed(seed, f"{_PURPOSE} {part}"), parameters.limbs * shape[1])
-    return forward(balanced(without_idle(parameters, drawn.reshape(shape))))
+    return forward(balance(without_idle(parameters, drawn.reshape(shape))))
 
 
 class OwnColumns:
@@ -193,7 +193,7 @@ class OwnColumns:
 
     def zeros(self) -> Word:
         """Encryptions of zero, b', as limbs, shape (L, K, N)."""
-        return carried(self._errors(_public(self._parameters.lattice, self.seed, _ZERO))).astype(np.uint64)
+        return carry(self._errors(_public(self._parameters.lattice, self.seed, _ZERO))).astype(np.uint64)
 
     def encrypt(self, factor: int, plain: Word) -> Word:
         """The first components of a polynomial of each column.
@@ -217,7 +217,7 @@ class OwnColumns:
         self._next += 1
         lattice = self._parameters.lattice
         limbs = self._errors(_public(lattice, self.seed, str(factor)))[..., : len(plain)]
-        return carried(limbs + placed(plain.T, lattice.scale, lattice.limbs)).astype(np.uint64)
+        return carry(limbs + shift_words(plain.T, lattice.scale, lattice.limbs)).astype(np.uint64)
 
     @of_shape(lambda self, second, first: shape_array((second.shape[1], first.shape[2]), np.uint64))
     def decrypt(self, second: Whole, first: Whole) -> Word:
@@ -230,7 +230,7 @@ class OwnColumns:
         Returns:
             Modulo 2**w, shape (R, K).
         """
-        limbs = balanced(second.copy()).astype(np.float64)
+        limbs = balance(second.copy()).astype(np.float64)
         # Sums of N products below 2**17 are exact; coefficient 0 of c1 s is an inner product as well.
         total = np.rint(limbs @ _turned(self._secrets).astype(np.float64).T).astype(np.int64)
         total[len(second) - len(first) :] += first
@@ -306,7 +306,7 @@ class PeerColumns:
         second[0] += errors(lattice, self._random, *second[0].shape)
         masks = self._random.words(rows * given.columns) & np.uint64((1 << lattice.width) - 1)
         flat = first.reshape(lattice.limbs, -1)
-        flooded(lattice, self._random, flat, masks)
+        flood_noise(lattice, self._random, flat, masks)
         return (
             highest_limbs(second, given.second_limbs),
             highest_limbs(first, given.first_limbs),
@@ -378,7 +378,7 @@ def _turned(coefficients: Whole) -> Whole:
 
 @of_shape(lambda limbs: shape_array(limbs.shape, np.int32))
 def _narrow(limbs: Word) -> NDArray[np.int32]:
-    return balanced(limbs.astype(np.int64)).astype(np.int32)
+    return balance(limbs.astype(np.int64)).astype(np.int32)
 
 
 @of_shape(lambda limbs, count: shape_array((count, *limbs.shape[1:]), np.int64))
@@ -387,5 +387,5 @@ def highest_limbs(limbs: Whole, count: int) -> Whole:
     low = len(limbs) - count
     if low:
         limbs[low - 1] += 1 << (LIMB_BITS - 1)
-    carried(limbs)
+    carry(limbs)
     return limbs[low:]

@@ -10,8 +10,8 @@ the other half of the roots of X^N + 1 being their conjugates. As z_k^(N/2) = -i
 Fourier transform of length N / 2 of (p_j - i p_(j + N/2)) exp(-i pi j / N).
 
 Of a product often only every m-th coefficient is wanted, P_0 in P(X) = sum_r X^r P_r(X^m). Its values are the
-means of P over the m roots with the same z^m, which are those whose k are equal modulo N / (2 m): `folded`
-takes them, and what is left is an element of the ring of degree N / m.
+means of P over the m roots with the same z^m, which are those whose k are equal modulo N / (2 m):
+`fold_products` takes them, and what is left is an element of the ring of degree N / m.
 
 Rounding to integers is exact while the error of the transform stays below 1/2; `transform_error` bounds it.
 
@@ -96,7 +96,7 @@ def transform_error(degree: int, left: float, right: float) -> float:
 
 
 @of_shape(lambda words, shift, limbs: shape_array((limbs, *words.shape), np.int64))
-def placed(words: Word, shift: int, limbs: int) -> Whole:
+def shift_words(words: Word, shift: int, limbs: int) -> Whole:
     """Words times 2**shift modulo q, as unsigned limbs.
 
     Args:
@@ -118,7 +118,7 @@ def placed(words: Word, shift: int, limbs: int) -> Whole:
 
 
 @of_shape(lambda limbs: limbs)
-def carried(limbs: Whole) -> Whole:
+def carry(limbs: Whole) -> Whole:
     """The same elements with limbs in [0, 2**18): carries go up, and over the top they are multiples of q.
 
     Args:
@@ -135,7 +135,7 @@ def carried(limbs: Whole) -> Whole:
 
 
 @of_shape(lambda limbs: limbs)
-def balanced(limbs: Whole) -> Whole:
+def balance(limbs: Whole) -> Whole:
     """The same elements with limbs in [-2**17, 2**17), for transforms with smaller errors.
 
     Args:
@@ -167,7 +167,7 @@ def highest(limbs: Whole, bits: int) -> Word:
     """
     low = LIMB_BITS * len(limbs) - bits
     limbs[(low - 1) // LIMB_BITS] += 1 << ((low - 1) % LIMB_BITS)
-    carried(limbs)
+    carry(limbs)
     value = np.zeros(limbs.shape[1:], dtype=np.uint64)
     for place in range(low // LIMB_BITS, len(limbs)):
         limb, shift = limbs[place].astype(np.uint64), LIMB_BITS * place - low
@@ -181,7 +181,7 @@ def packed_size(count: int, bits: int) -> int:
 
 
 @of_shape(lambda words, bits: shape_array(packed_size(len(words), bits), np.uint8))
-def packed(words: Word, bits: int) -> NDArray[np.uint8]:
+def pack_words(words: Word, bits: int) -> NDArray[np.uint8]:
     """Words of at most 57 bits without gaps, eight of them in as many bytes as they have bits.
 
     Args:
@@ -203,8 +203,8 @@ def packed(words: Word, bits: int) -> NDArray[np.uint8]:
 
 
 @of_shape(lambda data, count, bits: shape_array(count, np.uint64))
-def unpacked(data: NDArray[np.uint8], count: int, bits: int) -> Word:
-    """The words that `packed` has packed, shape (count,).
+def unpack_words(data: NDArray[np.uint8], count: int, bits: int) -> Word:
+    """The words that `pack_words` has packed, shape (count,).
 
     Raises:
         ProtocolViolation: the padding of the last group is not zero.
@@ -230,7 +230,7 @@ def unpacked(data: NDArray[np.uint8], count: int, bits: int) -> Word:
         (len(left), right.shape[1], left.shape[-1] // every), np.complex128
     )
 )
-def folded(left: Spectrum, right: Spectrum, every: int) -> Spectrum:
+def fold_products(left: Spectrum, right: Spectrum, every: int) -> Spectrum:
     """Every `every`-th coefficient of sums of products, in the frequency domain.
 
     Args:

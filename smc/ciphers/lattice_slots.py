@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from smc.ciphers.lattice import (
     SEED_BYTES,
     LatticeParameters,
-    drowned,
+    drown,
     errors,
     needed_flood,
     ternary,
@@ -54,8 +54,8 @@ from smc.ciphers.lattice_ring import (
     Whole,
     Word,
     backward,
-    balanced,
-    carried,
+    balance,
+    carry,
     forward,
     transform_error,
 )
@@ -167,7 +167,7 @@ def _unscaled(limbs: Whole, group: Group) -> tuple[Word, Word]:
     """The slots of what the highest five limbs are D times of, rounded."""
     band = _band(group.modulus, SECOND_LIMBS + _PARTS, SECOND_LIMBS)
     # The highest limb is modulo q: so the product is modulo t.
-    found = np.rint(band @ carried(limbs).astype(np.float64)).astype(np.int64)
+    found = np.rint(band @ carry(limbs).astype(np.float64)).astype(np.int64)
     found[SECOND_LIMBS - 1] += 1 << (LIMB_BITS - 1)
     for place in range(len(found) - 1):
         found[place + 1] += found[place] >> LIMB_BITS
@@ -185,7 +185,7 @@ def _unscaled(limbs: Whole, group: Group) -> tuple[Word, Word]:
 def _public(parameters: SlotParameters, seed: bytes, part: str) -> Spectrum:
     limbs = parameters.lattice.limbs
     drawn = uniform_limbs(Randomness.from_seed(seed, f"{_PURPOSE} {part}"), limbs * DEGREE)
-    return forward(balanced(drawn.reshape(limbs, DEGREE)))
+    return forward(balance(drawn.reshape(limbs, DEGREE)))
 
 
 class OwnSlots:
@@ -207,7 +207,7 @@ class OwnSlots:
 
     def zeros(self) -> Word:
         """An encryption of zero, b', as limbs, shape (L, N)."""
-        return carried(self._errors("zero")).astype(np.uint64)
+        return carry(self._errors("zero")).astype(np.uint64)
 
     def _query(self, block: int, words: Sequence[Word]) -> Word:
         """The shape of a block."""
@@ -238,7 +238,7 @@ class OwnSlots:
         for place, group in enumerate(groups()):
             for term, own in enumerate(words):
                 plain = _scaled(limbs, group, (group.low.centred(own), group.high.centred(own)))
-                result[place, term] = carried(plain + self._errors(f"{block} {place} {term}"))
+                result[place, term] = carry(plain + self._errors(f"{block} {place} {term}"))
         return result
 
     @of_shape(lambda self, second, first: shape_array(DEGREE, np.uint64))
@@ -254,7 +254,7 @@ class OwnSlots:
         """
         found = []
         for place, group in enumerate(groups()):
-            total = backward(forward(balanced(second[place].copy())) * self._secret)
+            total = backward(forward(balance(second[place].copy())) * self._secret)
             total[SECOND_LIMBS - FIRST_LIMBS :] += first[place]
             found.append(_unscaled(total, group))
         return lowest_word(found)
@@ -278,7 +278,7 @@ class PeerSlots:
 
     def __init__(self, parameters: SlotParameters, seed: bytes, zeros: Word, random: Randomness) -> None:
         self._parameters, self._seed, self._random = parameters, seed, random
-        self._zeros = forward(balanced(zeros.astype(np.int64)))
+        self._zeros = forward(balance(zeros.astype(np.int64)))
         self._zero_public = _public(parameters, seed, "zero")
         self._next = 0
 
@@ -320,7 +320,7 @@ class PeerSlots:
             own, peer = self._products(place, group, limbs[place], words)
             pair = residues(list(masks), group.low), residues(list(masks), group.high)
             peer += _scaled(given.lattice.limbs, group, pair)
-            drowned(given.lattice, self._random, peer)
+            drown(given.lattice, self._random, peer)
             second[place] = highest_limbs(own, SECOND_LIMBS)
             first[place] = highest_limbs(peer, FIRST_LIMBS)
         self._next += 1
@@ -337,7 +337,7 @@ class PeerSlots:
             whole = _centred(group.polynomials(slots)[:, 0], group)
             digits = forward(balanced_digits(whole, _DIGITS))
             public = _public(self._parameters, self._seed, f"{self._next} {place} {term}")
-            peer = forward(balanced(limbs[term].astype(np.int64)))
+            peer = forward(balance(limbs[term].astype(np.int64)))
             for side, factor in enumerate((public, peer)):
                 for number, digit in enumerate(digits):
                     away, odd = divmod(number, 2)

@@ -22,7 +22,7 @@ from gmpy2 import mpz
 from numpy.typing import NDArray
 
 from smc.errors import DomainError, UsageError
-from smc.pieces import ask, each
+from smc.pieces import check_cancelled, each
 
 T = TypeVar("T")
 
@@ -257,7 +257,7 @@ def _result(task: Future[list[T]]) -> list[T]:
         except TimeoutError:
             if task.done():  # it is the task's own
                 raise
-            ask()
+            check_cancelled()
 
 
 _building = Lock()

@@ -14,7 +14,7 @@ from smc.oblivious.bitmatrix import Bit
 T = TypeVar("T", bound=np.generic)
 
 
-def joined(parts: Sequence[NDArray[T]], kind: type[T]) -> NDArray[T]:
+def join_parts(parts: Sequence[NDArray[T]], kind: type[T]) -> NDArray[T]:
     """The parts one after the other; an empty array of the kind if there are none."""
     return np.concatenate(parts) if parts else np.empty(0, dtype=kind)
 

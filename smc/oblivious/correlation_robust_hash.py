@@ -26,7 +26,7 @@ from smc.forms import Role
 from smc.oblivious.bitmatrix import SLOTS, Word
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
-from smc.pieces import cut
+from smc.pieces import chunks
 
 HASH_WORDS: Final = 256
 """Words per column that are transposed and hashed under one key: 2**14 rows, which fit a cache."""
@@ -74,7 +74,7 @@ class RowHash:
             Shape (2**j, 2, w), in slots: bits r and 64 + r of the hash of the row of slot (r, k).
         """
         width = columns.shape[1]
-        keys = b"".join(self._next_key() for _ in cut(width, HASH_WORDS))
+        keys = b"".join(self._next_key() for _ in chunks(width, HASH_WORDS))
         found = np.empty((len(offsets), 2, width), dtype=np.uint64)
         blocks = np.frombuffer(keys, dtype=np.uint64).reshape(-1, 2)
         self._kernels.hash_columns(columns, blocks, HASH_WORDS, offsets, found)
@@ -91,7 +91,7 @@ class RowHash:
             128 bits of a slot, column i at bit i % 64 of word i // 64.
         """
         width = columns.shape[1]
-        for part in cut(width, HASH_WORDS):
+        for part in chunks(width, HASH_WORDS):
             size = part.stop - part.start
             rows = self._workspace.words("rows", SLOTS, size, 2)
             self._kernels.rows(columns[:, part], rows)

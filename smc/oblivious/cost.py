@@ -16,7 +16,7 @@ from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.base_ot import NONCE_BYTES, POINT_BYTES, TRANSFERS
 from smc.oblivious.bitmatrix import SLOTS, words_for
 from smc.oblivious.setup import SUM_BYTES
-from smc.pieces import cut
+from smc.pieces import chunks
 
 SPAN_BYTES: Final = 16 << 20
 """Most bytes that a party sends before it reads: what a transport has to buffer in each direction."""
@@ -71,7 +71,7 @@ def spans(count: int, word_bytes: int) -> Iterator[slice]:
         word_bytes: most bytes of one direction's first flight for 64 instances, at least 1.
     """
     size = SLOTS * max(1, SPAN_BYTES // word_bytes)
-    return cut(count, size)
+    return chunks(count, size)
 
 
 def takes_lanes(count: int, word_bytes: int, lanes: int) -> bool:

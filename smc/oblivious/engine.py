@@ -15,7 +15,7 @@ from smc.channel.channel import Channel
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious.batches import check_bits, joined, same_length
+from smc.oblivious.batches import check_bits, join_parts, same_length
 from smc.oblivious.bitmatrix import Bit, Integers, Word, pack_slots, planes, unpack_slots
 from smc.oblivious.circuits import Circuits
 from smc.oblivious.cost import (
@@ -198,7 +198,7 @@ class ObliviousEngine:
                 circuits = self._ready_silent()[1] if silent else self._ready()[1]
                 shares = circuits.below(planes(words[part], WORD_BITS), planes(bounds[part], WORD_BITS))
                 parts.append(unpack_slots(shares, part.stop - part.start))
-            return joined(parts, np.uint8)
+            return join_parts(parts, np.uint8)
 
     def and_bits(self, left: Bit, right: Bit) -> Bit:
         """AND of XOR-shared bits.
@@ -218,7 +218,7 @@ class ObliviousEngine:
             for part in spans(len(left), CONJUNCTION_WORD_BYTES):
                 shares = self._ready()[1].conjunction(pack_slots(left[part]), pack_slots(right[part]))
                 parts.append(unpack_slots(shares, part.stop - part.start))
-            return joined(parts, np.uint8)
+            return join_parts(parts, np.uint8)
 
     def bits_to_arithmetic(self, bits: Bit, sends: bool | None = None) -> Word:
         """Turn XOR shares of bits into additive shares modulo 2**64.
@@ -235,7 +235,7 @@ class ObliviousEngine:
         with self._guarded():
             check_bits(bits)
             parts = [self._convert(bits[part], first) for part in spans(len(bits), CORRELATED_WORD_BYTES)]
-            return joined(parts, np.uint64)
+            return join_parts(parts, np.uint64)
 
     def correlate(self, deltas: Word) -> Word:
         """Send correlated transfers modulo 2**64; the peer calls `receive`.
@@ -244,7 +244,7 @@ class ObliviousEngine:
         """
         with self._guarded():
             cut = spans(len(deltas), CORRELATED_WORD_BYTES)
-            return joined([self._ready()[0].correlate(deltas[part]) for part in cut], np.uint64)
+            return join_parts([self._ready()[0].correlate(deltas[part]) for part in cut], np.uint64)
 
     def receive(self, choices: Bit) -> Word:
         """Receive correlated transfers modulo 2**64; the peer calls `correlate`.
@@ -254,7 +254,7 @@ class ObliviousEngine:
         with self._guarded():
             check_bits(choices)
             cut = spans(len(choices), CORRELATED_WORD_BYTES)
-            return joined([self._ready()[0].receive(choices[part]) for part in cut], np.uint64)
+            return join_parts([self._ready()[0].receive(choices[part]) for part in cut], np.uint64)
 
     def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
         """Send and receive as many correlated transfers modulo 2**64 at once; the peer calls it too.
@@ -270,7 +270,7 @@ class ObliviousEngine:
                 for part in spans(len(deltas), CORRELATED_WORD_BYTES)
             ]
             sent, got = zip(*parts, strict=True) if parts else ((), ())
-            return joined(sent, np.uint64), joined(got, np.uint64)
+            return join_parts(sent, np.uint64), join_parts(got, np.uint64)
 
     def send_rows(self, count: int) -> tuple[Word, Word]:
         """Send transfers of 128 bits before the hash; the peer calls `receive_rows`.
@@ -362,7 +362,7 @@ class ObliviousEngine:
                 compare = circuits.equal if equal else partial(circuits.not_below, prepared=prepared)
                 shares = compare(own, holds_x=holds_x)
                 parts.append(unpack_slots(shares, count))
-            return joined(parts, np.uint8)
+            return join_parts(parts, np.uint8)
 
     def _compare_silently(self, values: Integers, bits: int, *, holds_x: bool, equal: bool) -> Bit:
         parts = []
@@ -371,7 +371,7 @@ class ObliviousEngine:
             compare = circuits.equal if equal else circuits.not_below
             shares = compare(planes(values[part], bits), holds_x=holds_x)
             parts.append(unpack_slots(shares, part.stop - part.start))
-        return joined(parts, np.uint8)
+        return join_parts(parts, np.uint8)
 
     def _convert(self, bits: Bit, first: bool) -> Word:
         """Shares of b = b1 + b2 - 2 b1 b2, the product from a correlated transfer."""

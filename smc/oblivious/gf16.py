@@ -71,7 +71,7 @@ class Weigher:
         return total.reshape(DEPTH, width), weighed.reshape(DEPTH, DEPTH, width)
 
 
-def transposed(symbols: Word, workspace: Workspace) -> Word:
+def transpose(symbols: Word, workspace: Workspace) -> Word:
     """From planes to rows and back: shape (64, w, 4), in place."""
     width = symbols.shape[1]
     scratch = workspace.words("swap", SLOTS // 2 * DEPTH * width)

@@ -31,7 +31,7 @@ from smc.forms import Role
 from smc.oblivious.bitmatrix import SLOTS, Word
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
-from smc.pieces import ask
+from smc.pieces import check_cancelled
 
 WEIGHT: Final = 10
 """Ones in each row of A."""
@@ -124,7 +124,7 @@ class LocalCode:
             secret: s, contiguous, shape (k, 2).
             rows: contiguous, shape (`block_rows`, 2), changed in place.
         """
-        ask()
+        check_cancelled()
         number = self._blocks
         self._blocks += 1
         self._kernels.add_code(secret, self._key, number, self._piece, rows)

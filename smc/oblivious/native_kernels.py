@@ -19,7 +19,7 @@ from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Bit, Word
 from smc.oblivious.numpy_kernels import Reference
 from smc.oblivious.prg import LeafStreams, out_of_step
 from smc.oblivious.workspace import Workspace
-from smc.pieces import cut
+from smc.pieces import chunks
 
 _VERSION: Final = 3
 _SIZE, _POINTER, _WORD = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64
@@ -216,7 +216,7 @@ class NativeStreams:
 
     def groups(self, width: int) -> Iterator[slice]:  # noqa: ARG002 - they take no room, however wide
         """All trees at once, since the streams are never in memory."""
-        return cut(len(self._given), len(self._given))
+        return chunks(len(self._given), len(self._given))
 
     def weigh(self, trees: slice, weighed: Word, total: Word) -> None:
         """As declared there."""

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algori
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word, transpose_squares
 from smc.oblivious.prg import LeafStreams, Streams
 from smc.oblivious.workspace import Workspace
-from smc.pieces import cut
+from smc.pieces import chunks
 
 _FOLD: Final = 32
 _HALF_WEIGHT: Final = 5
@@ -42,7 +42,7 @@ class Reference:
 
     def hash_columns(self, columns: Word, keys: Word, span: int, offsets: Word, found: Word) -> None:
         """As declared."""
-        for part, key in zip(cut(columns.shape[1], span), keys, strict=True):
+        for part, key in zip(chunks(columns.shape[1], span), keys, strict=True):
             rows = self._workspace.words("rows", SLOTS, part.stop - part.start, 2)
             self.rows(columns[:, part], rows)
             if len(offsets) > 2:
@@ -95,7 +95,7 @@ class Reference:
         stream = Cipher(algorithms.AES(key.tobytes()), modes.CTR(start)).encryptor()
         drawn = self._workspace.words("drawn", _HALF_WEIGHT, piece)
         zeros = self._workspace.zeros(drawn.nbytes)
-        for part in cut(len(rows), piece):
+        for part in chunks(len(rows), piece):
             stream.update_into(zeros, drawn.view(np.uint8).reshape(-1).data)
             self.add_drawn(secret, drawn, rows[part])
 

@@ -50,13 +50,13 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import SLOTS, Word, words_for
 from smc.oblivious.cost import FlightBytes, matrix_bytes
-from smc.oblivious.gf16 import DEPTH, LEAVES, SYMBOLS, Weigher, products, times_powers, transposed
+from smc.oblivious.gf16 import DEPTH, LEAVES, SYMBOLS, Weigher, products, times_powers, transpose
 from smc.oblivious.ggm_trees import SeedTrees
 from smc.oblivious.prf_ciphers import PrfCiphers
 from smc.oblivious.prg import SEED_BYTES
 from smc.oblivious.transfers import Transfers
 from smc.oblivious.workspace import Workspace
-from smc.pieces import cut
+from smc.pieces import chunks
 
 DISTANCE: Final = 32
 """Symbols in which code words differ."""
@@ -119,7 +119,7 @@ def steps(count: int) -> tuple[FlightBytes, ...]:
 def pieces(count: int) -> list[slice]:
     """The instances of each message."""
     size = SLOTS * PIECE_WORDS
-    return list(cut(count, size))
+    return list(chunks(count, size))
 
 
 class PrfReceiver:
@@ -161,7 +161,7 @@ class PrfReceiver:
         for part in pieces(len(inputs)):
             matrix, rows = self._extend(inputs[part])
             self._channel.send(PrfMatrix(ByteRows(matrix)))
-            for block in cut(part.stop - part.start, _BLOCK):
+            for block in chunks(part.stop - part.start, _BLOCK):
                 first = np.ascontiguousarray(rows[block, :2])
                 self._ciphers.hash(self._pieces, first, rows[block, 2:], values[part][block])
             # Pieces are counted on through all batches: the number names the keys of the hash, which serve
@@ -179,7 +179,7 @@ class PrfReceiver:
         flat[len(inputs) :] = 0
         low, high = self._ciphers.code(self._batches, np.ascontiguousarray(inputs))
         flat[: len(inputs), :2], flat[: len(inputs), 2:] = low, high
-        codes = transposed(words, self._workspace)
+        codes = transpose(words, self._workspace)
         matrix = self._workspace.words("matrix", SYMBOLS, DEPTH, width)
         symbols = self._workspace.words("symbols", SYMBOLS, width, DEPTH)
         weighed = self._workspace.words("own", DEPTH, width)
@@ -189,7 +189,7 @@ class PrfReceiver:
             np.bitwise_xor(total, codes[tree].T, out=matrix[tree])
             times_powers(sums, weighed)
             symbols[tree] = weighed.T
-        rows = transposed(symbols, self._workspace).reshape(-1, DEPTH)
+        rows = transpose(symbols, self._workspace).reshape(-1, DEPTH)
         return matrix.view(np.uint8).reshape(BASE_TRANSFERS, 8 * width), rows
 
 
@@ -348,7 +348,7 @@ class PrfSender:
             sums ^= masked
             times_powers(sums, weighed)
             symbols[tree] = weighed.T
-        return transposed(symbols, self._workspace).reshape(-1, DEPTH)
+        return transpose(symbols, self._workspace).reshape(-1, DEPTH)
 
 
 class Functions:

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algori
 from smc.errors import UsageError
 from smc.oblivious.bitmatrix import Word
 from smc.oblivious.workspace import Workspace
-from smc.pieces import cut
+from smc.pieces import chunks
 
 SEED_BYTES: Final = 16
 
@@ -74,7 +74,7 @@ class Streams:
 
     def groups(self, width: int) -> Iterator[slice]:
         """As many as keep their streams in the cache between filling and weighing."""
-        return cut(len(self._given), max(1, _CACHE_WORDS // (self._leaves * width)))
+        return chunks(len(self._given), max(1, _CACHE_WORDS // (self._leaves * width)))
 
     def weigh(self, trees: slice, weighed: Word, total: Word) -> None:
         """As declared."""

@@ -45,7 +45,7 @@ from smc.oblivious.cost import (
 )
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_transfers import CHOICES, SilentTransfers, refills, rows_of
-from smc.pieces import cut
+from smc.pieces import chunks
 
 DIGIT_BITS: Final = 2
 
@@ -102,7 +102,7 @@ class SilentDigits:
 
 
 @dataclass(slots=True)
-class Stock:
+class PrefetchedWords:
     """Counts what is taken of delivered transfers, see `smc.oblivious.silent_transfers`, and what is made.
 
     Attributes:
@@ -132,7 +132,7 @@ def comparison(
     bits: int,
     lanes: int | None = None,
     sizes: LpnSet = PRODUCTION,
-    stock: Stock | None = None,
+    stock: PrefetchedWords | None = None,
 ) -> tuple[FlightBytes, ...]:
     """Comparing `count` pairs; the first party holds x.
 
@@ -143,17 +143,17 @@ def comparison(
         sizes: of the problem.
         stock: what was made before; None for nothing.
     """
-    stock, lanes = stock or Stock(), lanes or lanes_priced()
+    stock, lanes = stock or PrefetchedWords(), lanes or lanes_priced()
     if not compares_in_lanes(count, bits, lanes):
         return _compared(count, bits, sizes, stock)
-    made = Stock()  # lanes have nothing that was made before
+    made = PrefetchedWords()  # lanes have nothing that was made before
     word_bytes = Digits.of(bits).word_bytes
     steps = over_lanes(count, lanes, word_bytes, lambda part: _compared(part, bits, sizes, made))
     stock.rows += made.rows // lanes
     return steps
 
 
-def _compared(count: int, bits: int, sizes: LpnSet, stock: Stock) -> tuple[FlightBytes, ...]:
+def _compared(count: int, bits: int, sizes: LpnSet, stock: PrefetchedWords) -> tuple[FlightBytes, ...]:
     layout = SilentDigits.of(bits)
     steps: list[FlightBytes] = []
     for span in layout.spans(count):
@@ -178,19 +178,19 @@ def below_spans(count: int) -> Iterator[slice]:
 
 
 def below(
-    count: int, lanes: int | None = None, sizes: LpnSet = PRODUCTION, stock: Stock | None = None
+    count: int, lanes: int | None = None, sizes: LpnSet = PRODUCTION, stock: PrefetchedWords | None = None
 ) -> tuple[FlightBytes, ...]:
     """Comparing `count` XOR-shared words with public bounds; arguments as of `comparison`."""
-    stock, lanes = stock or Stock(), lanes or lanes_priced()
+    stock, lanes = stock or PrefetchedWords(), lanes or lanes_priced()
     if not takes_lanes(count, BELOW_WORD_BYTES, lanes):
         return _below(count, sizes, stock)
-    made = Stock()
+    made = PrefetchedWords()
     steps = over_lanes(count, lanes, BELOW_WORD_BYTES, lambda part: _below(part, sizes, made))
     stock.rows += made.rows // lanes
     return steps
 
 
-def _below(count: int, sizes: LpnSet, stock: Stock) -> tuple[FlightBytes, ...]:
+def _below(count: int, sizes: LpnSet, stock: PrefetchedWords) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in below_spans(count):
         width = words_for(span.stop - span.start)
@@ -199,7 +199,7 @@ def _below(count: int, sizes: LpnSet, stock: Stock) -> tuple[FlightBytes, ...]:
     return tuple(steps)
 
 
-def _made(words: int, sizes: LpnSet, stock: Stock) -> list[FlightBytes]:
+def _made(words: int, sizes: LpnSet, stock: PrefetchedWords) -> list[FlightBytes]:
     """What silent transfers cost that are not in stock."""
     if stock.gives(words):
         return []
@@ -209,7 +209,7 @@ def _made(words: int, sizes: LpnSet, stock: Stock) -> list[FlightBytes]:
 
 
 def _spans(count: int, transfers: int) -> Iterator[slice]:
-    return cut(count, SLOTS * max(1, SPAN_WORDS // transfers))
+    return chunks(count, SLOTS * max(1, SPAN_WORDS // transfers))
 
 
 class SilentComparison:

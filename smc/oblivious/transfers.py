@@ -34,7 +34,7 @@ from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word, pack_slots, unpack_slots, words_for
 from smc.oblivious.prepared import PreparedTransfers, Triples
 from smc.oblivious.setup import Ends, set_up
-from smc.pieces import cut
+from smc.pieces import chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Transfers:
             The pads, shape (2, w).
         """
         pads = np.empty((2, choices.shape[1]), dtype=np.uint64)
-        for part in cut(choices.shape[1], ot_1_of_16.PIECE_WORDS):
+        for part in chunks(choices.shape[1], ot_1_of_16.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.choice_receiver.extend(choices[:, part])
             self._channel.send(TransferChoiceColumns(ByteRows(matrix)))
         return pads
@@ -159,7 +159,7 @@ class Transfers:
             The pads of every choice, shape (16, 2, width).
         """
         pads = np.empty((ot_1_of_16.CHOICES, 2, width), dtype=np.uint64)
-        for part in cut(width, ot_1_of_16.PIECE_WORDS):
+        for part in chunks(width, ot_1_of_16.PIECE_WORDS):
             size = 8 * (part.stop - part.start)
             matrix = self._channel.recv(TransferChoiceColumns, ExpectedByteRows(ot_1_of_16.MATRIX_ROWS, size))
             pads[:, :, part] = self._ends.choice_sender.extend(matrix)
@@ -175,7 +175,7 @@ class Transfers:
             The pads, shape (2, w).
         """
         pads = np.empty((2, len(choices)), dtype=np.uint64)
-        for part in cut(len(choices), softspoken.PIECE_WORDS):
+        for part in chunks(len(choices), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.bits(choices[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         return pads
@@ -190,7 +190,7 @@ class Transfers:
             The pads of choice 0 and of choice 1, shape (2, width) each.
         """
         zero, one = (np.empty((2, width), dtype=np.uint64) for _ in range(2))
-        for part in cut(width, softspoken.PIECE_WORDS):
+        for part in chunks(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.bits(self._matrix(part))
         return zero, one
 
@@ -228,12 +228,12 @@ class Transfers:
         """64 * width correlated transfers in each direction, before the hash; one flight, both alike."""
         choices = self._random.words(width)
         received = np.empty((SLOTS, width, 2), dtype=np.uint64)
-        for part in cut(width, softspoken.PIECE_WORDS):
+        for part in chunks(width, softspoken.PIECE_WORDS):
             # The receiver's half goes first at both parties, and so both matrices are under way at once.
             matrix, received[:, part] = self._ends.bit_receiver.rows(choices[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         sent = np.empty((SLOTS, width, 2), dtype=np.uint64)
-        for part in cut(width, softspoken.PIECE_WORDS):
+        for part in chunks(width, softspoken.PIECE_WORDS):
             sent[:, part] = self._ends.bit_sender.rows(self._matrix(part))
         # Bits and rows are both in slot order from here on.
         bits = unpack_slots(choices, SLOTS * width)
@@ -303,7 +303,7 @@ class Transfers:
         """Take the peer's matrices; the pads of choice 0 and of choice 1, shape (count,) each."""
         width = words_for(count)
         zero, one = (np.empty((SLOTS, width), dtype=np.uint64) for _ in range(2))
-        for part in cut(width, softspoken.PIECE_WORDS):
+        for part in chunks(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.words(self._matrix(part))
         # Slot (r, k) of the grid is place r * width + k of the batch, so the flat array is in order.
         return zero.reshape(-1)[:count], one.reshape(-1)[:count]
@@ -318,7 +318,7 @@ class Transfers:
         """Send matrices; the pads of the choices."""
         plane = pack_slots(choices)
         pads = np.empty((SLOTS, len(plane)), dtype=np.uint64)
-        for part in cut(len(plane), softspoken.PIECE_WORDS):
+        for part in chunks(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.words(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         return pads
@@ -341,7 +341,7 @@ class Transfers:
         """
         width = words_for(count)
         rows = np.empty((SLOTS, width, 2), dtype=np.uint64)
-        for part in cut(width, softspoken.PIECE_WORDS):
+        for part in chunks(width, softspoken.PIECE_WORDS):
             rows[:, part] = self._ends.bit_sender.rows(self._matrix(part))
         # A batch fills whole words; the transfers past `count` are never used.
         return rows.reshape(-1, 2)[:count], self._ends.bit_sender.offset
@@ -357,7 +357,7 @@ class Transfers:
         """
         plane = pack_slots(choices)
         rows = np.empty((SLOTS, len(plane), 2), dtype=np.uint64)
-        for part in cut(len(plane), softspoken.PIECE_WORDS):
+        for part in chunks(len(plane), softspoken.PIECE_WORDS):
             matrix, rows[:, part] = self._ends.bit_receiver.rows(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         return rows.reshape(-1, 2)[: len(choices)]
@@ -373,7 +373,7 @@ class Transfers:
         """
         plane = pack_slots(choices)
         pads = np.empty((SLOTS, len(plane), 2), dtype=np.uint64)
-        for part in cut(len(plane), softspoken.PIECE_WORDS):
+        for part in chunks(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.blocks(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         return pads.reshape(-1, 2)[: len(choices)]
@@ -389,7 +389,7 @@ class Transfers:
         """
         width = words_for(count)
         zero, one = (np.empty((SLOTS, width, 2), dtype=np.uint64) for _ in range(2))
-        for part in cut(width, softspoken.PIECE_WORDS):
+        for part in chunks(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.blocks(self._matrix(part))
         return zero.reshape(-1, 2)[:count], one.reshape(-1, 2)[:count]
 

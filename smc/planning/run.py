@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from smc.errors import KeyMaterialError, UsageError
 from smc.forms import Role
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.planning.agreement import compare_plans
 from smc.planning.plan import Plan, Step
 from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters, mirrored_modulus
-from smc.values import Value, check_holding, check_range, is_array, join, listed, part_of
+from smc.values import Value, check_holding, check_range, is_array, join, part_of, with_python_integers
 
 Inner = Callable[[Parameters, Value, Value], Value]
 
@@ -119,14 +119,14 @@ def _run_chunks(plan: Plan, session: Session, x: Value, y: Value) -> Value:
     width = plan.bits if plan.type.bitwise else 1
     size = plan.chunk(parameters)
     results: list[Value] = []
-    for part in cut(len(y), size):
+    for part in chunks(len(y), size):
         start, stop = part.start, part.stop
         holdings = part_of(x, slice(width * start, width * stop)), part_of(y, part)
         with _reporting(session, start, stop, len(y)):
             delta = _run(plan, session, replace(parameters, count=stop - start), *holdings, flipped=False)
         results.append(delta)
     delta = join(results)
-    return delta if is_array(x) or is_array(y) else listed(delta)
+    return delta if is_array(x) or is_array(y) else with_python_integers(delta)
 
 
 @contextmanager
@@ -175,7 +175,7 @@ class _Runner:
 
         def inner(within: Parameters, inner_x: Value, inner_y: Value) -> Value:
             delta = _run(inside, self._session, within, inner_x, inner_y, flipped=flipped)
-            return delta if plan.comparison.spec.arrays else listed(delta)
+            return delta if plan.comparison.spec.arrays else with_python_integers(delta)
 
         return self._call(plan.comparison, parameters, x, y, inner)
 
@@ -185,7 +185,9 @@ class _Runner:
             step.parameters(parameters), modulus_in=self._resolve(step.modulus_in), modulus_out=modulus_out
         )
         if not step.spec.arrays:
-            arguments = tuple(value if callable(value) else listed(value) for value in arguments)
+            arguments = tuple(
+                value if callable(value) else with_python_integers(value) for value in arguments
+            )
         plays_alice = (self._session.role is Role.ALICE) ^ self._flipped ^ step.mirrored
         code = step.spec.alice if plays_alice else step.spec.bob
         result: Value = code(self._session, given, *arguments)

@@ -80,7 +80,7 @@ def _is_word_power(modulus: int) -> bool:
     return modulus <= _WORD and modulus & (modulus - 1) == 0
 
 
-def reduced(sums: Numbers, modulus: int) -> Numbers:
+def reduce_modulo(sums: Numbers, modulus: int) -> Numbers:
     """Numbers modulo M, of sums and differences of a few numbers modulo M.
 
     Args:
@@ -99,14 +99,14 @@ def numbers(values: Sequence[int] | Bit | Numbers, modulus: int) -> Numbers:
     return np.array(values, dtype=np.uint64 if fits_words(modulus) else object)
 
 
-def chosen(bits: Bit, one: int, zero: int, modulus: int) -> Numbers:
+def select_numbers(bits: Bit, one: int, zero: int, modulus: int) -> Numbers:
     """Numbers modulo M: `one` where the bit is 1, else `zero`, both in [0, M)."""
     return np.where(bits, numbers([one], modulus), numbers([zero], modulus))
 
 
 def share(sums: Numbers, modulus: int) -> Share:
-    """A share modulo M of what `reduced` takes."""
-    return Share(integers(reduced(sums, modulus)), modulus)
+    """A share modulo M of what `reduce_modulo` takes."""
+    return Share(integers(reduce_modulo(sums, modulus)), modulus)
 
 
 def integers(found: Numbers) -> Sequence[int]:
@@ -134,13 +134,13 @@ def send(session: Session, factors: Numbers, modulus: int) -> Numbers:
         seeds = session.oblivious.send_blocks(part.stop - part.start)
         salt = b"" if fits_words(modulus) else session.random.bytes(SALT_BYTES)
         zero, one = (_as_numbers(pads, modulus, salt) for pads in seeds)
-        corrections = integers(reduced(zero + factors[part] + (whole - one), modulus))
+        corrections = integers(reduce_modulo(zero + factors[part] + (whole - one), modulus))
         if salt:
             row = ByteRows(np.frombuffer(salt, dtype=np.uint8).reshape(1, -1))
             session.channel.send(SeededCorrections(row, Residues(corrections, modulus)))
         else:
             session.channel.send(CorrelatedCorrections(Residues(corrections, modulus)))
-        results.append(reduced(whole - zero, modulus))
+        results.append(reduce_modulo(whole - zero, modulus))
     return np.concatenate(results)
 
 
@@ -172,7 +172,7 @@ def choose(session: Session, choices: Bit, modulus: int) -> Numbers:
             )
             salt, corrections = row.tobytes(), np.array(residues, dtype=object)
         chosen = _as_numbers(pads, modulus, salt)
-        results.append(reduced(chosen + choices[part].astype(chosen.dtype) * corrections, modulus))
+        results.append(reduce_modulo(chosen + choices[part].astype(chosen.dtype) * corrections, modulus))
     return np.concatenate(results)
 
 

@@ -19,7 +19,7 @@ from smc.oblivious import oprf, silent_circuits, silent_transfers
 from smc.oblivious.bitmatrix import words_for
 from smc.oblivious.cost import OPENING, SETUP, FlightBytes, comparison, extended_blocks
 from smc.oblivious.lanes import agreement
-from smc.oblivious.silent_circuits import Stock
+from smc.oblivious.silent_circuits import PrefetchedWords
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Setup
@@ -128,8 +128,8 @@ def cost_below(count: int, *, silent: bool | None = None) -> Cost:
     return _cost_silently(lambda stock: silent_circuits.below(count, stock=stock))
 
 
-def _cost_silently(steps_of: Callable[[Stock], tuple[FlightBytes, ...]]) -> Cost:
-    stock = Stock()
+def _cost_silently(steps_of: Callable[[PrefetchedWords], tuple[FlightBytes, ...]]) -> Cost:
+    stock = PrefetchedWords()
     steps = steps_of(stock)
     sent = _with_work(cost_of(steps), stock.rows)
     return sent if steps[0] == OPENING else _with_reserve(sent)  # lanes have reserves of their own

@@ -306,7 +306,7 @@ def select(bits: SecretBits, first: SecretInts, second: SecretInts) -> SecretInt
     shares, bounds, owner = first._aligned(second, "select")
     check_shapes("select", bits.shape, first.shape, second.shape)
     difference, chosen = np.broadcast_arrays(first.shares - shares, bits.shares)
-    gated = mux.gate(bits.session, chosen.reshape(-1), difference.reshape(-1), owner)
+    gated = mux.select(bits.session, chosen.reshape(-1), difference.reshape(-1), owner)
     result = second.shares + gated.reshape(difference.shape)
     return SecretInts(bits.session, result, first.bounds.hull(bounds), first.scale)
 

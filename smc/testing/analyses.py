@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.registry import registered
+from smc.analyses.registry import register
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.outcome import Table
 from smc.analyses.studies.study import Analysis, Study
@@ -48,7 +48,7 @@ def check_analysis(analysis: Analysis, case: Case) -> tuple[str, ...]:
         ConformanceError: a check failed. Another error is the analysis' own, in a run that has to succeed.
     """
     statements.check_name(analysis)
-    registered((analysis,))
+    register((analysis,))
     study = analysis.parse(case.parameters)
     statements.check_study(study)
     for check in _CHECKS:

@@ -19,7 +19,7 @@ from smc.channel.vectors import (
 )
 from smc.errors import DuettoError, ProtocolViolation
 from smc.numeric.shape_arrays import ShapeArray, shape_array
-from smc.pieces import ask
+from smc.pieces import check_cancelled
 from smc.protocols.flights import Flight
 from smc.protocols.spec import Cost
 
@@ -108,7 +108,7 @@ class TracedChannel(Channel):
             cost: of the step, in a session that has made what is made once.
             alice: whether this is Alice's end.
         """
-        ask()
+        check_cancelled()
         self._outgoing.put(_Sent("", 0, self._clock))
         other = self._wait("").depth
         own_bytes, other_bytes = (cost.alice_bytes, cost.bob_bytes)[:: 1 if alice else -1]
@@ -124,14 +124,14 @@ class TracedChannel(Channel):
         """Nothing more follows."""
 
     def _tell(self, kind: str, size: int, data: bytes | None) -> None:
-        ask()
+        check_cancelled()
         self._sent_depth = self._clock + 1
         self._sent += size
         self._messages += 1
         self._outgoing.put(_Sent(kind, size, self._sent_depth, data))
 
     def _hear(self, kind: str, size: int) -> bytes | None:
-        ask()
+        check_cancelled()
         sent = self._wait(kind)
         if sent.size != size:
             raise ProtocolViolation(f"{kind}: {size} bytes were expected, and {sent.size} would come.")

@@ -18,7 +18,7 @@ from smc.oblivious.engine import ObliviousEngine
 from smc.oblivious.lanes import agreement
 from smc.oblivious.oprf import WIDTH, Keys
 from smc.oblivious.pool import Pool
-from smc.oblivious.silent_circuits import Stock
+from smc.oblivious.silent_circuits import PrefetchedWords
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
 from smc.tracing.channel import TracedChannel
@@ -60,7 +60,7 @@ class TracedEngine(ObliviousEngine):
         self._is_ready = self._has_reserve = self.opened_lanes = False
         self._directions: set[bool] = set()
         self._prepared = self._triples = self._ordered = 0
-        self._stock = Stock()
+        self._stock = PrefetchedWords()
         self.transfers = self.triples = 0
         """Correlated transfers and words of triples that could be prepared, since `count_from_here`."""
         self.ahead_rows = 0

@@ -193,7 +193,11 @@ writes a job file for a person."""
 
 OPENING = (
     *(f"parties.catalog.{name}" for name in ("loading", "sources", "csvs", "excel", "parquets", "databases")),
-    *("parties.catalog.adding.drafted", "parties.catalog.checking.checked", "parties.catalog.survey.survey"),
+    *(
+        "parties.catalog.adding.draft_addition",
+        "parties.catalog.checking.check_dataset",
+        "parties.catalog.survey.survey",
+    ),
 )
 """What opens sources of data sets. Only the worker does; all others ask `parties.catalog.reading`."""
 

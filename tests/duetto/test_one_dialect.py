@@ -12,7 +12,7 @@ import tomli_w
 
 from anonymizer.errors import AnonymizerError
 from anonymizer.hierarchies.days import day
-from anonymizer.proposals.dialects import guessed
+from anonymizer.proposals.dialects import guess_table_dialect
 from anonymizer.tables import files
 from anonymizer.tables.dialect import read_dialect
 from commons.tabular.cells import MISSING_TOKENS
@@ -98,7 +98,7 @@ def test_both_name_the_same_key(tmp_path, content, hint):
 
 def guesses(path: Path) -> tuple[Dialect, Dialect]:
     """The dialect of a file by the catalog and by the anonymizer, without what columns say."""
-    seen, _ = guessed(path)
+    seen, _ = guess_table_dialect(path)
     return guess_dialect(path), replace(seen, writing=Writing())
 
 
@@ -109,7 +109,7 @@ def test_both_take_the_same_cells_for_missing_ones(tmp_path, cells):
     source = DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path))
     column = draft(source).columns["weight"].column
     assert (column.type, set(column.tokens), column.missing) == ("integer", {*cells}, "drop")
-    dialect, table = guessed(path)
+    dialect, table = guess_table_dialect(path)
     assert set(dialect.writing.missing_tokens) == {*cells}
     assert table.is_numeric("weight")
     assert table.missing("weight").tolist() == [False, *(True for _ in cells), False]

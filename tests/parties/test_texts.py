@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from parties.cli.output import Screen, table, talk
 from parties.client.spreadsheet import harmless
 from parties.daemon.logs import PlainFormatter
-from parties.texts import is_plain, json_visible, unfit, visible
+from parties.texts import escape_unprintable, is_plain, json_visible, unfit
 
 HOSTILE = {
     "escape": "a\x1b[2J\x1b[H",
@@ -69,15 +69,15 @@ def test_what_is_not_plain(text):
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_plain(text):
     assert is_plain(text)
-    assert visible(text) == text
+    assert escape_unprintable(text) == text
     assert unfit({text: [text, 1, None, True]}, "job") is None
 
 
 @given(st.text())
 def test_what_is_shown_moves_no_cursor(text):
-    shown = visible(text)
+    shown = escape_unprintable(text)
     assert shown.isprintable()
-    assert visible(shown) == shown
+    assert escape_unprintable(shown) == shown
     assert not any(unicodedata.category(character)[0] == "C" for character in shown)
 
 

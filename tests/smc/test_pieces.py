@@ -9,7 +9,7 @@ from smc.channel.memory import memory_pair
 from smc.channel.vectors import Bits
 from smc.errors import Cancelled
 from smc.numeric.modular import POWERS, powers
-from smc.pieces import ROWS, ask, asked, cut, each
+from smc.pieces import ROWS, asking, check_cancelled, chunks, each
 from smc.protocols.intersection.exact import IntersectionMatches
 
 
@@ -46,39 +46,39 @@ class Later(Executor):
 
 
 def test_without_a_question_nothing_ends():
-    assert [(part.start, part.stop) for part in cut(10, 4)] == [(0, 4), (4, 8), (8, 10)]
+    assert [(part.start, part.stop) for part in chunks(10, 4)] == [(0, 4), (4, 8), (8, 10)]
     assert list(each(range(3000))) == list(range(3000))
-    assert list(cut(0, 5)) == []
-    ask()
+    assert list(chunks(0, 5)) == []
+    check_cancelled()
 
 
 def test_pieces_are_cut_until_nobody_wants_them():
     got: list[slice] = []
-    with asked(Unwanted(3)), pytest.raises(Cancelled):
-        got.extend(cut(100, 10))
+    with asking(Unwanted(3)), pytest.raises(Cancelled):
+        got.extend(chunks(100, 10))
     assert got == [slice(0, 10), slice(10, 20)]
 
 
 def test_items_are_given_in_pieces_until_nobody_wants_them():
     got: list[int] = []
-    with asked(Unwanted(3)), pytest.raises(Cancelled):
+    with asking(Unwanted(3)), pytest.raises(Cancelled):
         got.extend(each(range(10 * ROWS)))
     assert len(got) == 2 * ROWS
 
 
 def test_a_question_counts_for_its_block_and_its_thread_only():
-    with asked(Unwanted(2)):
-        with asked(Unwanted(1)), pytest.raises(Cancelled):
-            ask()
-        ask()
+    with asking(Unwanted(2)):
+        with asking(Unwanted(1)), pytest.raises(Cancelled):
+            check_cancelled()
+        check_cancelled()
         with pytest.raises(Cancelled):
-            ask()
-    ask()
+            check_cancelled()
+    check_cancelled()
 
 
 def test_tasks_that_nobody_wants_are_not_begun():
     executor = Later()
-    with asked(Unwanted(4)), pytest.raises(Cancelled):
+    with asking(Unwanted(4)), pytest.raises(Cancelled):
         powers(list(range(1, 1000)), 5, 1009, executor)
     assert executor.done == 3
     assert len(executor.futures) == -(-999 // POWERS)
@@ -87,7 +87,7 @@ def test_tasks_that_nobody_wants_are_not_begun():
 
 def test_a_channel_asks_before_each_message():
     here, there = (Channel(end) for end in memory_pair(1.0))
-    with asked(Unwanted(1)):
+    with asking(Unwanted(1)):
         with pytest.raises(Cancelled):
             here.send(IntersectionMatches(Bits([1])))
         with pytest.raises(Cancelled):

@@ -259,7 +259,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
         np.zeros(z["count"], dtype=np.uint64), z["bits"], holds_x=s.role is Role.ALICE
     ),
     "below": lambda s, z: s.oblivious.below(words(s, z["count"]), np.full(z["count"], 9, dtype=np.uint64)),
-    "mux": lambda s, z: mux.gate(s, bits(s, z["count"]), words(s, z["count"])),
+    "mux": lambda s, z: mux.select(s, bits(s, z["count"]), words(s, z["count"])),
     "nonnegative": lambda s, z: msb.nonnegative(s, words(s, z["count"]), z["bounds"]),
     "zero": lambda s, z: msb.zero(s, words(s, z["count"]), z["bounds"]),
     "product": lambda s, z: _products((z["count"],), (z["count"],), "multiply")(s),

@@ -7,7 +7,7 @@ import numpy as np
 from smc.channel.channel import Channel
 from smc.channel.message import KINDS
 from smc.ciphers.lattice import LatticeParameters
-from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
+from smc.ciphers.lattice_ring import LIMB_BITS, pack_words, packed_size, unpack_words
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -57,11 +57,11 @@ def used_bits(parameters: LatticeParameters, body: bytes) -> bytes:
     """
     count = len(body) * 8 // LIMB_BITS
     assert len(body) == packed_size(count, LIMB_BITS)
-    limbs = unpacked(np.frombuffer(body, dtype=np.uint8), count, LIMB_BITS).reshape(parameters.limbs, -1)
+    limbs = unpack_words(np.frombuffer(body, dtype=np.uint8), count, LIMB_BITS).reshape(parameters.limbs, -1)
     idle = parameters.idle_bits
     assert not (limbs[0] & np.uint64((1 << idle) - 1)).any()
-    lowest = packed(limbs[0] >> np.uint64(idle), LIMB_BITS - idle)
-    return lowest.tobytes() + packed(limbs[1:].reshape(-1), LIMB_BITS).tobytes()
+    lowest = pack_words(limbs[0] >> np.uint64(idle), LIMB_BITS - idle)
+    return lowest.tobytes() + pack_words(limbs[1:].reshape(-1), LIMB_BITS).tobytes()
 
 
 def truncated(monkeypatch, kind):

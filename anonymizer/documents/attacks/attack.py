@@ -11,9 +11,9 @@ from itertools import islice
 from typing import Final
 
 from anonymizer.documents.engines.engine import RESULTS, Engine, EngineError, Hit
-from anonymizer.documents.texts.text import Document, folded
+from anonymizer.documents.texts.text import Document, fold
 from anonymizer.documents.words.information import Informative
-from anonymizer.documents.words.keywords import combined
+from anonymizer.documents.words.keywords import combine
 from anonymizer.errors import TableError
 
 Progress = Callable[[int, int], None]
@@ -100,7 +100,7 @@ class Attacker:
             EngineError: a search failed; nothing is known then of the document, least of all that it is safe.
         """
         texts = {same_text(text) for text in (document.text, *versions)}
-        tried = combined(keywords)
+        tried = combine(keywords)
         searches, own = [], dict[str, None]()
         for done, kw in enumerate(tried, start=1):
             hits = self._hits(tuple(one.text for one in kw))
@@ -128,4 +128,4 @@ class Attacker:
 
 def same_text(text: str) -> str:
     """What two texts have in common that are the same document, whatever their blanks, case and accents."""
-    return "".join(folded(text).split())
+    return "".join(fold(text).split())

@@ -12,7 +12,7 @@ from anonymizer.documents.words.preprocessing import Preprocessing
 
 
 class SimulatedAttacks:
-    """The attacks on a document, for `sanitizing.sanitized`.
+    """The attacks on a document, for `sanitizing.sanitize`.
 
     Attributes:
         searches: made so far.

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from anonymizer.documents.direct.gazetteers import listed, words_of
+from anonymizer.documents.direct.gazetteers import words_of, words_of_list
 from commons.tabular.person_names import given_names
 
 Check = Callable[[str], int]
@@ -23,7 +23,7 @@ _WEIGHTS: Final = (6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2)
 _ABBREVIATIONS: Final = frozenset(
     {"U.S.", "U.K.", "U.N.", "E.U.", "E.C.", "A.D.", "B.C.", "A.M.", "P.M.", "U.S.A."}
 )
-_OPENERS: Final = listed("opener")
+_OPENERS: Final = words_of_list("opener")
 """Words that begin a sentence or a heading after "A." or "B.", and are not surnames."""
 
 _SHORT: Final = frozenset(
@@ -44,7 +44,7 @@ _NO_ILLNESS: Final = frozenset(
 _DATE: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 _YEARS: Final = re.compile(r"(?:1[5-9]|20|21)\d{2}[-/](?:\d{2}){1,2}")
 
-_NOT_NAMES: Final = listed("not-a-name")
+_NOT_NAMES: Final = words_of_list("not-a-name")
 """What stands before 様, さん or 氏 without being a name."""
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from anonymizer.documents.direct.gazetteers import titles, words_of
-from anonymizer.documents.texts.text import folded
+from anonymizer.documents.texts.text import fold
 
 _MEN: Final = frozenset({"mr", "sir", "lord", "herr"})
 _WOMEN: Final = frozenset({"mrs", "ms", "miss", "mme", "mlle", "frau", "lady", "dame"})
@@ -38,7 +38,7 @@ class Name:
     def of(cls, text: str) -> Name:
         """Take the name of a person apart."""
         split = text.replace(".", ". ").replace("　", " ").split()
-        words = [folded(one).strip(_AROUND).removesuffix("'s").removesuffix("’s") for one in split]
+        words = [fold(one).strip(_AROUND).removesuffix("'s").removesuffix("’s") for one in split]
         sex = "m" if _MEN & set(words) else "f" if _WOMEN & set(words) else ""
         parts = [one for one in words if one and one not in titles()]
         if parts:

@@ -19,7 +19,7 @@ from typing import Any, Final, cast
 from anonymizer.documents.direct.annotated import Annotated, outermost
 from anonymizer.documents.direct.features import features, sentences
 from anonymizer.documents.direct.found import Found, Kind
-from anonymizer.documents.direct.model import shipped
+from anonymizer.documents.direct.model import read_shipped_model
 from anonymizer.documents.direct.rules import Rules
 from anonymizer.documents.texts.text import Document, Word
 from anonymizer.errors import SpecError, TableError
@@ -72,7 +72,7 @@ class Trained:
         if not 0 < threshold <= 1:
             raise SpecError(f"The threshold {threshold} is out of range.", "Choose above 0 to 1.")
         tagger = _crfsuite().Tagger()
-        held = shipped() if content is None else content
+        held = read_shipped_model() if content is None else content
         tagger.open_inmemory(held)
         return cls(held, tagger, threshold)
 

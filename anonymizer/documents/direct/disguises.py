@@ -46,7 +46,7 @@ DISGUISES: Final[Mapping[str, Callable[[str], str]]] = {
 """By their names; each changes the text of an identifier."""
 
 
-def disguised(one: Annotated, disguise: str) -> Annotated:
+def disguise_identifiers(one: Annotated, disguise: str) -> Annotated:
     """A document of which the direct identifiers are disguised; mentions within others are left out.
 
     Args:

@@ -19,9 +19,9 @@ _WIDE: Final = 5
 """Neighbours that are seen with all their features, and those whose words alone are."""
 
 _TRIGGERS: Final = (
-    gazetteers.listed("office")
-    | gazetteers.listed("profession")
-    | gazetteers.listed("family")
+    gazetteers.words_of_list("office")
+    | gazetteers.words_of_list("profession")
+    | gazetteers.words_of_list("family")
     | {
         *(
             "born",
@@ -148,7 +148,11 @@ def _around(words: tuple[Word, ...], ruled: list[str]) -> list[list[str]]:
         word.text
         for word, rule in zip(words, ruled, strict=True)
         if rule.endswith("PERSON") and len(word.text) > 2
-    } - {title for word in words if (title := word.text).lower().rstrip(".") in gazetteers.listed("title")}
+    } - {
+        title
+        for word in words
+        if (title := word.text).lower().rstrip(".") in gazetteers.words_of_list("title")
+    }
     small = {word.text for word in words if word.text.islower()}
     counts, seen = Counter(word.text for word in words), Counter[str]()
     table = []

@@ -13,7 +13,7 @@ from typing import Any, Final
 from anonymizer.documents.texts.text import LANGUAGES
 
 
-def listed(name: str) -> frozenset[str]:
+def words_of_list(name: str) -> frozenset[str]:
     """The words of one list of lists.csv: titles, months, offices and so on."""
     return _lists().get(name, frozenset())
 
@@ -36,7 +36,7 @@ def titles() -> frozenset[str]:
     found = {
         word.lower() for language in LANGUAGES for one in words_of(language, "title") for word in one.split()
     }
-    return listed("title") | found
+    return words_of_list("title") | found
 
 
 @cache
@@ -98,4 +98,4 @@ def places(words: tuple[str, ...]) -> list[str]:
 def lists(word: str) -> tuple[str, ...]:
     """The lists that hold a word, whatever its case."""
     lower = plain(word).rstrip(".")
-    return tuple(name for name in _OF_WORDS if lower in listed(name))
+    return tuple(name for name in _OF_WORDS if lower in words_of_list(name))

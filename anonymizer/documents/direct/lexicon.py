@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from anonymizer.documents.direct.found import Found, Kind
-from anonymizer.documents.direct.gazetteers import listed, places, titles, words_of
+from anonymizer.documents.direct.gazetteers import places, titles, words_of, words_of_list
 from anonymizer.documents.languages.lacking import lacking
 from anonymizer.documents.texts.text import Document, Language, Word
 from commons.tabular.person_names import given_names
@@ -127,7 +127,7 @@ class Lexicon:
 
     def _is_no_name(self, word: str) -> bool:
         small = word.lower()
-        return word in _not_names(self.language) or small in titles() or small in listed("nationality")
+        return word in _not_names(self.language) or small in titles() or small in words_of_list("nationality")
 
     def _begins(self, words: Sequence[Word], at: int) -> bool:
         """Whether a sentence, a line or a quotation begins with a word."""
@@ -208,7 +208,7 @@ class Lexicon:
         small = text.lower().rstrip(".")
         return (
             not self._is_no_name(text.rstrip("."))
-            and small not in listed("opener")
+            and small not in words_of_list("opener")
             and words[at].tag != "function"
         )
 

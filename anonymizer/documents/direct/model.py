@@ -32,7 +32,7 @@ def beside(path: Path) -> Path:
     return path.with_name(path.name + ".json")
 
 
-def shipped() -> bytes:
+def read_shipped_model() -> bytes:
     """The model that comes with the package, checked.
 
     Raises:
@@ -63,7 +63,7 @@ def model(path: Path, sha256: str | None = None) -> bytes:
     return _vouched(content, _said(path) if sha256 is None else sha256.lower(), str(path))
 
 
-def described(content: bytes, facts: dict[str, Any]) -> str:
+def describe_model(content: bytes, facts: dict[str, Any]) -> str:
     """The text of the JSON file for a model.
 
     Args:
@@ -116,7 +116,7 @@ def write(content: bytes, path: Path, facts: dict[str, Any]) -> None:
     Raises:
         FileError: they cannot be written.
     """
-    parts = ((path, content), (beside(path), described(content, facts).encode()))
+    parts = ((path, content), (beside(path), describe_model(content, facts).encode()))
     made: list[tuple[Path, Path]] = []
     try:
         for place, part in parts:

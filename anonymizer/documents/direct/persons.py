@@ -11,7 +11,7 @@ from typing import Final
 
 from anonymizer.documents.direct.found import Found
 from anonymizer.documents.texts.matching import parts_of
-from anonymizer.documents.texts.text import Document, Span, Word, folded
+from anonymizer.documents.texts.text import Document, Span, Word, fold
 from anonymizer.errors import TableError
 from anonymizer.tables import files
 
@@ -95,7 +95,7 @@ def _alone(text: str, parts: frozenset[str]) -> Iterator[Span]:
         cuts = [at for at in range(1, len(letters)) if letters[at - 1].islower() and letters[at].isupper()]
         ends = [0, *cuts, len(letters)]
         for low, high in {(0, len(letters)), *pairwise(ends)}:
-            if folded(letters[low:high]) in parts:
+            if fold(letters[low:high]) in parts:
                 yield start + low, start + high
 
 
@@ -105,7 +105,7 @@ def _solid(text: str) -> tuple[str, list[int]]:
     letters: list[str] = []
     places: list[int] = []
     for at, character in enumerate(text):
-        one = "" if at in left_out else folded(character)
+        one = "" if at in left_out else fold(character)
         letters.append(one)
         places += [at] * len(one)
     return "".join(letters), places

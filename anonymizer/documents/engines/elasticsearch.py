@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from anonymizer.documents.engines.engine import RESULTS, EngineError, Hit
 from anonymizer.documents.engines.http import Server
-from anonymizer.documents.engines.received import called, member, plain
+from anonymizer.documents.engines.received import member, plain, printable_name
 from anonymizer.errors import SpecError
 
 _INDEX: Final = re.compile(r"(?!\.+$)[a-z0-9.][a-z0-9._-]{0,254}")
@@ -82,7 +82,7 @@ class Elasticsearch:
 
     def _hit(self, given: Any) -> Hit:
         shown = self._server.shown
-        name = called(member(given, "_id", str, shown))
+        name = printable_name(member(given, "_id", str, shown))
         texts = _texts(given.get("_source"), self._field.split("."))
         if not texts:
             raise EngineError(

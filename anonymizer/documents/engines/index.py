@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from anonymizer.documents.engines.engine import RESULTS, EngineError, Hit
-from anonymizer.documents.texts.text import folded
+from anonymizer.documents.texts.text import fold
 
 _VERSION: Final = "1"
 """Of the way that texts become tokens; part of the digest, since other tokens give other hits."""
@@ -188,7 +188,7 @@ class FolderIndex:
 
 def tokens_of(text: str) -> Iterator[str]:
     """Words of a text, folded; of its Japanese each character with the next one, and the last one alone."""
-    for piece in _PIECES.finditer(folded(text)):
+    for piece in _PIECES.finditer(fold(text)):
         if piece[1]:
             yield from (first + second for first, second in pairwise(piece[1]))
             yield piece[1][-1]

@@ -39,7 +39,7 @@ def member(values: Any, key: str, kind: type[Kind], shown: str) -> Kind:
     return found
 
 
-def called(text: str) -> str:
+def printable_name(text: str) -> str:
     """A received name as people can read it, of bounded length."""
     name = plain(text)
     return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"

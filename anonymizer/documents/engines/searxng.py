@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from anonymizer.documents.engines.engine import RESULTS, EngineError, Hit
 from anonymizer.documents.engines.http import Server
-from anonymizer.documents.engines.received import called, member, plain
+from anonymizer.documents.engines.received import member, plain, printable_name
 
 _SYNTAX: Final = re.compile(r"[^\w.,'’・-]+|(?<!\w)[.,'’-]+|[.,'’-]+(?!\w)")
 """What may be an operator to SearXNG or to an engine behind it, such as "!" and a hyphen before a word."""
@@ -62,7 +62,10 @@ class SearXNG:
 
     def _hit(self, given: Any) -> Hit:
         shown = self._server.shown
-        address, title = called(member(given, "url", str, shown)), plain(member(given, "title", str, shown))
+        address, title = (
+            printable_name(member(given, "url", str, shown)),
+            plain(member(given, "title", str, shown)),
+        )
         extract = plain(member(given, "content", str, shown)) if given.get("content") is not None else ""
         return Hit(address, f"{title}\n{extract}")
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from anonymizer.documents.folders.folder import Source
 from anonymizer.documents.formats.registry import format_of
-from anonymizer.documents.texts.edits import Edit, applied
+from anonymizer.documents.texts.edits import Edit, apply_edits
 from anonymizer.documents.texts.standing import still_standing
 from anonymizer.documents.texts.terms import Terms
 from anonymizer.errors import FileError
@@ -160,7 +160,7 @@ class DocumentGate:
     def _of_document(self, one: Outgoing, data: bytes, shared: Terms) -> Iterator[Finding]:
         name = one.source.name
         form = format_of(one.released)
-        expected = applied(one.source.opened.text, one.edits)
+        expected = apply_edits(one.source.opened.text, one.edits)
         try:
             again = form.opened(one.released, data)
         except FileError as problem:

@@ -28,7 +28,7 @@ _NO_CHARACTERS: Final = frozenset(
 )
 
 
-def decoded(name: str, data: bytes, encoding: str = "") -> str:
+def decode(name: str, data: bytes, encoding: str = "") -> str:
     """The characters of a file.
 
     A byte order mark decides. Without one the file is UTF-8, or, where it is not, of the declared encoding:
@@ -107,7 +107,7 @@ def writable(text: str) -> str:
     return text
 
 
-def filled(name: str, text: str) -> str:
+def check_not_empty(name: str, text: str) -> str:
     """A text that says something.
 
     Raises:

@@ -70,7 +70,7 @@ FIXED: Final[Mapping[str, bytes]] = {
 """Parts that are the same in every document that is written."""
 
 
-def checked(name: str, data: bytes) -> frozenset[str]:
+def check_parts(name: str, data: bytes) -> frozenset[str]:
     """The names of the parts of a document that is small enough to be read.
 
     Raises:
@@ -97,7 +97,7 @@ def checked(name: str, data: bytes) -> frozenset[str]:
     return frozenset(names)
 
 
-def packed(parts: Mapping[str, bytes], *, even: bool) -> bytes:
+def pack(parts: Mapping[str, bytes], *, even: bool) -> bytes:
     """A document of parts; the same parts always give the same bytes.
 
     Args:

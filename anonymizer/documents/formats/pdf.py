@@ -12,10 +12,10 @@ from typing import Final
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
-from anonymizer.documents.formats.characters import INVISIBLE, filled, seen
+from anonymizer.documents.formats.characters import INVISIBLE, check_not_empty, seen
 from anonymizer.documents.formats.plain import Plain, PlainText
 from anonymizer.documents.formats.visibility import Visibility
-from anonymizer.errors import FileError, gathered
+from anonymizer.errors import FileError, list_names
 
 PAGES: Final = 2_000
 CHARACTERS: Final = 10_000_000
@@ -69,7 +69,7 @@ class Pdf:
             )
         raw = "\n".join(page.strip("\n") for page in pages) + "\n"
         raw = raw.replace("\r\n", "\n").translate(_LIGATURES)
-        text = filled(name, seen(name, _PARTED.sub("", raw)))
+        text = check_not_empty(name, seen(name, _PARTED.sub("", raw)))
         dropped = [_LEFT]
         if blank:
             dropped.append(f"Pages without text, which may be scanned: {', '.join(blank)}.")
@@ -78,7 +78,7 @@ class Pdf:
         noted = []
         if unseen:
             noted.append(
-                f"Readers may not see all text of page {gathered(unseen, 'pages')} (it is white, without "
+                f"Readers may not see all text of page {list_names(unseen, 'pages')} (it is white, without "
                 "ink, or of less than 2 points). It counts as text and leaves with it: look at it in the "
                 "report."
             )

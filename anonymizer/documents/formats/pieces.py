@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from anonymizer.documents.formats.characters import writable
-from anonymizer.documents.texts.edits import Edit, applied
+from anonymizer.documents.texts.edits import Edit, apply_edits
 from anonymizer.errors import TableError
 
 TEXT: Final = "text"
@@ -72,7 +72,7 @@ def changes(text: str, pieces: Sequence[Piece], edits: Sequence[Edit]) -> Iterat
     Raises:
         TableError: edits overlap, are out of order or outside of the text, or cover no piece.
     """
-    applied(text, edits)
+    apply_edits(text, edits)
     starts, ends = [piece.start for piece in pieces], [piece.end for piece in pieces]
     inside: dict[int, list[Edit]] = {}
     for edit in edits:
@@ -90,7 +90,7 @@ def changes(text: str, pieces: Sequence[Piece], edits: Sequence[Edit]) -> Iterat
             inside.setdefault(number, []).append(here if number == first else replace(here, text=""))
     for number, here_ in inside.items():
         piece = pieces[number]
-        yield piece, applied(text[piece.start : piece.end], here_)
+        yield piece, apply_edits(text[piece.start : piece.end], here_)
 
 
 def put(nodes: Sequence[Any], piece: Piece, text: str) -> None:

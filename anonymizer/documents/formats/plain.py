@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from anonymizer.documents.formats.characters import INVISIBLE, decoded, filled, seen, writable
-from anonymizer.documents.texts.edits import Edit, applied
+from anonymizer.documents.formats.characters import INVISIBLE, check_not_empty, decode, seen, writable
+from anonymizer.documents.texts.edits import Edit, apply_edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class PlainText:
         """The file with edits made."""
         for edit in edits:
             writable(edit.text)
-        return applied(self.text, edits).encode("utf-8")
+        return apply_edits(self.text, edits).encode("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Plain:
 
     def opened(self, name: str, data: bytes) -> PlainText:
         """Read a file."""
-        raw = decoded(name, data, self.encoding)
-        text = filled(name, seen(name, raw))
+        raw = decode(name, data, self.encoding)
+        text = check_not_empty(name, seen(name, raw))
         ending = ".md" if name.lower().endswith(".md") else ".txt"
         return PlainText(text, ending, (INVISIBLE,) if text != raw else ())
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from lxml import etree, html
 
-from anonymizer.documents.formats.characters import INVISIBLE, decoded, filled, known_encoding, seen
+from anonymizer.documents.formats.characters import INVISIBLE, check_not_empty, decode, known_encoding, seen
 from anonymizer.documents.formats.pieces import TAIL, TEXT, Flow, Piece, changes, put
 from anonymizer.documents.formats.tags import (
     BLOCKS,
@@ -74,11 +74,11 @@ class Web:
         """Read a page."""
         if len(data) > _LARGEST:
             raise FileError(f"{name} is larger than {_LARGEST:,} bytes.", "Split it into several pages.")
-        raw = decoded(name, data, _declared(name, data) or self.encoding)
-        page = filled(name, seen(name, raw))
+        raw = decode(name, data, _declared(name, data) or self.encoding)
+        page = check_not_empty(name, seen(name, raw))
         said = {INVISIBLE} if page != raw else set()
         root, flow = _steady(name, page, said)
-        text = filled(name, flow.text)
+        text = check_not_empty(name, flow.text)
         return Page(text, tuple(sorted(said)), root, tuple(flow.pieces))
 
     def strings(self, data: bytes) -> Iterator[str]:

@@ -16,7 +16,7 @@ from docx.opc.exceptions import OpcError
 from docx.oxml import parse_xml
 from lxml import etree
 
-from anonymizer.documents.formats.characters import filled
+from anonymizer.documents.formats.characters import check_not_empty
 from anonymizer.documents.formats.package import (
     CONTENTS,
     DOCUMENT,
@@ -24,8 +24,8 @@ from anonymizer.documents.formats.package import (
     RELATIONS,
     SETTINGS,
     STYLE_IDS,
-    checked,
-    packed,
+    check_parts,
+    pack,
 )
 from anonymizer.documents.formats.pieces import TEXT, Flow, Piece, changes, put
 from anonymizer.documents.formats.wordml import (
@@ -36,9 +36,9 @@ from anonymizer.documents.formats.wordml import (
     Note,
     R,
     W,
-    blanked,
-    made,
-    pruned,
+    blank_breaks,
+    make_element,
+    prune,
 )
 from anonymizer.documents.texts.edits import Edit
 from anonymizer.errors import FileError
@@ -101,9 +101,9 @@ class WordFile:
         parts = {path: deepcopy(root) for path, root in self.parts.items()}
         nodes = [node for root in parts.values() for node in root.iter()]
         for piece, text in changes(self.text, self.pieces, edits):
-            put(nodes, piece, blanked(text))
-        pruned(nodes)
-        return packed({path: _serialized(root) for path, root in parts.items()}, even=self.even)
+            put(nodes, piece, blank_breaks(text))
+        prune(nodes)
+        return pack({path: _serialized(root) for path, root in parts.items()}, even=self.even)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class WordDocuments:
 
     def opened(self, name: str, data: bytes) -> WordFile:
         """Read a document."""
-        paths = checked(name, data)
+        paths = check_parts(name, data)
         try:
             document = docx.Document(io.BytesIO(data))
             cleaning = Cleaning(name, _styles(document))
@@ -133,7 +133,9 @@ class WordDocuments:
         if SETTINGS in paths and not _is_ours(data, SETTINGS):
             said.add(_SETTINGS)
         flow = _flow(parts)
-        return WordFile(filled(name, flow.text), tuple(sorted(said)), parts, tuple(flow.pieces), even)
+        return WordFile(
+            check_not_empty(name, flow.text), tuple(sorted(said)), parts, tuple(flow.pieces), even
+        )
 
     def strings(self, data: bytes) -> Iterator[str]:
         """All texts, attributes and names in a document that was written."""
@@ -166,18 +168,18 @@ def _styles(document: Any) -> Mapping[str, str]:
 def _parts(name: str, document: Any, cleaning: Cleaning) -> Iterator[tuple[str, Any]]:
     """The parts of a document, built anew."""
     source = _root(name, document.element, "document").find(f"{W}body")
-    root = made("document")
+    root = make_element("document")
     body = cleaning.story(etree.SubElement(root, f"{W}body"), source)
     section = source.find(f"{W}sectPr")
-    body.append(cleaning.section(made("sectPr") if section is None else section))
+    body.append(cleaning.section(make_element("sectPr") if section is None else section))
     yield DOCUMENT, root
     relations = document.part.rels
     for number, relation in enumerate(cleaning.margins, 1):
         element = relations[relation].target_part.element
         word = "hdr" if element.tag == f"{W}hdr" else "ftr"
-        margin = cleaning.story(made(word), _root(name, element, word))
+        margin = cleaning.story(make_element(word), _root(name, element, word))
         if not len(margin):
-            margin.append(made("p"))
+            margin.append(make_element("p"))
         yield f"word/{'header' if word == 'hdr' else 'footer'}{number}.xml", margin
     for kind in ("footnote", "endnote"):
         if cleaning.notes[kind]:
@@ -188,13 +190,13 @@ def _parts(name: str, document: Any, cleaning: Cleaning) -> Iterator[tuple[str, 
 def _notes(source: Any, kind: Note, cleaning: Cleaning) -> Any:
     """Foot- or endnotes in the order in which they are named; others are not there."""
     given = {note.get(f"{W}id"): note for note in source.iter(W + kind)}
-    root = made(f"{kind}s")
+    root = make_element(f"{kind}s")
     for number in cleaning.notes[kind]:
-        note = made(kind, id=str(len(root) + 1))
+        note = make_element(kind, id=str(len(root) + 1))
         root.append(note)
         cleaning.story(note, given.get(number, ()))
         if not len(note):
-            note.append(made("p"))
+            note.append(make_element("p"))
     return root
 
 

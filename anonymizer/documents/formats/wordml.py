@@ -65,7 +65,7 @@ _DRAWN: Final = frozenset({f"{W}drawing", f"{W}pict", f"{W}object"})
 Note = Literal["footnote", "endnote"]
 
 
-def made(tag: str, **values: str) -> Any:
+def make_element(tag: str, **values: str) -> Any:
     """An element of WordprocessingML with attributes of the same namespace."""
     element = etree.Element(W + tag, nsmap=NAMESPACES)
     for key, value in values.items():
@@ -136,16 +136,16 @@ class Cleaning:
             self._blocks(target, box, depth + 1)
 
     def _paragraph_marks(self, paragraph: Any, given: Any) -> None:
-        marks = made("pPr")
+        marks = make_element("pPr")
         style = self.styles.get(_value(given, "pStyle"))
         if style is not None:
-            marks.append(made("pStyle", val=style))
+            marks.append(make_element("pStyle", val=style))
         if given.find(f"{W}pageBreakBefore") is not None and _value(given, "pageBreakBefore") not in _OFF:
-            marks.append(made("pageBreakBefore"))
+            marks.append(make_element("pageBreakBefore"))
         if given.find(f"{W}numPr") is not None:
             self.said.add(NUMBERS)
         if _value(given, "jc") in _JUSTIFIED:
-            marks.append(made("jc", val=_value(given, "jc")))
+            marks.append(make_element("jc", val=_value(given, "jc")))
         section = given.find(f"{W}sectPr")
         if section is not None:
             marks.append(self.section(section))
@@ -170,7 +170,7 @@ class Cleaning:
         hidden = (
             given is not None and given.find(f"{W}vanish") is not None and _value(given, "vanish") not in _OFF
         )
-        run = made("r")
+        run = make_element("r")
         if given is not None:
             self._run_marks(run, given)
         least = len(run)
@@ -181,14 +181,14 @@ class Cleaning:
 
     @staticmethod
     def _run_marks(run: Any, given: Any) -> None:
-        marks = made("rPr")
+        marks = make_element("rPr")
         for word in _SWITCHES:
             if given.find(W + word) is not None and _value(given, word) not in _OFF:
-                marks.append(made(word))
+                marks.append(make_element(word))
         if given.find(f"{W}u") is not None and _value(given, "u") not in _OFF:
-            marks.append(made("u", val="single"))
+            marks.append(make_element("u", val="single"))
         if _value(given, "vertAlign") in _RAISED:
-            marks.append(made("vertAlign", val=_value(given, "vertAlign")))
+            marks.append(make_element("vertAlign", val=_value(given, "vertAlign")))
         if len(marks):
             run.append(marks)
 
@@ -211,14 +211,14 @@ class Cleaning:
         elif word == "noBreakHyphen":
             self._text(run, "-")
         elif word in {"tab", "ptab"}:
-            run.append(made("tab"))
+            run.append(make_element("tab"))
         elif word in {"br", "cr"}:
             page = child.get(f"{W}type") == "page"
-            run.append(made("br", type="page") if page else made("br"))
+            run.append(make_element("br", type="page") if page else make_element("br"))
         elif word in {"footnoteReference", "endnoteReference"}:
             self._note(run, child, "footnote" if word == "footnoteReference" else "endnote")
         elif word in {"footnoteRef", "endnoteRef"}:
-            run.append(made(word))
+            run.append(make_element(word))
 
     def _text(self, run: Any, text: str) -> None:
         clean = seen(self.name, text)
@@ -250,23 +250,23 @@ class Cleaning:
         number = child.get(f"{W}id") or ""
         if number not in self.notes[kind]:
             self.notes[kind].append(number)
-            run.append(made(f"{kind}Reference", id=str(len(self.notes[kind]))))
+            run.append(make_element(f"{kind}Reference", id=str(len(self.notes[kind]))))
 
     def _table(self, target: Any, source: Any, depth: int) -> None:
         table = etree.SubElement(target, f"{W}tbl")
         marks = etree.SubElement(table, f"{W}tblPr")
-        marks.append(made("tblStyle", val="TableGrid"))
-        marks.append(made("tblW", w="0", type="auto"))
+        marks.append(make_element("tblStyle", val="TableGrid"))
+        marks.append(make_element("tblW", w="0", type="auto"))
         grid = etree.SubElement(table, f"{W}tblGrid")
         widest = 0
         for row in self._within(source, "tr"):
-            kept = made("tr")
+            kept = make_element("tr")
             width = sum(self._cell(kept, cell, depth) for cell in self._within(row, "tc"))
             if width:
                 table.append(kept)
                 widest = max(widest, width)
         for _ in range(widest):
-            grid.append(made("gridCol"))
+            grid.append(make_element("gridCol"))
         if not widest:
             target.remove(table)
 
@@ -289,14 +289,14 @@ class Cleaning:
 
     def _cell(self, row: Any, source: Any, depth: int) -> int:
         cell = etree.SubElement(row, f"{W}tc")
-        given, marks, span = source.find(f"{W}tcPr"), made("tcPr"), "1"
+        given, marks, span = source.find(f"{W}tcPr"), make_element("tcPr"), "1"
         if given is not None:
             if re.fullmatch("[2-9]|[1-5][0-9]", _value(given, "gridSpan")):
                 span = _value(given, "gridSpan")
-                marks.append(made("gridSpan", val=span))
+                marks.append(make_element("gridSpan", val=span))
             if given.find(f"{W}vMerge") is not None:
                 restart = _value(given, "vMerge") == "restart"
-                marks.append(made("vMerge", val="restart") if restart else made("vMerge"))
+                marks.append(make_element("vMerge", val="restart") if restart else make_element("vMerge"))
         if len(marks):
             cell.append(marks)
         self._blocks(cell, source, depth + 1)
@@ -306,34 +306,34 @@ class Cleaning:
 
     def section(self, given: Any) -> Any:
         """The marks of a section: its headers and footers, one of two sizes of page."""
-        section = made("sectPr")
+        section = make_element("sectPr")
         for kind in ("header", "footer"):
             for use in ("default", "first", "even"):
                 for one in given.iter(f"{W}{kind}Reference"):
                     if one.get(f"{W}type", "default") == use:
                         relation = one.get(f"{R}id") or ""
                         fresh = self.margins.setdefault(relation, margin_id(len(self.margins) + 1))
-                        reference = made(f"{kind}Reference", type=use)
+                        reference = make_element(f"{kind}Reference", type=use)
                         reference.set(f"{R}id", fresh)
                         section.append(reference)
                         break
         if _value(given, "type") == "continuous":
-            section.append(made("type", val="continuous"))
+            section.append(make_element("type", val="continuous"))
         size = given.find(f"{W}pgSz")
         wide = size is not None and size.get(f"{W}orient") == "landscape"
         section.append(
-            made("pgSz", w="16838", h="11906", orient="landscape")
+            make_element("pgSz", w="16838", h="11906", orient="landscape")
             if wide
-            else made("pgSz", w="11906", h="16838")
+            else make_element("pgSz", w="11906", h="16838")
         )
         sides = dict.fromkeys(("top", "right", "bottom", "left"), "1134")
-        section.append(made("pgMar", **sides, header="709", footer="709", gutter="0"))
+        section.append(make_element("pgMar", **sides, header="709", footer="709", gutter="0"))
         if given.find(f"{W}titlePg") is not None and _value(given, "titlePg") not in _OFF:
-            section.append(made("titlePg"))
+            section.append(make_element("titlePg"))
         return section
 
 
-def pruned(nodes: Iterable[Any]) -> None:
+def prune(nodes: Iterable[Any]) -> None:
     """Take away texts and runs of which nothing is left."""
     for node in list(nodes):
         if node.tag == f"{W}t" and not node.text:
@@ -343,14 +343,14 @@ def pruned(nodes: Iterable[Any]) -> None:
                 run.getparent().remove(run)
 
 
-def blanked(text: str) -> str:
+def blank_breaks(text: str) -> str:
     """A text as it can stand in one place: without tabs and line breaks, which are elements."""
     return _BLANK.sub(" ", text)
 
 
 def _shown(node: Any) -> str:
     """What Word shows of an element of text."""
-    text = blanked(node.text or "")
+    text = blank_breaks(node.text or "")
     return text if node.get(SPACE) == "preserve" else text.strip(" ")
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from anonymizer.documents.generalization.deletion import NAME, PLACEHOLDERS
 from anonymizer.documents.generalization.generalizer import Generalizer
-from anonymizer.documents.texts.text import Language, Word, folded
+from anonymizer.documents.texts.text import Language, Word, fold
 from anonymizer.errors import FileError
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
@@ -74,8 +74,8 @@ class Chain:
             forbidden: lemmas and texts of other risk words of the folder.
         """
         word = words[at]
-        self._replaced |= {folded(word.text), folded(word.lemma)}
-        barred = self._replaced | {folded(one) for one in forbidden}
+        self._replaced |= {fold(word.text), fold(word.lemma)}
+        barred = self._replaced | {fold(one) for one in forbidden}
         for generalizer in self._generalizers:
             steps = generalizer.steps(words, at, language) if language in GENERALIZED else None
             if steps is None:
@@ -140,7 +140,7 @@ def _holds_any(text: str, barred: Collection[str]) -> bool:
     A word counts also as a part of another one, unless that says nothing: numbers and words of one or two
     letters of ASCII count as whole words alone.
     """
-    plain = folded(text)
+    plain = fold(text)
     whole = {*_NUMBER.findall(plain), *_WORD.findall(plain)}
     for one in barred:
         short = (one.isascii() and len(one) < 3) or _NUMBER.fullmatch(one)

@@ -7,7 +7,7 @@ from typing import Final
 
 from anonymizer.documents.generalization.generalizer import Steps
 from anonymizer.documents.generalization.phrases import Phrase
-from anonymizer.documents.texts.text import Language, Word, folded
+from anonymizer.documents.texts.text import Language, Word, fold
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
@@ -134,7 +134,7 @@ def _japanese(phrase: Phrase) -> Steps | None:
             if "year" not in parts:
                 return Steps(first, end, (f"{month}月",))
             year = _count(parts["year"])
-            era = folded(parts.get("era") or "")
+            era = fold(parts.get("era") or "")
             if year is None or not (1500 <= year + _ERAS.get(era, 0) <= 2099):
                 continue
             return Steps(
@@ -155,7 +155,7 @@ def _seiki(year: int) -> str:
 
 def _count(text: str) -> int | None:
     """A number in digits or in kanji up to 99, or kanji digit by digit; 元 is the first one."""
-    plain = folded(text)
+    plain = fold(text)
     if plain.isdecimal():
         return int(plain)
     if plain == "元":

@@ -15,7 +15,7 @@ from typing import Final
 
 from anonymizer.documents.generalization.generalizer import Steps
 from anonymizer.documents.generalization.phrases import Phrase
-from anonymizer.documents.texts.text import Language, Word, folded
+from anonymizer.documents.texts.text import Language, Word, fold
 
 _OLDEST: Final = 129
 _DIGITS: Final = 15
@@ -62,7 +62,7 @@ class Numbers:
             return None
         if wider := _wider(words, at, language):
             return wider
-        form = folded(words[at].text if language == "en" else words[at].lemma)
+        form = fold(words[at].text if language == "en" else words[at].lemma)
         if hyphened := _YEAR_OLD.fullmatch(form):
             texts = [text.replace(" ", "-") + "-year-old" for text in _ages(int(hyphened[1]))]
             return Steps(at, at + 1, tuple(texts)) if texts else None
@@ -77,7 +77,7 @@ def _wider(words: tuple[Word, ...], at: int, language: Language) -> Steps | None
     phrase = Phrase(words, at)
     for pattern in _RANGES[language]:
         for first, end, match in phrase.matches(pattern):
-            low = int(folded(match["low"]).replace(",", ""))
+            low = int(fold(match["low"]).replace(",", ""))
             unit = match.groupdict().get("unit")
             if unit is None:
                 return Steps(first, end, tuple((_ages if language == "en" else _sai)(low)[1:]))

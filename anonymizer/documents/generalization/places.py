@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from anonymizer.documents.generalization.generalizer import Steps
-from anonymizer.documents.texts.text import Language, Word, folded
+from anonymizer.documents.texts.text import Language, Word, fold
 from anonymizer.errors import SpecError
 
 _LONGEST: Final = 4
@@ -48,7 +48,7 @@ _CONTINENTS: Final[Mapping[str, Mapping[Language, str]]] = {
     "SA": {"en": "South America", "ja": "南アメリカ"},
 }
 _ABOVE_ALL: Final = frozenset(
-    {*(folded(names["en"]) for names in _CONTINENTS.values()), "latin america", "central america"}
+    {*(fold(names["en"]) for names in _CONTINENTS.values()), "latin america", "central america"}
 )
 _WITH_ARTICLE: Final = re.compile(
     r"(United |Republic|Democratic|Central African|Czech Rep|.* (Islands|Republic|Territory)$)"
@@ -85,12 +85,12 @@ class Places:
         self._countries: dict[str, dict[str, Any]] = names.get_countries()
         self._iso: dict[Language, dict[str, str]] = {"en": {}, "ja": {}}
         for iso, country in self._countries.items():
-            self._iso["en"][folded(country["name"])] = iso
+            self._iso["en"][fold(country["name"])] = iso
         for state in names.get_us_states().values():
-            self._iso["en"].setdefault(folded(state["name"]), f"US-{state['code']}")
+            self._iso["en"].setdefault(fold(state["name"]), f"US-{state['code']}")
         self._japanese: dict[str, str] = {}
         for row in _rows("countries.csv"):
-            self._iso["ja" if row["language"] == "ja" else "en"][folded(row["name"])] = row["iso"]
+            self._iso["ja" if row["language"] == "ja" else "en"][fold(row["name"])] = row["iso"]
             if row["language"] == "ja":
                 self._japanese.setdefault(row["iso"], row["name"])
         prefectures = _rows("prefectures.csv")
@@ -144,7 +144,7 @@ class Places:
         return article + name[:1].replace("T", "t", name.startswith("The ")) + name[1:], continent
 
     def _japanese_texts(self, text: str) -> tuple[str, ...]:
-        name = folded(text)
+        name = fold(text)
         if iso := self._iso["ja"].get(name):
             return (_CONTINENTS[self._countries[iso]["continentcode"]]["ja"],)
         for prefecture, region in self._regions.items():
@@ -179,7 +179,7 @@ def _largest(cities: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
         for written in {city["name"], *city["alternatenames"]}:
             if not _SCRIPTS.match(written):
                 continue
-            name = folded(written)
+            name = fold(written)
             if _LATIN.fullmatch(name) and not _CODE.fullmatch(written):
                 rank = written == city["name"], int(city["population"])
             elif _KANJI.fullmatch(name):
@@ -227,7 +227,7 @@ def _phrases(words: tuple[Word, ...], at: int) -> Iterator[tuple[int, int]]:
 
 
 def _joined(words: tuple[Word, ...]) -> str:
-    return folded(" ".join(word.text for word in words))
+    return fold(" ".join(word.text for word in words))
 
 
 def _headed(words: tuple[Word, ...], first: int) -> bool:

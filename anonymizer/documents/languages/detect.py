@@ -89,7 +89,7 @@ def tagger_of(text: str, language: str | None = None) -> Tagger:
         SpecError: the packages that read the language are not installed.
     """
     if language is None:
-        return _loaded(detected(text))
+        return _loaded(detect(text))
     if language not in LANGUAGES:
         raise TableError(f"The language {language!r} is not known.", _KNOWN)
     return _loaded(language)
@@ -100,7 +100,7 @@ def _loaded(language: str) -> Tagger:
     return _TAGGERS[language]()
 
 
-def detected(text: str) -> Language:
+def detect(text: str) -> Language:
     """The language of a text.
 
     Japanese has kana beside Chinese characters, or characters that are simplified as in Japanese alone. In

@@ -12,14 +12,21 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from anonymizer.documents.direct.coreference import Name
-from anonymizer.documents.direct.gazetteers import listed, places, titles
+from anonymizer.documents.direct.gazetteers import places, titles, words_of_list
 from anonymizer.documents.direct.lexicon import is_common
 from anonymizer.documents.generalization.deletion import PLACEHOLDERS
 from anonymizer.documents.languages.vocabulary import ABBREVIATIONS, FRENCH, FUNCTION_WORDS, GERMAN
-from anonymizer.documents.texts.edits import Edit, applied, composed, edited_span, joined, placed
+from anonymizer.documents.texts.edits import (
+    Edit,
+    apply_edits,
+    compose_edits,
+    edited_span,
+    join_edits,
+    place_edits,
+)
 from anonymizer.documents.texts.standing import still_standing
 from anonymizer.documents.texts.terms import Terms
-from anonymizer.documents.texts.text import Document, Language, Span, folded
+from anonymizer.documents.texts.text import Document, Language, Span, fold
 from commons.tabular.person_names import given_names
 
 _ROUNDS: Final = 100
@@ -58,7 +65,7 @@ def must_go(text: str, edit: Edit, language: Language) -> str:
     if not edit.hides or edit.cause == "person":
         return ""
     term = text[edit.start : edit.end]
-    words = _WORDS.findall(folded(term))
+    words = _WORDS.findall(fold(term))
     if not words:
         return ""
     if edit.cause == "direct":
@@ -144,7 +151,7 @@ def _is_rare(part: str, language: Language) -> bool:
         and part.isalpha()
         and not any(is_common(part, one) for one in ({language, "en"} - {"ja"}))
         and part.title() not in given_names()
-        and part not in titles() | listed("nationality") | listed("month")
+        and part not in titles() | words_of_list("nationality") | words_of_list("month")
         and places((part.title(),)) == [""]
     )
 
@@ -178,17 +185,17 @@ def hidden_everywhere(
     instead = {name: Edit(0, 1, PLACEHOLDERS[language], "direct", "PERSON") for name in names}
     for _ in range(_ROUNDS):
         own = {**instead, **own_terms(text, found, language)}
-        now = applied(text, found)
+        now = apply_edits(text, found)
         standing = still_standing(now, found, (Terms(own), shared.terms), decided)
         untouched = [edited_span(found, span) for span in kept]
-        untouched += [span for span, edit in placed(found) if edit.cause == "person"]
+        untouched += [span for span, edit in place_edits(found) if edit.cause == "person"]
         more = []
         for one in sorted(standing, key=lambda one: one.span[0] - one.span[1]):
             edit = own.get(one.term) or shared.written[one.term]
             more += [Edit(*span, edit.text, edit.cause, edit.kind) for span in _cut(now, one.span, untouched)]
         if not more:
             break
-        found = composed(text, found, joined(more))
+        found = compose_edits(text, found, join_edits(more))
     return found
 
 

@@ -12,8 +12,15 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from anonymizer.documents.generalization.chain import Generalized
-from anonymizer.documents.texts.edits import Edit, applied, composed, joined, original_span, placed
-from anonymizer.documents.texts.text import Document, Language, Span, Word, folded
+from anonymizer.documents.texts.edits import (
+    Edit,
+    apply_edits,
+    compose_edits,
+    join_edits,
+    original_span,
+    place_edits,
+)
+from anonymizer.documents.texts.text import Document, Language, Span, Word, fold
 from anonymizer.errors import UnreachableError
 
 _PARTS: Final = re.compile(r"[^\W_]+")
@@ -93,7 +100,7 @@ class Sanitized:
     @property
     def text(self) -> str:
         """What may leave."""
-        return applied(self.document.text, self.edits)
+        return apply_edits(self.document.text, self.edits)
 
     @property
     def risk_words(self) -> tuple[str, ...]:
@@ -101,7 +108,7 @@ class Sanitized:
         return tuple(dict.fromkeys(word for one in self.rounds for word in one.words))
 
 
-def sanitized(
+def sanitize(
     document: Document,
     edits: Sequence[Edit],
     words: Words,
@@ -130,7 +137,7 @@ def sanitized(
     """
     found, rounds = complete(tuple(edits)), list[Round]()
     for _ in range(ROUNDS):
-        now = searchable(words(applied(document.text, found)), found)
+        now = searchable(words(apply_edits(document.text, found)), found)
         successes = tuple(attack(now))
         fixed = {word.lemma for word in now if touches(kept, original_span(found, word.span))}
         open_ = [one for one in successes if not fixed.issuperset(one.keywords)]
@@ -138,7 +145,7 @@ def sanitized(
             return Sanitized(document, found, tuple(rounds), successes)
         risky = _carriers(open_) - fixed
         more = _replaced(now, risky, fixed, replacement, language)
-        after = complete(composed(document.text, found, more))
+        after = complete(compose_edits(document.text, found, more))
         if after == found or not more:
             break
         found = after
@@ -156,7 +163,7 @@ def searchable(words: Iterable[Word], edits: Sequence[Edit]) -> tuple[Word, ...]
         words: of the edited text, in their order.
         edits: that it was edited by, in their order.
     """
-    hidden = [span for span, edit in placed(edits) if edit.hides]
+    hidden = [span for span, edit in place_edits(edits) if edit.hides]
     return tuple(word for word in words if not touches(hidden, word.span))
 
 
@@ -177,19 +184,19 @@ def _replaced(
 
     A risk word is also found as a part of another, "first" in "first-instance": engines part such words.
     """
-    written = {folded(word.text) for word in words if word.lemma in risky}
+    written = {fold(word.text) for word in words if word.lemma in risky}
     edits: list[Edit] = []
     reached = 0
     for at, word in enumerate(words):
-        inside = word.lemma not in fixed and not written.isdisjoint(_PARTS.findall(folded(word.text)))
-        if not (word.lemma in risky or folded(word.text) in written or inside) or at < reached:
+        inside = word.lemma not in fixed and not written.isdisjoint(_PARTS.findall(fold(word.text)))
+        if not (word.lemma in risky or fold(word.text) in written or inside) or at < reached:
             continue
         found = replacement.general(words, at, language, risky)
         reached = found.end
         edits.append(
             Edit(words[found.first].start, words[found.end - 1].end, found.text, "attack", found.kind)
         )
-    return joined(edits)
+    return join_edits(edits)
 
 
 def touches(spans: Iterable[Span], span: Span) -> bool:

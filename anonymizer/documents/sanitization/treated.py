@@ -8,13 +8,13 @@ from itertools import pairwise
 from typing import Any, Self, get_args
 
 from anonymizer.documents.sanitization.sanitizing import Round, Sanitized, Success
-from anonymizer.documents.texts.edits import Cause, Edit, applied
+from anonymizer.documents.texts.edits import Cause, Edit, apply_edits
 from anonymizer.documents.texts.text import Document, Language
 from anonymizer.errors import AnonymizerError, FileError
 
 
 @dataclass(frozen=True, slots=True)
-class Treated:
+class SanitizedFolder:
     """A document, attacked and sanitized.
 
     Attributes:
@@ -92,7 +92,7 @@ class Treated:
                 Round(_successes(one["successes"]), tuple(map(str, one["words"]))) for one in values["rounds"]
             )
             edits = tuple(Edit(**one) for one in values["edits"])
-            applied(document.text, edits)
+            apply_edits(document.text, edits)
             made = Sanitized(document, edits, rounds, _successes(values["left"]))
             return cls(
                 made, values["language"], values["searches"], tuple(map(str, values["own"])), values["label"]

@@ -2,7 +2,7 @@
 
 A name that is spaced, parted by a hyphen at the end of a line, written with characters of no width, with
 letters of another script, or misread by a scanner is the same name to a reader. Rules and gates look at
-`undisguised` texts alone, so that what the one finds the other finds. `skeleton` goes further: words that
+`undisguise` texts alone, so that what the one finds the other finds. `skeleton` goes further: words that
 scanners confuse are one word. It is for comparing with words that are known, not for reading.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from anonymizer.documents.texts.text import UNSEEN, Span, folded
+from anonymizer.documents.texts.text import UNSEEN, Span, fold
 
 _COMPATIBLE: Final = re.compile(
     "[\u00a0\u00aa\u00ba\u2000-\u200a\u202f\u205f\u2100-\u2188\u2f00-\u2fdf\u3000\u32ff-\u33ff\uf900-\ufaff\ufb00-\ufb06"
@@ -107,17 +107,17 @@ class Undisguised:
         return self.starts[start], self.ends[end - 1]
 
 
-def undisguised(text: str) -> Undisguised:
+def undisguise(text: str) -> Undisguised:
     """A text as a reader takes it; itself where nothing is disguised."""
     found = Undisguised(text, tuple(range(len(text))), tuple(range(1, len(text) + 1)))
     for step in (_characters, _composed, _scripts, _lines, _letters, _scanned):
-        found = edited(found, step(found.text))
+        found = edit_undisguised(found, step(found.text))
     return found
 
 
 def skeleton(text: str) -> str:
     """A text folded, in which words that scanners confuse are the same (see `bones`)."""
-    return _RUN.sub(lambda match: bones(match[0]), folded(text))
+    return _RUN.sub(lambda match: bones(match[0]), fold(text))
 
 
 def bones(word: str) -> str:
@@ -137,7 +137,7 @@ def bones(word: str) -> str:
 Edit = tuple[int, int, str]
 
 
-def edited(given: Undisguised, edits: Iterable[Edit]) -> Undisguised:
+def edit_undisguised(given: Undisguised, edits: Iterable[Edit]) -> Undisguised:
     """A text with some characters exchanged; what is written stands for all that it replaces.
 
     Args:

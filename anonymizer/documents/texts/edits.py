@@ -55,7 +55,7 @@ class Edit:
         return self.start < span[1] and span[0] < self.end
 
 
-def joined(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+def join_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Edits of one text in their order, without overlaps.
 
     Of edits that overlap, the first-named one says what is written; it grows over all characters of the
@@ -74,12 +74,12 @@ def joined(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     return tuple(sorted(found))
 
 
-def applied(text: str, edits: Sequence[Edit]) -> str:
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
     """A text with its edits.
 
     Args:
         text: the original.
-        edits: without overlaps, in their order; see `joined`.
+        edits: without overlaps, in their order; see `join_edits`.
 
     Raises:
         TableError: they overlap, are out of order, or reach beyond the text.
@@ -96,7 +96,7 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def placed(edits: Sequence[Edit]) -> tuple[tuple[Span, Edit], ...]:
+def place_edits(edits: Sequence[Edit]) -> tuple[tuple[Span, Edit], ...]:
     """Where the texts of edits stand in the edited text.
 
     Args:
@@ -110,7 +110,7 @@ def placed(edits: Sequence[Edit]) -> tuple[tuple[Span, Edit], ...]:
     return tuple(found)
 
 
-def composed(text: str, edits: Sequence[Edit], more: Sequence[Edit]) -> tuple[Edit, ...]:
+def compose_edits(text: str, edits: Sequence[Edit], more: Sequence[Edit]) -> tuple[Edit, ...]:
     """One set of edits that does what two do after each other.
 
     An edit of `more` that touches the text of an earlier edit replaces that one: the new text keeps the rest
@@ -131,7 +131,7 @@ def composed(text: str, edits: Sequence[Edit], more: Sequence[Edit]) -> tuple[Ed
     # from the right, so that what is left of an edit keeps its place in the edited text
     for edit in reversed(more):
         found = _with_one(text, found, edit)
-    applied(text, found)
+    apply_edits(text, found)
     return found
 
 
@@ -161,7 +161,7 @@ def edited_span(edits: Sequence[Edit], span: Span) -> Span:
 def _original(edits: Sequence[Edit], at: int) -> Span:
     """The same for one character of the edited text."""
     shift = 0
-    for (low, high), edit in placed(edits):
+    for (low, high), edit in place_edits(edits):
         if at < low:
             break
         if at < high:
@@ -172,10 +172,10 @@ def _original(edits: Sequence[Edit], at: int) -> Span:
 
 
 def _with_one(text: str, edits: Sequence[Edit], edit: Edit) -> tuple[Edit, ...]:
-    touched = [(span, one) for span, one in placed(edits) if span[0] < edit.end and edit.start < span[1]]
+    touched = [(span, one) for span, one in place_edits(edits) if span[0] < edit.end and edit.start < span[1]]
     low = min([edit.start, *(span[0] for span, _ in touched)])
     high = max([edit.end, *(span[1] for span, _ in touched)])
-    now = applied(text, edits)
+    now = apply_edits(text, edits)
     start, end = original_span(edits, (low, high))
     written = now[low : edit.start] + edit.text + now[edit.end : high]
     gone = [one for _, one in touched]

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from anonymizer.documents.texts.text import folded
+from anonymizer.documents.texts.text import fold
 
 _ASIAN: Final = (
     "\u3005\u3007\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -23,7 +23,7 @@ class Searched:
     """
 
     def __init__(self, text: str) -> None:
-        plain = folded(text)
+        plain = fold(text)
         self._words = frozenset(_WORD.findall(plain))
         self._joined = re.sub(r"\s+", "", plain)
 
@@ -38,4 +38,4 @@ class Searched:
 @lru_cache(maxsize=1 << 16)
 def parts_of(name: str) -> tuple[str, ...]:
     """What a name consists of: "Anna Evagorou-Christou" of three parts, 田中 太郎 of two."""
-    return tuple(part for part in re.split(r"[^\w]+", folded(name)) if part)
+    return tuple(part for part in re.split(r"[^\w]+", fold(name)) if part)

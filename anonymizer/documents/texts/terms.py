@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from anonymizer.documents.texts.disguise import Undisguised, bones, edited, undisguised
-from anonymizer.documents.texts.text import Span, folded
+from anonymizer.documents.texts.disguise import Undisguised, bones, edit_undisguised, undisguise
+from anonymizer.documents.texts.text import Span, fold
 
 _KANA: Final = {"hiragana": "\u3041-\u309f", "katakana": "\u30a0-\u30ff\u31f0-\u31ff"}
 _HAN: Final = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -55,7 +55,7 @@ class Terms:
     (so "12,000" is also "12.000", and "Smith-Jones" "smith jones"), also where a line parts a word. Japanese
     has no blanks: a term of two or more characters stands wherever its characters stand, line breaks between
     them or not; katakana, single characters and pairs of hiragana only where the script changes around them.
-    Disguises do not matter: the text is also looked at as `undisguised` gives it, words as their `bones`.
+    Disguises do not matter: the text is also looked at as `undisguise` gives it, words as their `bones`.
 
     Args:
         terms: as they are written anywhere; blank ones are left out.
@@ -67,7 +67,7 @@ class Terms:
         self._patterns: list[tuple[str, re.Pattern[str], str]] = []
         self._inside: dict[str, str] = {}
         for given in terms:
-            term = folded(given).strip()
+            term = fold(given).strip()
             if not term:
                 continue
             words = tuple(_TOKEN.findall(term))
@@ -98,7 +98,7 @@ class Terms:
         found = [*self._of_phrases(folds, _TOKEN), *self._of_patterns(folds)]
         parted = [(*one.span(), "") for one in _PARTED.finditer(folds.text)]
         if parted:
-            found += self._of_phrases(edited(folds, parted), _TOKEN)
+            found += self._of_phrases(edit_undisguised(folds, parted), _TOKEN)
         found += self._disguised(text)
         return tuple(sorted(dict.fromkeys(found), key=lambda one: one.span))
 
@@ -117,12 +117,12 @@ class Terms:
 
     def _disguised(self, text: str) -> Iterator[Standing]:
         """Where a term stands in a text without its disguises; hyphens may part its words."""
-        plain = undisguised(text)
+        plain = undisguise(text)
         if plain.text != text:
             yield from self._of_patterns(_folds(plain))
         for hyphens in (False, True):
             found = [
-                (one.span(), bones(folded(one[0].replace("-", ""))))
+                (one.span(), bones(fold(one[0].replace("-", ""))))
                 for one in (_HYPHENED if hyphens else _TOKEN).finditer(plain.text)
             ]
             words = [word for _, word in found]
@@ -166,7 +166,7 @@ def _folds(text: Undisguised) -> Undisguised:
 
 @lru_cache(maxsize=1 << 16)
 def _folded_once(cluster: str) -> str:
-    return folded(cluster)
+    return fold(cluster)
 
 
 def _pattern(term: str) -> re.Pattern[str]:

@@ -75,7 +75,7 @@ UNSEEN: Final = (
 _HIDDEN: Final = re.compile(UNSEEN)
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """A text as searches compare it.
 
     There are no differences of case, width and accents (Işık is Isik), and no characters that nobody sees.

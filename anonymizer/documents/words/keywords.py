@@ -61,7 +61,7 @@ def _possible(left: Sequence[Informative], weights: Weights, wanted: int) -> lis
     return [one for one in left if one.information >= worst[-1]] if worst else []
 
 
-def combined(keywords: Sequence[Informative]) -> tuple[tuple[Informative, ...], ...]:
+def combine(keywords: Sequence[Informative]) -> tuple[tuple[Informative, ...], ...]:
     """All 2^|KW| - 1 combinations kw of keywords, single words first."""
     sizes = range(1, len(keywords) + 1)
     return tuple(chain.from_iterable(combinations(keywords, size) for size in sizes))

@@ -11,7 +11,7 @@ from typing import ClassVar, Final, Generic, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.measures.contract.story import Story
+from anonymizer.measures.contract.story import Presentation
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.attacks.rows import shared_columns
 from anonymizer.risk.covering import ReleasedRows
@@ -195,5 +195,5 @@ class Measure(ABC, Generic[T]):
         """
 
     @abstractmethod
-    def describe(self, found: T) -> Story:
+    def describe(self, found: T) -> Presentation:
         """How the result is reported. No cell of the tables is shown, nor a label that few rows have."""

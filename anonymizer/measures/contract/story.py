@@ -9,7 +9,7 @@ from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class Tile:
     """A figure at the top of a page.
 
     Attributes:
@@ -39,7 +39,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Presentation:
     """What a measure has found.
 
     Attributes:
@@ -55,12 +55,12 @@ class Story:
     values: Mapping[str, Any]
     lines: Sequence[tuple[str, str]] = ()
     cautions: Sequence[str] = ()
-    cards: Sequence[Card] = ()
+    cards: Sequence[Tile] = ()
     text: str = ""
     facts: Sequence[tuple[str, str]] = ()
     grids: Sequence[Grid] = ()
 
-    def of_rows(self) -> Story:
+    def of_rows(self) -> Presentation:
         """The same, each figure with the words that it counts rows, of which a person has several."""
         return replace(
             self,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Grid, Story, percent
+from anonymizer.measures.contract.story import Grid, Presentation, percent
 from anonymizer.risk.attacks.inference import inference
 from anonymizer.risk.attacks.linkability import linkability
 from anonymizer.risk.attacks.outcome import Attack, Rate
@@ -19,7 +19,7 @@ _NO_CONTROL = (
 )
 
 
-def story_of(attacks: Iterable[Attack], text: str, values: Mapping[str, Any]) -> Story:
+def story_of(attacks: Iterable[Attack], text: str, values: Mapping[str, Any]) -> Presentation:
     """How outcomes of attacks are reported.
 
     Args:
@@ -36,7 +36,7 @@ def story_of(attacks: Iterable[Attack], text: str, values: Mapping[str, Any]) ->
     ]
     if any(one.control is None for one in found):
         cautions.append(_NO_CONTROL)
-    return Story(
+    return Presentation(
         values=values,
         lines=[(one.name, _line(one)) for one in found],
         cautions=cautions,
@@ -104,7 +104,7 @@ class SinglingOut(Measure[Attack]):
         original, control = case.groups
         return singling_out(original, case.release, control, random_state=case.seed)
 
-    def describe(self, found: Attack) -> Story:
+    def describe(self, found: Attack) -> Presentation:
         """One outcome."""
         text = "Is there a description, read off the release, that fits exactly one person?"
         return story_of([found], text, outcome(found))
@@ -131,7 +131,7 @@ class Linkability(Measure[Attack]):
         original, control = case.groups
         return linkability(original, case.release, control, random_state=case.seed)
 
-    def describe(self, found: Attack) -> Story:
+    def describe(self, found: Attack) -> Presentation:
         """One outcome."""
         text = "Does the release tell which two halves of what is known belong to one person?"
         return story_of([found], text, outcome(found))
@@ -165,7 +165,7 @@ class Inference(Measure[Mapping[str, Attack]]):
             if column in original.names
         }
 
-    def describe(self, found: Mapping[str, Attack]) -> Story:
+    def describe(self, found: Mapping[str, Attack]) -> Presentation:
         """An outcome for each column."""
         text = "Does the release tell what the attacker does not know of a target?"
         values = {column: outcome(one) for column, one in found.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Card, Grid, Story, number
+from anonymizer.measures.contract.story import Grid, Presentation, Tile, number
 from anonymizer.risk.class_risk import ClassRisk, Distance, SensitiveRisk, class_risk
 
 
@@ -27,9 +27,9 @@ class Classes(Measure[ClassRisk]):
         """As `class_risk`."""
         return class_risk(case.release, case.original)
 
-    def describe(self, found: ClassRisk) -> Story:
+    def describe(self, found: ClassRisk) -> Presentation:
         """k, and a row for each sensitive column."""
-        return Story(
+        return Presentation(
             values={
                 "k": found.k,
                 "classes": found.classes,
@@ -40,7 +40,7 @@ class Classes(Measure[ClassRisk]):
                 *((name, _line(one)) for name, one in found.sensitive.items()),
             ],
             cautions=[one for name, risk in found.sensitive.items() for one in _cautions(name, risk)],
-            cards=[Card(f"k = {found.k}", f"{found.counts} in the smallest class of rows alike")],
+            cards=[Tile(f"k = {found.k}", f"{found.counts} in the smallest class of rows alike")],
             text="Rows with the same quasi-identifiers form a class. Who knows that a person is in the "
             "release and what class the person belongs to guesses the row with probability 1 / size of the "
             "class.",

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from anonymizer.measures.contract.measure import Case, Measure
-from anonymizer.measures.contract.story import Card, Grid, Story, number, percent
+from anonymizer.measures.contract.story import Grid, Presentation, Tile, number, percent
 from anonymizer.measures.risk.points import OfPoints, Points, points
 from anonymizer.risk.distance.coverage import Coverage, coverages
 from anonymizer.risk.distance.hitting import hitting_rate
@@ -75,9 +75,9 @@ class HittingRate(Measure[Hits]):
         repeated = float((counts[places.reshape(-1)] > 1).mean())
         return Hits(hitting_rate(original, release), repeated, len(case.shared))
 
-    def describe(self, found: Hits) -> Story:
+    def describe(self, found: Hits) -> Presentation:
         """The rate, beside the part of the rows that the original repeats."""
-        return Story(
+        return Presentation(
             values={"rate": found.rate, "repeated": found.repeated, "columns": found.columns},
             lines=[("hitting rate", f"{found.rate:.2%} of the released rows occur in the original")],
             text="Released rows that are equal to a row of the original in all shared columns. A low rate "
@@ -109,11 +109,11 @@ class CoverageMeasure(OfPoints[tuple[Points, tuple[Coverage, ...]]]):
         placed = points(case)
         return placed, coverages(placed.original, placed.release, NEAR, case.seed)
 
-    def describe(self, found: tuple[Points, tuple[Coverage, ...]]) -> Story:
+    def describe(self, found: tuple[Points, tuple[Coverage, ...]]) -> Presentation:
         """The part within each y, with what it can be."""
         placed, covered = found
         how = "exact" if covered[0].is_exact else f"of {REPEATS} samples of {SAMPLE_ROWS} rows"
-        story = Story(
+        story = Presentation(
             values={
                 "is_exact": covered[0].is_exact,
                 "by_distance": [
@@ -159,13 +159,13 @@ class YPrivacyMeasure(OfPoints[tuple[Points, YPrivacy]]):
         placed = points(case)
         return placed, y_privacy(placed.original, placed.release)
 
-    def describe(self, found: tuple[Points, YPrivacy]) -> Story:
+    def describe(self, found: tuple[Points, YPrivacy]) -> Presentation:
         """Minimum, median, mean and maximum."""
         placed, one = found
-        story = Story(
+        story = Presentation(
             values={"minimum": one.minimum, "median": one.median, "mean": one.mean, "maximum": one.maximum},
             lines=[("y-privacy", f"y = {one.minimum:.4g} at the least, {one.median:.4g} in the median")],
-            cards=[Card(number(one.minimum), "least distance of a released to an original row", worst=True)],
+            cards=[Tile(number(one.minimum), "least distance of a released to an original row", worst=True)],
             text="The distance from each released row to the nearest original one; larger is safer. The "
             "least is y: no original row is nearer to a released one than that. In dense tables it is "
             "small whatever was done.",
@@ -196,7 +196,7 @@ class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
         placed = points(case)
         return placed, voronoi_privacy(placed.original, placed.release, case.seed)
 
-    def describe(self, found: tuple[Points, VoronoiPrivacy]) -> Story:
+    def describe(self, found: tuple[Points, VoronoiPrivacy]) -> Presentation:
         """The three distances."""
         placed, one = found
         paired, moved = one.assignment, one.earth_mover
@@ -205,7 +205,7 @@ class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
             how = "exact" if paired.is_exact else "an upper bound from samples"
             by_pairs = f"{number(paired.mean)} ({how})"
         way = "exact" if moved.is_exact else "sliced, a lower bound"
-        story = Story(
+        story = Presentation(
             values={
                 "nearest": one.nearest,
                 "assignment": None if paired is None else paired.mean,
@@ -251,9 +251,9 @@ class PPrivacyMeasure(Measure[PPrivacy]):
         """As `p_privacy`; the groups of columns are found in the release."""
         return p_privacy(case.original, case.release, self.columns(case))
 
-    def describe(self, found: PPrivacy) -> Story:
+    def describe(self, found: PPrivacy) -> Presentation:
         """p, and what it is made of."""
-        return Story(
+        return Presentation(
             values={
                 "p": found.p,
                 "hits": found.hits,

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Final, Generic, TypeVar
 
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Grid, Story, percent
+from anonymizer.measures.contract.story import Grid, Presentation, percent
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.risk.classes import classes_of
 from anonymizer.risk.definetti import DefinettiRisk, definetti_of, definetti_risk, persons_by_decoys
@@ -79,7 +79,7 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
     def _randomness(self, case: Case, name: str) -> Randomness:
         return case.randomness(f"{self.name} {name}")
 
-    def describe(self, found: Mapping[str, DefinettiRisk]) -> Story:
+    def describe(self, found: Mapping[str, DefinettiRisk]) -> Presentation:
         """A row for each column."""
         rows = [
             [
@@ -100,7 +100,7 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
             "by the groups",
             "commonest value",
         ]
-        return Story(
+        return Presentation(
             values={name: asdict(one) for name, one in found.items()},
             lines=[
                 (
@@ -165,7 +165,7 @@ class MinimalityMeasure(_OfGroups[MinimalityRisk]):
             for name in self._named(case)
         }
 
-    def describe(self, found: Mapping[str, MinimalityRisk]) -> Story:
+    def describe(self, found: Mapping[str, MinimalityRisk]) -> Presentation:
         """A row for each column."""
         rows = [
             [
@@ -177,7 +177,7 @@ class MinimalityMeasure(_OfGroups[MinimalityRisk]):
             ]
             for name, one in found.items()
         ]
-        return Story(
+        return Presentation(
             values={name: asdict(one) for name, one in found.items()},
             lines=[
                 (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Grid, Story
+from anonymizer.measures.contract.story import Grid, Presentation
 from anonymizer.risk.intersection import Intersection, intersect
 
 
@@ -27,7 +27,7 @@ class IntersectionMeasure(Measure[Intersection]):
         """As `intersect`."""
         return intersect(case.original, (case.rows, *case.others), case.randomness(self.name))
 
-    def describe(self, found: Intersection) -> Story:
+    def describe(self, found: Intersection) -> Presentation:
         """A row for each release."""
         columns = list(found.l)
         heads = ["Release", "persons found", "k alone", "k together"]
@@ -46,7 +46,7 @@ class IntersectionMeasure(Measure[Intersection]):
         said = [f"{len(found.left)} releases", f"k = {_figure(found.k)}"]
         said += [f"l of {name} = {least}" for name, least in found.l.items()]
         certain = [(name, count) for name, count in found.certain.items() if count]
-        return Story(
+        return Presentation(
             values={
                 "looked": found.looked,
                 "persons": found.persons,

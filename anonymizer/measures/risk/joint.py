@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anonymizer.measures.contract.measure import Case, Measure
-from anonymizer.measures.contract.story import Grid, Story, percent
+from anonymizer.measures.contract.story import Grid, Presentation, percent
 from anonymizer.risk.joint import Joint, joint_risk
 
 
@@ -33,9 +33,9 @@ class JointDiversity(Measure[Mapping[str, Joint]]):
         """As `joint_risk`."""
         return joint_risk(case.release)
 
-    def describe(self, found: Mapping[str, Joint]) -> Story:
+    def describe(self, found: Mapping[str, Joint]) -> Presentation:
         """A row for each column."""
-        return Story(
+        return Presentation(
             values={name: {"l": one.l, "known": one.known} for name, one in found.items()},
             lines=[
                 (name, f"certain for {one.known:.2%} of the rows to who knows the other sensitive columns")

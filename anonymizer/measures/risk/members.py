@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Need
-from anonymizer.measures.contract.story import Card, Story, number, percent
+from anonymizer.measures.contract.story import Presentation, Tile, number, percent
 from anonymizer.measures.risk.distances import searching
 from anonymizer.measures.risk.points import OfPoints, Points, points
 from anonymizer.risk.distance.closest_record import (
@@ -34,11 +34,11 @@ class ClosestRecordMeasure(OfPoints[tuple[Points, ClosestRecord]]):
         placed = points(case)
         return placed, closest_record(placed.original, placed.release, _control(placed), case.seed)
 
-    def describe(self, found: tuple[Points, ClosestRecord]) -> Story:
+    def describe(self, found: tuple[Points, ClosestRecord]) -> Presentation:
         """The part that is nearer to the original, with its interval; 1/2 is the control."""
         placed, one = found
         low, high = one.interval()
-        story = Story(
+        story = Presentation(
             values={
                 "closer": one.closer.value,
                 "interval": [low, high],
@@ -86,12 +86,12 @@ class MembershipMeasure(OfPoints[tuple[Points, Membership]]):
         placed = points(case)
         return placed, membership(placed.original, placed.release, _control(placed))
 
-    def describe(self, found: tuple[Points, Membership]) -> Story:
+    def describe(self, found: tuple[Points, Membership]) -> Presentation:
         """The area under the curve with its interval, and the hits at a low false alarm."""
         placed, one = found
         low, high = one.interval
         hit_low, hit_high = one.hits.interval(0.95)
-        story = Story(
+        story = Presentation(
             values={
                 "area": one.area,
                 "interval": [low, high],
@@ -107,7 +107,7 @@ class MembershipMeasure(OfPoints[tuple[Points, Membership]]):
             ]
             if low > 0.5
             else [],
-            cards=[Card(number(one.area), "membership inference: area under the curve, 0.5 is guessing")],
+            cards=[Tile(number(one.area), "membership inference: area under the curve, 0.5 is guessing")],
             text="An attacker has somebody's record and says that the person is in the original if a "
             "released row lies near. Control are rows held out, of people who are not in it.",
             facts=[

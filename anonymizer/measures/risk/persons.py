@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Card, Story, number, percent
+from anonymizer.measures.contract.story import Presentation, Tile, number, percent
 from anonymizer.risk.measures import RowRisk, journalist_risk, prosecutor_risk
 
 
@@ -28,11 +28,11 @@ class Prosecutor(Measure[RowRisk]):
         """As `prosecutor_risk`."""
         return prosecutor_risk(case.release)
 
-    def describe(self, found: RowRisk) -> Story:
+    def describe(self, found: RowRisk) -> Presentation:
         """The worst row, the mean, and how many are above a fifth."""
         unique = int((found.rows >= 1).sum())
         caution = f"{unique:,} released rows are like no other in their quasi-identifiers (k = 1)."
-        return Story(
+        return Presentation(
             values={
                 "highest": found.highest,
                 "marketer": found.average,
@@ -42,8 +42,8 @@ class Prosecutor(Measure[RowRisk]):
             lines=[("prosecutor risk", f"{found.highest:.4g} at most, {found.average:.4g} in the mean")],
             cautions=[caution] if unique else [],
             cards=[
-                Card(number(found.highest), "risk of the worst row", worst=True),
-                Card(number(found.average), "mean risk of a row"),
+                Tile(number(found.highest), "risk of the worst row", worst=True),
+                Tile(number(found.average), "mean risk of a row"),
             ],
             text="The attacker knows that the person is in the release.",
             facts=[
@@ -80,10 +80,10 @@ class Journalist(Measure[RowRisk]):
             raise TableError("No population is given.", "Give all people whom an attacker may think of.")
         return journalist_risk(case.release, case.population, case.original)
 
-    def describe(self, found: RowRisk) -> Story:
+    def describe(self, found: RowRisk) -> Presentation:
         """The worst row, the mean, and the k of k-map."""
         k = round(1 / found.highest)
-        return Story(
+        return Presentation(
             values={"highest": found.highest, "marketer": found.average, "k_map": k},
             lines=[("journalist risk", f"{found.highest:.4g} at most, k-map with k = {k}")],
             text="The attacker knows only that the person is in the population.",

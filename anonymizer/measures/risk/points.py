@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.measures.contract.measure import Case, Measure
-from anonymizer.measures.contract.story import Story
+from anonymizer.measures.contract.story import Presentation
 from anonymizer.risk.distance.space import MAX_CATEGORIES, Float, RecordSpace
 from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.table import Table
@@ -45,7 +45,7 @@ class Points:
     measured: tuple[str, ...]
     left_out: Mapping[str, str]
 
-    def annotated(self, story: Story) -> Story:
+    def annotated(self, story: Presentation) -> Presentation:
         """A story with what was measured, in which units, and what was left out."""
         facts = [
             *story.facts,
@@ -61,7 +61,7 @@ class Points:
             "scaled_by_original": list(self.measured),
             "left_out": dict(self.left_out),
         }
-        return Story(values, story.lines, story.cautions, story.cards, story.text, facts, story.grids)
+        return Presentation(values, story.lines, story.cautions, story.cards, story.text, facts, story.grids)
 
 
 class OfPoints(Measure[T]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Story, number, percent
+from anonymizer.measures.contract.story import Presentation, number, percent
 from anonymizer.risk.individual import PersonRisk, person_risk
 from anonymizer.risk.uniqueness import Uniqueness, uniqueness
 
@@ -34,9 +34,9 @@ class PopulationUniqueness(Measure[Uniqueness]):
             )
         return uniqueness(case.release, case.fraction)
 
-    def describe(self, found: Uniqueness) -> Story:
+    def describe(self, found: Uniqueness) -> Presentation:
         """In the release and in the population."""
-        return Story(
+        return Presentation(
             values={
                 "fraction": found.fraction,
                 "sample": found.sample,
@@ -86,7 +86,7 @@ class IndividualRisk(Measure[PersonRisk]):
         """As `person_risk`."""
         return person_risk(case.release, case.fraction, case.weights, case.households)
 
-    def describe(self, found: PersonRisk) -> Story:
+    def describe(self, found: PersonRisk) -> Presentation:
         """The worst row, the sum, and the same of households."""
         highest, homes = float(found.rows.max()), found.households
         facts = [
@@ -96,7 +96,7 @@ class IndividualRisk(Measure[PersonRisk]):
         if homes is not None:
             facts.append(("Worst household", number(float(homes.max()))))
             facts.append(("Mean over the rows of the household's risk", number(float(homes.mean()))))
-        return Story(
+        return Presentation(
             values={
                 "highest": highest,
                 "mean": float(found.rows.mean()),

@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Card, Grid, Story, number, percent
+from anonymizer.measures.contract.story import Grid, Presentation, Tile, number, percent
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.simulator import Simulation, simulate_attack
 from anonymizer.tables.randomness import Randomness
@@ -90,7 +90,7 @@ class AttackSimulator(Measure[Looked]):
             )
         return looked_for(case.original, case.release, case.pipeline, case.seed)
 
-    def describe(self, found: Looked) -> Story:
+    def describe(self, found: Looked) -> Presentation:
         """The worst case, the mean, and what is learned."""
         one = found.simulation
         mean, some = float(one.risks.mean()), bool(one.found.any())
@@ -124,7 +124,7 @@ class AttackSimulator(Measure[Looked]):
                     ],
                 )
             )
-        return Story(
+        return Presentation(
             values={
                 "records": found.records,
                 "risk": one.risk,
@@ -143,8 +143,8 @@ class AttackSimulator(Measure[Looked]):
             lines=[("attack simulator", f"risk of the worst record {one.risk:.4g}, {mean:.4g} in the mean")],
             cautions=_cautions(found),
             cards=[
-                Card(number(one.risk), f"risk of the worst record: {left}", worst=True),
-                Card(number(mean), "mean risk of a record"),
+                Tile(number(one.risk), f"risk of the worst record: {left}", worst=True),
+                Tile(number(mean), "mean risk of a record"),
             ],
             text="An attacker knows all quasi-identifiers of a person and how the release was made, and "
             "looks for the released rows that the person's record may have become. The fewer there are, the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Grid, Story, number, percent
+from anonymizer.measures.contract.story import Grid, Presentation, number, percent
 from anonymizer.risk.suda import SpecialUniques, sets_to_search, special_uniques
 
 
@@ -27,7 +27,7 @@ class Suda(Measure[SpecialUniques]):
         """As `special_uniques`."""
         return special_uniques(case.release, fraction=case.fraction)
 
-    def describe(self, found: SpecialUniques) -> Story:
+    def describe(self, found: SpecialUniques) -> Presentation:
         """How many rows, by how few columns, and the part of each column."""
         least = min((size for size, count in found.sizes.items() if count), default=None)
         by_size = ", ".join(f"{count:,} of {size}" for size, count in found.sizes.items() if count)
@@ -45,7 +45,7 @@ class Suda(Measure[SpecialUniques]):
             dis_facts.append(
                 ("DIS-SUDA scores", f"{said}; they rank rows, and are not calibrated probabilities")
             )
-        return Story(
+        return Presentation(
             values={
                 "rows": found.unique,
                 "smallest": least,

@@ -7,7 +7,7 @@ from typing import Final
 
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Grid, Story, percent
+from anonymizer.measures.contract.story import Grid, Presentation, percent
 from anonymizer.utility.learning import LearningUtility, learning_utility
 from anonymizer.utility.objectives import Learning
 
@@ -53,9 +53,9 @@ class Accuracy(Measure[Mapping[str, LearningUtility]]):
             for model in MODELS
         }
 
-    def describe(self, found: Mapping[str, LearningUtility]) -> Story:
+    def describe(self, found: Mapping[str, LearningUtility]) -> Presentation:
         """A row for each model."""
-        return Story(
+        return Presentation(
             values={
                 model: {"original": one.original_accuracy, "release": one.release_accuracy}
                 for model, one in found.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.measures.contract.measure import Case, Measure
-from anonymizer.measures.contract.story import Story, number
+from anonymizer.measures.contract.story import Presentation, number
 from anonymizer.utility.correlations import Correlations, correlations
 
 
@@ -28,10 +28,10 @@ class PairCorrelations(Measure[Correlations]):
         """As `correlations`, of the shared columns."""
         return correlations(case.original, case.release, case.shared, random_state=case.seed)
 
-    def describe(self, found: Correlations) -> Story:
+    def describe(self, found: Correlations) -> Presentation:
         """The mean change."""
         of = "all pairs of columns" if found.part == 1 else f"{len(found.pairs):,} pairs of columns at random"
-        return Story(
+        return Presentation(
             values={"difference": found.difference, "pairs": len(found.pairs), "part": found.part},
             facts=[("Change", f"{number(found.difference)} in the mean over {of}")],
         )

@@ -6,7 +6,7 @@ import math
 
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Card, Story, percent
+from anonymizer.measures.contract.story import Presentation, Tile, percent
 
 
 class LearningMeasure(Measure[float]):
@@ -33,12 +33,12 @@ class LearningMeasure(Measure[float]):
             )
         return found
 
-    def describe(self, found: float) -> Story:
+    def describe(self, found: float) -> Presentation:
         """The ratio."""
-        return Story(
+        return Presentation(
             values={"ratio": found},
             lines=[("predictive power", f"{found:.2%} kept")],
-            cards=[Card(percent(found), "of the predictive power kept (ratio of F-measures)")],
+            cards=[Tile(percent(found), "of the predictive power kept (ratio of F-measures)")],
             text=f"A model trained on the release reaches {percent(found)} of the F-measure of one trained "
             "on the original, both tested on rows that neither was trained with.",
         )

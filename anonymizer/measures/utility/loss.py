@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.measures.contract.measure import Case, Measure
-from anonymizer.measures.contract.story import Card, Grid, Story, number, percent
+from anonymizer.measures.contract.story import Grid, Presentation, Tile, number, percent
 from anonymizer.utility.loss import average_class_size, discernibility
 from anonymizer.utility.penalty import column_penalty
 
@@ -62,11 +62,11 @@ class InformationLoss(Measure[Loss]):
             class_size=average_class_size(release, keys),
         )
 
-    def describe(self, found: Loss) -> Story:
+    def describe(self, found: Loss) -> Presentation:
         """The mean, and each column's."""
         mean = found.mean_ncp
-        card = Card(percent(mean), "of the detail of the quasi-identifiers lost (NCP)")
-        return Story(
+        card = Tile(percent(mean), "of the detail of the quasi-identifiers lost (NCP)")
+        return Presentation(
             values={
                 "rows": found.rows,
                 "ncp": dict(found.ncp),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anonymizer.measures.contract.measure import Case, Measure
-from anonymizer.measures.contract.story import Grid, Story, number
+from anonymizer.measures.contract.story import Grid, Presentation, number
 from anonymizer.utility.marginals import Marginal, marginal
 
 
@@ -24,9 +24,9 @@ class Marginals(Measure[Mapping[str, Marginal]]):
         """As `marginal`, of each shared column."""
         return {name: marginal(case.original, case.release, name) for name in case.shared}
 
-    def describe(self, found: Mapping[str, Marginal]) -> Story:
+    def describe(self, found: Mapping[str, Marginal]) -> Presentation:
         """A row for each column."""
-        return Story(
+        return Presentation(
             values={
                 n: {"total_variation": one.total_variation, "kl": one.kl, "hellinger": one.hellinger}
                 for n, one in found.items()

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Grid, Story, percent
+from anonymizer.measures.contract.story import Grid, Presentation, percent
 from anonymizer.tables.numbers import numbers_of
 from anonymizer.utility.moments import Moment, moment_errors
 
@@ -59,10 +59,10 @@ class Moments(Measure[MomentErrors]):
             {moment: {c: _error(case, c, moment) for c in self.columns(case)} for moment in _MOMENTS}
         )
 
-    def describe(self, found: MomentErrors) -> Story:
+    def describe(self, found: MomentErrors) -> Presentation:
         """A row for each column."""
         columns = list(found.errors["mean"])
-        return Story(
+        return Presentation(
             values={
                 "mean_error": {moment: found.mean(moment) for moment in found.errors},
                 "columns": {c: {m: found.errors[m][c] for m in found.errors} for c in columns},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.measures.contract.measure import Case, Measure
-from anonymizer.measures.contract.story import Story, number
+from anonymizer.measures.contract.story import Presentation, number
 from anonymizer.utility.pairs import PairDistances, pair_distances
 
 
@@ -26,12 +26,12 @@ class PairMarginals(Measure[PairDistances]):
         """As `pair_distances`, of the shared columns."""
         return pair_distances(case.original, case.release, case.shared, random_state=case.seed)
 
-    def describe(self, found: PairDistances) -> Story:
+    def describe(self, found: PairDistances) -> Presentation:
         """The mean, and which pair is worst."""
         of = "all pairs of columns" if found.part == 1 else f"{len(found.pairs):,} pairs of columns at random"
         one, other = found.worst
         worst = float(found.distances.max())
-        return Story(
+        return Presentation(
             values={
                 "mean": found.mean,
                 "worst": worst,

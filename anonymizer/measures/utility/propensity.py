@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.measures.contract.measure import Case, Measure
-from anonymizer.measures.contract.story import Story, number
+from anonymizer.measures.contract.story import Presentation, number
 from anonymizer.utility.propensity import Propensity, propensity
 
 
@@ -26,9 +26,9 @@ class PropensityScore(Measure[Propensity]):
         """As `propensity`, of the shared columns."""
         return propensity(case.original, case.release, case.shared, random_state=case.seed)
 
-    def describe(self, found: Propensity) -> Story:
+    def describe(self, found: Propensity) -> Presentation:
         """The ratio to what chance would give."""
-        return Story(
+        return Presentation(
             values={"pmse": found.pmse, "ratio": found.ratio, "columns": found.columns},
             facts=[
                 (

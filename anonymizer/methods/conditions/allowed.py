@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import SpecError, gathered
+from anonymizer.errors import SpecError, list_names
 from anonymizer.methods.conditions.constraint import Constraint
 from anonymizer.methods.conditions.constraints import constraint
-from anonymizer.risk.classes import Contents, grouped, totals_of
+from anonymizer.risk.classes import Contents, number_classes, totals_of
 from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.table import Table
 
@@ -64,7 +64,7 @@ class _Judged:
         if not self.known:
             contents = Contents.of(classes, count, self.codes[rows], self.totals, persons)
             return self.constraint.holds(contents, self.levels)
-        parts, number = grouped([classes, *(codes[rows] for codes in self.known)])
+        parts, number = number_classes([classes, *(codes[rows] for codes in self.known)])
         contents = Contents.of(parts, number, self.codes[rows], self.totals, persons)
         parent = np.empty(number, dtype=np.int64)
         parent[parts] = classes
@@ -126,7 +126,7 @@ class Allowed:
         for one in self._judged:
             if not one(rows, classes, 1)[0]:
                 asked = one.constraint.guarantee((), "").parameters
-                numbers = gathered([f"{name} = {value:g}" for name, value in asked.items()])
+                numbers = list_names([f"{name} = {value:g}" for name, value in asked.items()])
                 kinds = int(np.count_nonzero(one.totals))
                 return (
                     f"{one.constraint.name} with {numbers} of column {one.constraint.column!r}, "

@@ -15,7 +15,7 @@ from anonymizer.errors import SpecError, TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.parameters import Parameterized
 from anonymizer.releases.claims import Claim, sentence, split
-from anonymizer.releases.composition import PrivacyLoss, budget, composed
+from anonymizer.releases.composition import PrivacyLoss, budget, compose
 from anonymizer.releases.foreign import ForeignCode, code_of
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee, published_gamma
 from anonymizer.releases.manifest import Manifest
@@ -184,7 +184,7 @@ class Method(Parameterized, ABC):
         released = self.fit_transform_table(_without_index(table, keep=False)).renumbered()
         granted, refused = self._judged(table, released)
         persons = self._counted(table)
-        guarantees = composed(granted, persons)
+        guarantees = compose(granted, persons)
         epsilon, delta = budget(guarantees)
         manifest = Manifest(
             specification=self.specification_,

@@ -18,7 +18,7 @@ from anonymizer.errors import HierarchyError, TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.transition import (
     domain,
-    drawn,
+    draw_values,
     loss,
     of_one_cell,
     simulated_labels,
@@ -137,7 +137,7 @@ class ExponentialMechanism(Method):
         random = Randomness(self.random_state)
         table.complete(tuple(self.transitions_))
         replaced = {
-            column: drawn(table, column, values, matrix, random)
+            column: draw_values(table, column, values, matrix, random)
             for column, (values, matrix) in self.transitions_.items()
         }
         return table.replaced(replaced)

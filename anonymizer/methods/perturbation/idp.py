@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.dp.centroids import FINENESS, SLACK, WIDEST, accounted
+from anonymizer.dp.centroids import FINENESS, SLACK, WIDEST, account
 from anonymizer.dp.clusters import Clusters
 from anonymizer.errors import SpecError, TableError
 from anonymizer.methods.perturbation.microaggregation import Microaggregation
@@ -178,5 +178,5 @@ class IdpCbls(Microaggregation):
 
 def _accounted(epsilon: float, times: int, clusters: int) -> float:
     """What OpenDP makes of changes that add up to some largest changes, rounding in each cluster."""
-    measurement, _ = accounted(epsilon)
+    measurement, _ = account(epsilon)
     return float(measurement.map(times * FINENESS + SLACK * clusters))

@@ -89,7 +89,7 @@ class MDAV(NumericMethod):
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
         numbers = self._numbers(table)
-        points = standardized(numbers)
+        points = standardize(numbers)
         self.groups_: Int = mdav(robust(points) if self.distance == "robust" else points, self.k)
         sizes = np.bincount(self.groups_)
         replaced = {}
@@ -198,7 +198,7 @@ def _least(numbers: Float, k: int) -> Int:
     return chosen
 
 
-def standardized(numbers: Float) -> Float:
+def standardize(numbers: Float) -> Float:
     """Columns with mean 0 and standard deviation 1 (of a sample); constant ones are 0.
 
     Args:

@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.dp.budgets import budgets
-from anonymizer.dp.centroids import chosen, noisy, on_public_grid
-from anonymizer.dp.clusters import Clusters, ranked
+from anonymizer.dp.centroids import choose_categories, noisy, on_public_grid
+from anonymizer.dp.clusters import Clusters, rank_individually
 from anonymizer.dp.domain import NumberDomain
 from anonymizer.errors import SpecError, TableError, UnreachableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.mdav import mdav
 from anonymizer.methods.perturbation.transition import domain as categories_of
-from anonymizer.methods.perturbation.transition import led
+from anonymizer.methods.perturbation.transition import propagate_candidates
 from anonymizer.releases.guarantee import Guarantee, checked_budget, k_anonymity
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.provenance import TableProvenance
@@ -183,7 +183,7 @@ class Microaggregation(Method):
         self.groups_: dict[str, Int] = {}
         released: dict[str, Any] = {}
         for column, (domain, values) in cells.items():
-            groups = ranked(values, self.k) if together is None else together
+            groups = rank_individually(values, self.k) if together is None else together
             self.groups_[column] = groups
             if isinstance(domain, NumberDomain):
                 released[column] = self._numbers(column, domain, Clusters.of(values, groups), values)
@@ -211,7 +211,7 @@ class Microaggregation(Method):
         present = (counts > 0).astype(np.float64)
         likely = (present.T @ commonest.astype(np.float64)) > 0
         self.known_[column] = ReleasedCategories(values, likely)
-        cells: NDArray[Any] = values[chosen(counts, self.budgets_[column])[groups]]
+        cells: NDArray[Any] = values[choose_categories(counts, self.budgets_[column])[groups]]
         return cells
 
     @abstractmethod
@@ -279,7 +279,7 @@ class Microaggregation(Method):
         known = getattr(self, "known_", {}).get(column)
         if isinstance(known, ReleasedCategories):
             possible = np.ones_like(known.likely)
-            return led(candidates, known.values, known.likely, possible)
+            return propagate_candidates(candidates, known.values, known.likely, possible)
         if known is None:
             return candidates
         if isinstance(candidates, LabelCandidates):

@@ -17,7 +17,7 @@ from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.transition import (
     domain,
-    drawn,
+    draw_values,
     of_one_cell,
     simulated_labels,
 )
@@ -118,7 +118,7 @@ class PRAM(Method):
 
     def _matrix(self, column: str, values: NDArray[Any]) -> Float:
         if column in (self.matrices or {}):
-            return stated((self.matrices or {})[column], values, column)
+            return parse_matrix((self.matrices or {})[column], values, column)
         count = len(values)
         if count == 1:
             return np.ones((1, 1))
@@ -130,7 +130,7 @@ class PRAM(Method):
         table.complete(tuple(self.transitions_))
         random = Randomness(self.random_state)
         replaced = {
-            column: drawn(table, column, values, matrix, random)
+            column: draw_values(table, column, values, matrix, random)
             for column, (values, matrix) in self.transitions_.items()
         }
         return table.replaced(replaced)
@@ -142,7 +142,7 @@ class PRAM(Method):
         return simulated_labels(candidates, *self.transitions_[column], self.confidence)
 
 
-def stated(matrix: Matrix, values: NDArray[Any], column: str) -> Float:
+def parse_matrix(matrix: Matrix, values: NDArray[Any], column: str) -> Float:
     """A matrix as numbers.
 
     Args:

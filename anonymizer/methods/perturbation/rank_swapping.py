@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, compose_steps
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -88,7 +88,7 @@ class RankSwapping(Method):
             rows = here[np.lexsort((random.words(len(here)), codes.codes[here]))]
             window = max(1, int(self.percent * len(here) / 100))
             order = np.arange(len(table))
-            order[rows] = rows[ranked(len(rows), window, random)]
+            order[rows] = rows[swap_ranks(len(rows), window, random)]
             orders[column] = order
             counts = np.bincount(codes.codes[here], minlength=len(codes.values))
             self.ranks_[column] = (codes.values, np.concatenate(([0], np.cumsum(counts))), window)
@@ -115,11 +115,13 @@ class RankSwapping(Method):
         for row, label in enumerate(candidates.labels.tolist()):
             if label in places:
                 own[row, places[label]] = True
-        high, low = (reached(own, _within(starts, reach)) for reach in reaches)
-        return LabelCandidates(values, reached(candidates.high, high), reached(candidates.low, low))
+        high, low = (compose_steps(own, _within(starts, reach)) for reach in reaches)
+        return LabelCandidates(
+            values, compose_steps(candidates.high, high), compose_steps(candidates.low, low)
+        )
 
 
-def ranked(count: int, window: int, random: Randomness) -> Int:
+def swap_ranks(count: int, window: int, random: Randomness) -> Int:
     """An order of ranks 0 .. count - 1 in which pairs at most `window` apart have changed places."""
     line = np.argsort(np.arange(count) + window * random.uniform(count), kind="stable")
     line = line[int(random.integers(2, 1)[0]) :]

@@ -100,7 +100,7 @@ class Swapping(Method):
             # a stream for each: how much another column draws tells of its gaps
             random = Randomness(self.random_state, f"swapping {exchanged}")
             chosen = rows[random.sample(len(rows), round(self.rate * len(rows)))]
-            orders |= dict.fromkeys(exchanged, paired(chosen, self.groups_, random))
+            orders |= dict.fromkeys(exchanged, swap_pairs(chosen, self.groups_, random))
         return table.permuted(orders) if orders else table
 
     def _matrix(self, column: str) -> Float:
@@ -141,7 +141,7 @@ def classes(table: Table, columns: tuple[str, ...]) -> Int:
     return np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def paired(chosen: Int, groups: Int, random: Randomness) -> Int:
+def swap_pairs(chosen: Int, groups: Int, random: Randomness) -> Int:
     """An order of the rows in which pairs of the chosen rows of one group have changed places.
 
     Args:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import GAP, text_of
 from anonymizer.releases.guarantee import MAX_EPSILON, Guarantee
-from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, compose_steps
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -61,7 +61,7 @@ def of_one_cell(column: str, matrix: Float, method: str) -> tuple[Guarantee, ...
 
     Args:
         column: the column.
-        matrix: as in `drawn`.
+        matrix: as in `draw_values`.
         method: the word of the step.
 
     Returns:
@@ -90,7 +90,9 @@ def checked_size(column: str, values: int) -> None:
         )
 
 
-def drawn(table: Table, column: str, values: NDArray[Any], matrix: Float, random: Randomness) -> NDArray[Any]:
+def draw_values(
+    table: Table, column: str, values: NDArray[Any], matrix: Float, random: Randomness
+) -> NDArray[Any]:
     """A new value for each cell.
 
     Args:
@@ -135,17 +137,19 @@ def simulated_labels(
         candidates: before; labels that the matrix does not know stay as they are, of intervals only the
             values that it knows count.
         values: the values that the matrix knows, shape (d,).
-        matrix: as in `drawn`.
+        matrix: as in `draw_values`.
         confidence: T. An outcome is a candidate with high confidence if those at least as likely as it add up
             to at most T (erratum 14), and the likeliest always; others of positive probability with low.
     """
     likely = _at_least_as_likely(matrix) <= confidence + _ROUNDING
     likely |= matrix >= matrix.max(axis=1, keepdims=True)
     likely &= matrix > 0
-    return led(candidates, values, likely, matrix > 0)
+    return propagate_candidates(candidates, values, likely, matrix > 0)
 
 
-def led(candidates: Candidates, values: NDArray[Any], likely: Bool, possible: Bool) -> LabelCandidates:
+def propagate_candidates(
+    candidates: Candidates, values: NDArray[Any], likely: Bool, possible: Bool
+) -> LabelCandidates:
     """Where known values lead from the candidates that there are.
 
     Args:
@@ -169,14 +173,14 @@ def led(candidates: Candidates, values: NDArray[Any], likely: Bool, possible: Bo
             low[row, : len(values)] = possible[places[label]]
         else:
             high[row, columns[label]] = low[row, columns[label]] = True
-    return LabelCandidates(labels, reached(candidates.high, high), reached(candidates.low, low))
+    return LabelCandidates(labels, compose_steps(candidates.high, high), compose_steps(candidates.low, low))
 
 
 def loss(matrix: Float) -> float:
     """The epsilon of local differential privacy of one cell: the largest log ratio of two rows of a matrix.
 
     Args:
-        matrix: as in `drawn`.
+        matrix: as in `draw_values`.
 
     Returns:
         At least 0; infinite where an outcome is possible for one value and not for another.

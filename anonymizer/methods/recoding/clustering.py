@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from anonymizer.methods.conditions.allowed import Allowed
 from anonymizer.methods.recoding.attributes import Attribute
-from anonymizer.methods.recoding.joining import Joins, joined
+from anonymizer.methods.recoding.joining import Joins, join_classes
 from anonymizer.methods.recoding.recoding import Partitioning
-from anonymizer.risk.classes import grouped
+from anonymizer.risk.classes import number_classes
 from anonymizer.tables.randomness import Randomness
 
 Int = NDArray[np.int64]
@@ -55,7 +55,7 @@ class Clustering(Partitioning):
         """The cluster of each row, shape (n,)."""
 
     def _classes(self, attributes: list[Attribute], allowed: Allowed) -> Int:
-        return joined(attributes, self._clusters(attributes, Randomness(self.random_state)), allowed)
+        return join_classes(attributes, self._clusters(attributes, Randomness(self.random_state)), allowed)
 
 
 class KMember(Clustering):
@@ -122,7 +122,7 @@ def k_member(attributes: list[Attribute], k: int, randomness: Randomness) -> Int
     Returns:
         Of each row its cluster, shape (n,); each has k rows but those of the last rows, one each.
     """
-    profiles, count = grouped([one.codes for one in attributes])
+    profiles, count = number_classes([one.codes for one in attributes])
     _, codes_at = np.unique(profiles, return_index=True)
     members = np.argsort(profiles, kind="stable")
     room = np.bincount(profiles, minlength=count)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from anonymizer.errors import SpecError, UnreachableError
 from anonymizer.methods.conditions.allowed import Allowed
 from anonymizer.methods.recoding.attributes import Attribute, Labelled
-from anonymizer.methods.recoding.lattice import Frequencies, Node, above, tagged
-from anonymizer.methods.recoding.recoding import Recoding, by_levels, labelled
-from anonymizer.risk.classes import grouped
+from anonymizer.methods.recoding.lattice import Frequencies, Node, above, tag_nodes
+from anonymizer.methods.recoding.recoding import Recoding, attribute_of, by_levels
+from anonymizer.risk.classes import number_classes
 from anonymizer.tables.encoding import Codes
 from anonymizer.tables.table import Table
 from commons.errors import near
@@ -89,7 +89,7 @@ class Incognito(Recoding):
         return self.maximum_suppression == 0
 
     def _attribute(self, table: Table, column: str) -> Attribute:
-        return labelled(table, column)
+        return attribute_of(table, column)
 
     def check(self) -> None:
         """As `Method.check`."""
@@ -154,7 +154,7 @@ def full_domain(
             return True
         return int((judge.released & ~_kept(attributes, node, judge)[1]).sum()) <= most
 
-    passed = tagged(tuple(len(one.levels) for one in attributes), passes)
+    passed = tag_nodes(tuple(len(one.levels) for one in attributes), passes)
     if not prunes:
         for node in np.argwhere(passed).tolist():
             keep = _kept(attributes, tuple(node), allowed)[1]
@@ -163,7 +163,9 @@ def full_domain(
 
 
 def _classes(attributes: list[Labelled], node: Node) -> tuple[Int, int]:
-    return grouped([one.levels[level].groups[one.codes] for one, level in zip(attributes, node, strict=True)])
+    return number_classes(
+        [one.levels[level].groups[one.codes] for one, level in zip(attributes, node, strict=True)]
+    )
 
 
 def _kept(attributes: list[Labelled], node: Node, allowed: Allowed) -> tuple[Int, Bool]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anonymizer.methods.conditions.allowed import Allowed
 from anonymizer.methods.recoding.attributes import Attribute, covers
-from anonymizer.risk.classes import grouped
+from anonymizer.risk.classes import number_classes
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -45,7 +45,7 @@ class Joins:
         return wider
 
 
-def joined(attributes: list[Attribute], clusters: Int, allowed: Allowed) -> Int:
+def join_classes(attributes: list[Attribute], clusters: Int, allowed: Allowed) -> Int:
     """Join classes that are not allowed with the one that costs least, smallest first.
 
     Takes time in the number of classes times the number of those that are not allowed.
@@ -58,7 +58,7 @@ def joined(attributes: list[Attribute], clusters: Int, allowed: Allowed) -> Int:
     Returns:
         The class of each row, shape (n,).
     """
-    classes, count = grouped([clusters])
+    classes, count = number_classes([clusters])
     fine = allowed(np.arange(len(classes)), classes, count)
     if fine.all():
         return classes

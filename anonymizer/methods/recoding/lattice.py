@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.methods.recoding.attributes import Labelled
-from anonymizer.risk.classes import grouped
+from anonymizer.risk.classes import number_classes
 
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]
@@ -35,7 +35,7 @@ class Frequencies:
     """
 
     def __init__(self, attributes: Sequence[Labelled], counted: Bool) -> None:
-        profiles, count = grouped([one.codes for one in attributes])
+        profiles, count = number_classes([one.codes for one in attributes])
         first = np.empty(count, dtype=np.int64)
         first[profiles] = np.arange(len(profiles))
         self._attributes = attributes
@@ -79,13 +79,13 @@ class Frequencies:
             if width == 1:
                 continue
             if kinds * width >= 1 << 62:  # another digit would not fit: number the classes anew
-                keys, kinds = grouped([keys])
+                keys, kinds = number_classes([keys])
             keys *= width
             keys += one.levels[level].groups[codes[profiles]]
             kinds *= width
         # the arrays below have an entry for each key, so that keys must not be much more than classes
         if kinds > max(_DENSE, 4 * len(profiles)):
-            keys, kinds = grouped([keys])
+            keys, kinds = number_classes([keys])
         some = np.full(kinds, -1)
         some[keys] = profiles
         used = np.flatnonzero(some >= 0)
@@ -104,7 +104,7 @@ class Frequencies:
             self._nodes = np.delete(self._nodes, oldest, axis=0)
 
 
-def tagged(shape: Node, passes: Callable[[Node], bool]) -> Bool:
+def tag_nodes(shape: Node, passes: Callable[[Node], bool]) -> Bool:
     """Of each node whether it passes, where all nodes above one that passes do.
 
     Nodes of one or two columns, the others at their highest levels, come first: they have few classes, and

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from anonymizer.errors import SpecError
 from anonymizer.methods.conditions.allowed import Allowed
 from anonymizer.methods.recoding.attributes import Attribute, Labelled, covers
-from anonymizer.methods.recoding.joining import joined
+from anonymizer.methods.recoding.joining import join_classes
 from anonymizer.methods.recoding.mondrian import cut
-from anonymizer.methods.recoding.recoding import Recoding, by_levels, labelled, parts
-from anonymizer.risk.classes import grouped
+from anonymizer.methods.recoding.recoding import Recoding, attribute_of, by_levels, parts
+from anonymizer.risk.classes import number_classes
 from anonymizer.tables.encoding import Codes
 from anonymizer.tables.table import Table
 
@@ -89,7 +89,7 @@ class LocalRecoding(Recoding):
         self.limits = limits
 
     def _attribute(self, table: Table, column: str) -> Attribute:
-        return labelled(table, column)
+        return attribute_of(table, column)
 
     def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         columns = [one for one in attributes if isinstance(one, Labelled)]
@@ -114,9 +114,9 @@ def _constrained(columns: list[Labelled], allowed: Allowed, levels: Int) -> Iter
     rows = np.arange(len(levels))
     yield levels_cut(columns, allowed, rows)
     yield swept(columns, allowed, min(FEW_SCHEMES, max(50, 100_000_000 // len(rows))))
-    classes, count = grouped(_labels(columns, levels, rows))
+    classes, count = number_classes(_labels(columns, levels, rows))
     if count * int((~allowed(rows, classes, count)).sum()) <= MAX_JOINS:
-        yield levels_of(columns, joined([*columns], classes, allowed))
+        yield levels_of(columns, join_classes([*columns], classes, allowed))
 
 
 def levels_cut(attributes: list[Labelled], allowed: Allowed, rows: Int) -> Int:
@@ -127,7 +127,7 @@ def levels_cut(attributes: list[Labelled], allowed: Allowed, rows: Int) -> Int:
 
 def levels_of(attributes: list[Labelled], classes: Int) -> Int:
     """The levels of the covers of classes, shape (n, m)."""
-    own, count = grouped([classes])
+    own, count = number_classes([classes])
     return np.stack([one.level(*covers(one.codes, own, count))[own] for one in attributes], axis=1)
 
 
@@ -199,7 +199,7 @@ class _Sweep:
         keys = self._keys(scheme)
         if not _any_as_large(keys, self.allowed.k):
             return
-        classes, count = grouped([np.unique(keys, return_inverse=True)[1]])
+        classes, count = number_classes([np.unique(keys, return_inverse=True)[1]])
         fine = self.allowed(self.left, classes, count)[classes]
         if fine.any():
             self.levels[self.left[fine]] = scheme
@@ -212,7 +212,7 @@ class _Sweep:
         levels = scheme.tolist()
         columns = range(len(levels))
         if not self._fits:
-            return grouped([self._places[j][levels[j]][self._codes[j]] for j in columns])[0]
+            return number_classes([self._places[j][levels[j]][self._codes[j]] for j in columns])[0]
         keys: Int = np.zeros(len(self.left), dtype=np.int64)
         for first in columns[::2]:
             keys += self._pair(first, tuple(levels[first : first + 2]))
@@ -264,7 +264,7 @@ def _join(sweep: _Sweep) -> None:
     loss = np.zeros(len(done))
     for place, one in enumerate(sweep.attributes):
         loss += one.at(one.codes[done], sweep.levels[done, place])
-    classes, count = grouped(_labels(sweep.attributes, sweep.levels, done))
+    classes, count = number_classes(_labels(sweep.attributes, sweep.levels, done))
     worst = np.argsort(-np.bincount(classes, loss, minlength=count) / np.bincount(classes, minlength=count))
     rank = np.empty(count, dtype=np.int64)
     rank[worst] = np.arange(count)

@@ -15,7 +15,7 @@ from anonymizer.hierarchies.hierarchy import ANY, Level, text_of
 from anonymizer.methods.recoding.attributes import Attribute, Labelled
 from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.methods.recoding.recoding import number
-from anonymizer.risk.candidates import Candidates, LabelCandidates, reached
+from anonymizer.risk.candidates import Candidates, LabelCandidates, compose_steps
 from anonymizer.tables.table import Table
 
 Bool = NDArray[np.bool_]
@@ -81,7 +81,7 @@ class LocalSuppression(LocalRecoding):
         if isinstance(candidates, LabelCandidates):
             texts = np.array([text_of(label) for label in candidates.labels.tolist()], dtype=object)
             member: Bool = texts[:, None] == own[None, :]
-            high, low = reached(candidates.high, member), reached(candidates.low, member)
+            high, low = compose_steps(candidates.high, member), compose_steps(candidates.low, member)
         else:
             high, low = candidates.holds(np.array([number(text) for text in own.tolist()]))
         some = np.ones((len(high), 1), dtype=np.bool_)

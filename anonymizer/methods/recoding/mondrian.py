@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from anonymizer.methods.conditions.allowed import Allowed
 from anonymizer.methods.recoding.attributes import Attribute, covers
 from anonymizer.methods.recoding.recoding import Partitioning
-from anonymizer.risk.classes import grouped
+from anonymizer.risk.classes import number_classes
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -106,7 +106,7 @@ def cut(attributes: list[Attribute], allowed: Allowed, *, relaxed: bool) -> Int:
         final[rows[finished]] = done + (np.cumsum(stuck) - 1)[own[finished]]
         done += int(stuck.sum())
         rows = rows[~finished]
-        own, count = grouped([own[~finished], children[~finished]]) if len(rows) else (own, 0)
+        own, count = number_classes([own[~finished], children[~finished]]) if len(rows) else (own, 0)
     return final
 
 
@@ -122,7 +122,7 @@ def _tried(
     codes = one.codes[rows]
     low, high = covers(codes, own, count)
     sizes = np.bincount(own, minlength=count)
-    parts, number = grouped([own, one.parts(codes, own, low, high, relaxed=relaxed)])
+    parts, number = number_classes([own, one.parts(codes, own, low, high, relaxed=relaxed)])
     parent = np.empty(number, dtype=np.int64)
     parent[parts] = own
     fine = allowed(rows, parts, number)

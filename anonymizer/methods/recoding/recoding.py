@@ -19,8 +19,8 @@ from anonymizer.methods.conditions.constraints import constraint
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.recoding.attributes import Attribute, Labelled, NumericAttribute, attribute, covers
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
-from anonymizer.risk.candidates import Candidates, LabelCandidates, reached
-from anonymizer.risk.classes import grouped
+from anonymizer.risk.candidates import Candidates, LabelCandidates, compose_steps
+from anonymizer.risk.classes import number_classes
 from anonymizer.tables.encoding import Codes
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
@@ -181,7 +181,9 @@ class Recoding(Method):
         labels, ends = self.labels_[column]
         if isinstance(candidates, LabelCandidates):
             known, member = self._members(column, candidates.labels)
-            return LabelCandidates(known, reached(candidates.high, member), reached(candidates.low, member))
+            return LabelCandidates(
+                known, compose_steps(candidates.high, member), compose_steps(candidates.low, member)
+            )
         if column in self.hierarchies_ and (points := candidates.points) is not None:
             known, member = self._members(column, points)
             return LabelCandidates(known, member, member)
@@ -229,7 +231,7 @@ class Partitioning(Recoding):
     def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         classes, count = np.empty(len(allowed.released), dtype=np.int64), 0
         for rows, some, judge in parts(attributes, allowed):
-            found, number = grouped([self._classes(some, judge)])
+            found, number = number_classes([self._classes(some, judge)])
             classes[rows] = count + found
             count += number
         labels = [one.labels(*covers(one.codes, classes, count)) for one in attributes]
@@ -254,7 +256,7 @@ def parts(attributes: list[A], allowed: Allowed) -> Iterator[tuple[Int, list[A],
     if not tops:
         yield rows, attributes, allowed
         return
-    own, count = grouped(tops)
+    own, count = number_classes(tops)
     wrong = np.flatnonzero(~allowed(rows, own, count))
     if len(wrong):
         raise UnreachableError(
@@ -267,7 +269,7 @@ def parts(attributes: list[A], allowed: Allowed) -> Iterator[tuple[Int, list[A],
         yield some, [one.among(some) for one in attributes], allowed.of(some)
 
 
-def labelled(table: Table, column: str) -> Attribute:
+def attribute_of(table: Table, column: str) -> Attribute:
     """An attribute of a method that needs hierarchies throughout."""
     return Labelled.of(table, column)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import Level
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, compose_steps
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
@@ -88,7 +88,9 @@ class Generalization(Method):
             member = np.zeros((len(candidates.labels), len(level.labels)), dtype=np.bool_)
             member[np.arange(len(candidates.labels)), level.groups] = True
             labels = np.array(level.labels, dtype=object)
-            return LabelCandidates(labels, reached(candidates.high, member), reached(candidates.low, member))
+            return LabelCandidates(
+                labels, compose_steps(candidates.high, member), compose_steps(candidates.low, member)
+            )
         if (points := candidates.points) is not None:
             level = self._level(points, column)
             member = level.groups[:, None] == np.arange(len(level.labels))

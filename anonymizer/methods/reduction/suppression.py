@@ -12,7 +12,7 @@ from anonymizer.hierarchies.hierarchy import ANY, text_of
 from anonymizer.methods.conditions.groups import groups_of
 from anonymizer.methods.contract.method import Method
 from anonymizer.releases.guarantee import OF_CLASSES, Guarantee, k_anonymity
-from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, compose_steps
 from anonymizer.risk.classes import class_sizes, classes_of
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
@@ -159,7 +159,9 @@ class SuppressCells(Method):
         member = np.zeros((len(candidates.labels), len(labels)), dtype=np.bool_)
         for row, label in enumerate(candidates.labels.tolist()):
             member[row, places.get(text_of(label), len(labels) - 1)] = True
-        return LabelCandidates(labels, reached(candidates.high, member), reached(candidates.low, member))
+        return LabelCandidates(
+            labels, compose_steps(candidates.high, member), compose_steps(candidates.low, member)
+        )
 
 
 class SuppressRecords(Method):

@@ -16,7 +16,7 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.risk.candidates import Candidates
 from anonymizer.splu import guarantees
-from anonymizer.splu.generation import check_eligible, check_gamma, drawn, partitioned
+from anonymizer.splu.generation import check_eligible, check_gamma, draw_from_groups, partition
 from anonymizer.tables.provenance import COUNT, Dependence, TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -121,8 +121,8 @@ class SpluGen(Method):
         moved = {}
         for column in self.columns_of(table):
             # one stream for all releases of a table, so that their decoy groups are the same
-            groups = partitioned(kept.codes(column).codes, self.gamma, Randomness(0, f"decoys of {column}"))
-            moved[column] = drawn(groups, random)
+            groups = partition(kept.codes(column).codes, self.gamma, Randomness(0, f"decoys of {column}"))
+            moved[column] = draw_from_groups(groups, random)
         return kept.permuted(moved).taken(random.permutation(len(kept)))
 
     def simulate(self, column: str, candidates: Candidates) -> Candidates:

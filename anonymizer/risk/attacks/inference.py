@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.risk.attacks.outcome import Attack, Rate
-from anonymizer.risk.attacks.rows import Nearest, aligned, shared_columns
+from anonymizer.risk.attacks.rows import Nearest, align_rows, shared_columns
 from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -65,7 +65,7 @@ def inference(
     if secret in names:
         raise TableError(f"Column {secret!r} is both known and secret.", "Take it out of the known columns.")
     others = (original,) if control is None else (original, control)
-    released, *groups = aligned(release, others, tuple(names))
+    released, *groups = align_rows(release, others, tuple(names))
     answers, *truths = _answers(release, others, secret)
     weights = released.log_weights
     guesser: _Medians | _Modes = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymizer.errors import TableError
 from anonymizer.risk.attacks.outcome import Attack, Rate
-from anonymizer.risk.attacks.rows import Nearest, Rows, aligned, shared_columns
+from anonymizer.risk.attacks.rows import Nearest, Rows, align_rows, shared_columns
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -53,7 +53,7 @@ def linkability(
     if not first or not second:
         raise TableError("A source of the linkability attack knows no column.", "Give each at least one.")
     others = (original,) if control is None else (original, control)
-    released, *groups = aligned(release, others, (*first, *second))
+    released, *groups = align_rows(release, others, (*first, *second))
     halves = range(len(first)), range(len(first), len(first) + len(second))
     finders = [Nearest(released.only(half)) for half in halves]
     randomness = Randomness(random_state, "linkability")

@@ -83,7 +83,7 @@ def shared_columns(original: Table, release: Table) -> tuple[str, ...]:
     return tuple(name for name in original.names if name in there and name not in hidden)
 
 
-def aligned(release: Table, others: Sequence[Table], columns: Sequence[str]) -> tuple[Rows, ...]:
+def align_rows(release: Table, others: Sequence[Table], columns: Sequence[str]) -> tuple[Rows, ...]:
     """Bring tables into one space.
 
     Labels are read by the hierarchies of any of the tables, intervals of numbers by their text; what is

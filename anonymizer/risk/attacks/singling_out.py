@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anonymizer.risk.attacks.outcome import Attack, Rate
 from anonymizer.risk.attacks.predicates import Index, Predicates
-from anonymizer.risk.attacks.rows import MISSING, Rows, aligned, shared_columns
+from anonymizer.risk.attacks.rows import MISSING, Rows, align_rows, shared_columns
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -131,7 +131,7 @@ class _Space:
         randomness: Randomness,
     ) -> None:
         others = (original,) if control is None else (original, control)
-        self.release, first, *rest = aligned(release, others, columns)
+        self.release, first, *rest = align_rows(release, others, columns)
         self._randomness = randomness
         self._weight = 1.0
         self._released, self._original = Index(self.release), Index(first)

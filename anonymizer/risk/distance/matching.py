@@ -5,7 +5,7 @@ pairs are of samples of so many rows of either table, drawn `REPEATS` times. Rec
 others around them than those of the whole, so that its pairs lie further apart than they would: the distances
 are an upper bound in expectation, those to the nearest neighbour a lower bound of every pair.
 
-Attacks need the pairs themselves: `assigned` is exact to `MAX_EXACT` rows, and beyond takes the nearest
+Attacks need the pairs themselves: `assign` is exact to `MAX_EXACT` rows, and beyond takes the nearest
 candidates of each row, with a bound on how far the pairing is from the cheapest.
 """
 
@@ -107,7 +107,7 @@ class Assigned:
         return (self.cost - self.least) / self.least if self.least > 0 else float(self.cost > 0)
 
 
-def assigned(
+def assign(
     points: Float, others: Float, *, most_exact: int = MAX_EXACT, candidates: int = CANDIDATES
 ) -> Assigned:
     """Assign points to others so that the sum of the Euclidean distances is least (Hungarian method).
@@ -135,7 +135,7 @@ def assigned(
         partners, cost = _all_pairs(points, others)
         return Assigned(partners, cost, cost)
     if len(points) > len(others):
-        turned = assigned(others, points, most_exact=most_exact, candidates=candidates)
+        turned = assign(others, points, most_exact=most_exact, candidates=candidates)
         partners = np.full(len(points), -1, dtype=np.int64)
         partners[turned.partners] = np.arange(len(others))
         return Assigned(partners, turned.cost, turned.least)

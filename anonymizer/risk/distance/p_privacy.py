@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.risk.association import cramers_v
-from anonymizer.risk.classes import grouped
+from anonymizer.risk.classes import number_classes
 from anonymizer.risk.distance.space import codes_of_both
 from anonymizer.tables.table import Table
 
@@ -74,7 +74,7 @@ def p_privacy(
         if not len(table) or not columns:
             raise TableError("A table has no rows, or no column is named.", "Give rows and name columns.")
         table.complete(tuple(columns))
-    chosen = tuple(tuple(group) for group in groups) if groups is not None else linked(release, columns)
+    chosen = tuple(tuple(group) for group in groups) if groups is not None else link_columns(release, columns)
     if sorted(name for group in chosen for name in group) != sorted(columns):
         raise TableError(
             "The groups do not hold each column once.", f"Put each of {', '.join(columns)} in one."
@@ -83,19 +83,19 @@ def p_privacy(
     inside = np.ones(len(original), dtype=np.bool_)
     sizes = []
     for group in chosen:
-        joined, count = grouped([codes[name] for name in group])
+        joined, count = number_classes([codes[name] for name in group])
         there = np.zeros(count, dtype=np.bool_)
         there[joined[len(original) :]] = True
         inside &= there[joined[: len(original)]]
         sizes.append(int(there.sum()))
-    records, _ = grouped([codes[name][: len(original)] for name in columns])
+    records, _ = number_classes([codes[name][: len(original)] for name in columns])
     hits = len(np.unique(records[inside]))
     candidates = prod(sizes)
     p = float(Fraction(hits * hits, candidates * len(original)))
     return PPrivacy(p, hits, candidates, chosen)
 
 
-def linked(release: Table, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def link_columns(release: Table, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """The groups of columns that depend on each other in a release, in the order of the columns.
 
     Raises:

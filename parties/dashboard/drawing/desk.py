@@ -16,11 +16,11 @@ from parties.client import Party
 from parties.client.pace import Pace
 from parties.config import Config, load
 from parties.dashboard.drawing import words
-from parties.texts import visible
+from parties.texts import escape_unprintable
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Context:
     """A dashboard's own party.
 
     Attributes:
@@ -49,7 +49,7 @@ class Desk:
         return load(self.config_path)
 
 
-Page = Callable[[Desk, Request], Response]
+Page = Callable[[Context, Request], Response]
 """What answers a request; called in a thread of its own, since it may wait for the daemon."""
 
 PAGES: Final = (
@@ -69,12 +69,12 @@ PAGES: Final = (
 
 def _shown(value: object) -> object:
     """Every text of a page but markup of its own: what is not printable or hidden is escaped."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return escape_unprintable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _lines(text: str) -> Markup:
     """A text of several lines, such as a job file."""
-    return Markup("\n").join(visible(line.expandtabs()) for line in text.split("\n"))
+    return Markup("\n").join(escape_unprintable(line.expandtabs()) for line in text.split("\n"))
 
 
 def _environment() -> Environment:
@@ -104,7 +104,9 @@ _ENVIRONMENT: Final = _environment()
 _FORM_KEY: Final = Markup('<input type="hidden" name="form_key" value="{}">')
 
 
-def render(desk: Desk, request: Request, template: str, *, code: int = 200, **context: Any) -> HTMLResponse:
+def render(
+    desk: Context, request: Request, template: str, *, code: int = 200, **context: Any
+) -> HTMLResponse:
     """A page.
 
     Args:
@@ -126,7 +128,7 @@ def render(desk: Desk, request: Request, template: str, *, code: int = 200, **co
     return HTMLResponse(text, code)
 
 
-def moved(path: str) -> Response:
+def redirect(path: str) -> Response:
     """After an action: look at `path`."""
     return RedirectResponse(path, 303)
 

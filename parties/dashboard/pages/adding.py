@@ -23,8 +23,8 @@ from parties.catalog.adding import Addition, Asked
 from parties.catalog.declaration import load_catalog
 from parties.catalog.reading import Reader
 from parties.catalog.tables import FILES
-from parties.dashboard.drawing.desk import Desk, fields, form, moved, render
-from parties.dashboard.pages.bounds import chosen, questions
+from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
+from parties.dashboard.pages.bounds import chosen_bounds, questions
 from parties.errors import DataError
 from smc.errors import DuettoError, UsageError
 
@@ -59,17 +59,17 @@ class Offer:
     datasets: tuple[str, ...]
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """What can be added."""
     return _shown(desk, request)
 
 
-def look(desk: Desk, request: Request) -> Response:
+def look(desk: Context, request: Request) -> Response:
     """Draft an entry and show it; nothing is written."""
     return _drafted(desk, request)
 
 
-def add(desk: Desk, request: Request) -> Response:
+def add(desk: Context, request: Request) -> Response:
     """Write the entry that was shown, with the bounds and labels for which the person stands."""
     sent = form(request)
     try:
@@ -78,15 +78,15 @@ def add(desk: Desk, request: Request) -> Response:
             said = "The file or your choices have changed what is drafted; nothing was added yet. Look again."
             return _drafted(desk, request, problem=said)
         columns = [one.column for one in addition.draft.columns.values()]
-        added = addition.completed(*chosen(sent, columns))
+        added = addition.completed(*chosen_bounds(sent, columns))
         added.dataset  # noqa: B018 - refuses what does not hold together
         added.write()
     except DuettoError as error:
         return _drafted(desk, request, problem=f"{error.what} {error.hint}")
-    return moved(f"/data?added={addition.name}")
+    return redirect(f"/data?added={addition.name}")
 
 
-def offers(desk: Desk) -> list[Offer]:
+def offers(desk: Context) -> list[Offer]:
     """The files of the folders, the newest first; neither links nor hidden ones."""
     used: dict[Path, list[str]] = {}
     for dataset in load_catalog(desk.config.catalog).datasets.values():
@@ -114,7 +114,7 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _asked(desk: Desk, request: Request) -> Asked:
+def _asked(desk: Context, request: Request) -> Asked:
     """What the form asks for; a first look asks for nothing but the file.
 
     Raises:
@@ -153,7 +153,7 @@ def _one(column: str | None) -> list[str] | None:
     return None if column is None else [] if column == _NONE else [column]
 
 
-def _drafted(desk: Desk, request: Request, problem: str = "") -> Response:
+def _drafted(desk: Context, request: Request, problem: str = "") -> Response:
     try:
         asked = _asked(desk, request)
     except UsageError as error:
@@ -197,7 +197,7 @@ def _digest(addition: Addition) -> str:
     return hashlib.sha256(addition.entry.encode()).hexdigest()
 
 
-def _shown(desk: Desk, request: Request, **more: Any) -> Response:
+def _shown(desk: Context, request: Request, **more: Any) -> Response:
     return render(
         desk,
         request,

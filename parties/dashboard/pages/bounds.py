@@ -45,7 +45,9 @@ def questions(columns: Iterable[ColumnDeclaration], sent: Mapping[str, str]) -> 
     return found
 
 
-def chosen(sent: Mapping[str, str], columns: Iterable[ColumnDeclaration]) -> tuple[dict[str, str], list[str]]:
+def chosen_bounds(
+    sent: Mapping[str, str], columns: Iterable[ColumnDeclaration]
+) -> tuple[dict[str, str], list[str]]:
     """What a person stands for: bounds and labels that were changed, and columns that stand as proposed.
 
     What is neither changed nor ticked, and what was proposed otherwise on the page, stays unconfirmed.

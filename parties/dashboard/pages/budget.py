@@ -9,8 +9,8 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from parties.dashboard.drawing.desk import Desk, render
-from parties.ledger.accounting import described
+from parties.dashboard.drawing.desk import Context, render
+from parties.ledger.accounting import describe_loss
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import SPENT
 from parties.policy.budgets import Gauge, Step, gauges, steps
@@ -22,7 +22,7 @@ _TITLED: Final = 500
 _LISTED: Final = 200
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The page."""
     config = desk.config
     book = open_ledger(config.home)
@@ -39,7 +39,7 @@ def page(desk: Desk, request: Request) -> Response:
         "budget.html",
         gauges=shown,
         jobs=jobs,
-        described=described,
+        described=describe_loss,
         entries=entries[::-1][:_LISTED],
         count=len(entries),
     )
@@ -51,7 +51,7 @@ def _drawing(gauge: Gauge, spent: list[Step], jobs: dict[str, Any]) -> Markup | 
         (
             datetime.fromisoformat(step.time),
             float(step.total),
-            f"{_called(step, jobs)}: {described(step.loss)}, together epsilon {step.words}",
+            f"{_called(step, jobs)}: {describe_loss(step.loss)}, together epsilon {step.words}",
         )
         for step in spent
         if step.total is not None

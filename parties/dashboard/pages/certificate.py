@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.certificates.verification import CertificateError, read_certificate
-from parties.dashboard.drawing.desk import Desk, render
-from parties.ledger.accounting import described
+from parties.dashboard.drawing.desk import Context, render
+from parties.ledger.accounting import describe_loss
 from parties.pki.home import load_identity, load_peer
 from smc.errors import DuettoError
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The page: the certificate is checked anew each time, with the result that is kept here."""
     job = desk.party.job(request.path_params["job_id"])
     document = job.certificate()
@@ -47,5 +47,7 @@ def page(desk: Desk, request: Request) -> Response:
         maker=maker,
         peer=peer,
         doubt=doubt,
-        loss=described(found.loss) if found.loss else "none: nothing was released under differential privacy",
+        loss=describe_loss(found.loss)
+        if found.loss
+        else "none: nothing was released under differential privacy",
     )

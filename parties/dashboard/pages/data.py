@@ -8,27 +8,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.catalog.adding import stand_for
-from parties.catalog.checking import unconfirmed
+from parties.catalog.checking import unconfirmed_columns
 from parties.catalog.confirming import proposal
 from parties.catalog.declaration import load_catalog
 from parties.catalog.reading import Reader
-from parties.dashboard.drawing.desk import Desk, form, moved, render
-from parties.dashboard.pages.bounds import chosen, questions
+from parties.dashboard.drawing.desk import Context, form, redirect, render
+from parties.dashboard.pages.bounds import chosen_bounds, questions
 from parties.errors import ConfigError
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The page; a data set that was just added or confirmed is checked at once."""
     name = request.query_params.get("added", "")
     return _checked(desk, request, name) if name else _shown(desk, request)
 
 
-def check(desk: Desk, request: Request) -> Response:
+def check(desk: Context, request: Request) -> Response:
     """Read a data set whole: its counts, or all of its faults with examples."""
     return _checked(desk, request, form(request).get("dataset", ""))
 
 
-def confirm(desk: Desk, request: Request) -> Response:
+def confirm(desk: Context, request: Request) -> Response:
     """Stand for bounds and labels that were proposed from the data.
 
     Raises:
@@ -43,14 +43,14 @@ def confirm(desk: Desk, request: Request) -> Response:
                 f"What is proposed of {column.name!r} has changed since it was shown.",
                 "Go back, reload the page, and decide again.",
             )
-    given, stands = chosen(sent, waiting)
+    given, stands = chosen_bounds(sent, waiting)
     if not given and not stands:
         raise ConfigError("Nothing was ticked or changed.", "Go back, and tick what you stand for.")
     stand_for(path, dataset.name, given, stands)
-    return moved(f"/data?added={dataset.name}")
+    return redirect(f"/data?added={dataset.name}")
 
 
-def _checked(desk: Desk, request: Request, name: str) -> Response:
+def _checked(desk: Context, request: Request, name: str) -> Response:
     found = Reader(desk.config.limits).checked(load_catalog(desk.config.catalog).dataset(name))
     said = {} if found.counts is None else _counts(found.counts)
     return _shown(desk, request, checked=name, error=found.error, faults=found.faults, counts=said)
@@ -67,7 +67,7 @@ def _counts(counts: dict[str, Any]) -> dict[str, int]:
     return {"rows": counts["rows"], "persons": counts["persons"], **some}
 
 
-def _shown(desk: Desk, request: Request, **more: Any) -> Response:
+def _shown(desk: Context, request: Request, **more: Any) -> Response:
     config = desk.config
     datasets = load_catalog(config.catalog).datasets.values()
     return render(
@@ -76,7 +76,8 @@ def _shown(desk: Desk, request: Request, **more: Any) -> Response:
         "data.html",
         file=config.catalog,
         datasets=[
-            (one, unconfirmed(one), questions(one.columns.values(), {}), _ends(one)) for one in datasets
+            (one, unconfirmed_columns(one), questions(one.columns.values(), {}), _ends(one))
+            for one in datasets
         ],
         **({"checked": "", "error": None, "faults": (), "counts": {}} | more),
     )

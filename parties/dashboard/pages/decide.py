@@ -11,30 +11,30 @@ from parties.client import Job
 from parties.contracts import canonical
 from parties.contracts.contract import parse_contract
 from parties.contracts.state import State
-from parties.dashboard.drawing.desk import Desk, form, moved, render
+from parties.dashboard.drawing.desk import Context, form, redirect, render
 from parties.dashboard.pages.job import learners, papers
 from parties.errors import BudgetError, JobError
 from parties.jobs.checks.opening import open_admission
 from parties.jobs.reports import verdict_document
-from parties.ledger.accounting import described, shown
+from parties.ledger.accounting import describe_loss, show_number
 from parties.ledger.book import open_ledger
 from smc.errors import DuettoError, UsageError
 
 _EARLIER = 10
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """All that wait."""
     waiting = [job.describe() for job in desk.party.jobs(State.WAITING_OWN.value)]
     return render(desk, request, "decide.html", waiting=waiting)
 
 
-def one(desk: Desk, request: Request) -> Response:
+def one(desk: Context, request: Request) -> Response:
     """One job, to be decided on."""
     return _shown(desk, request, desk.party.job(request.path_params["job_id"]))
 
 
-def decision(desk: Desk, request: Request) -> Response:
+def decision(desk: Context, request: Request) -> Response:
     """Approve what was shown, or deny it.
 
     The form sends back the digest of the contract that the page has shown. If the contract has changed since,
@@ -52,10 +52,10 @@ def decision(desk: Desk, request: Request) -> Response:
             job.deny(sent.get("reason", "").strip(), name)
         case _:
             raise UsageError("The form neither approves nor denies.", "Use one of its two buttons.")
-    return moved(f"/jobs/{job.id}")
+    return redirect(f"/jobs/{job.id}")
 
 
-def _shown(desk: Desk, request: Request, job: Job) -> Response:
+def _shown(desk: Context, request: Request, job: Job) -> Response:
     described = job.describe()
     return render(
         desk,
@@ -70,7 +70,7 @@ def _shown(desk: Desk, request: Request, job: Job) -> Response:
     )
 
 
-def _standing(desk: Desk, job: Job) -> dict[str, Any]:
+def _standing(desk: Context, job: Job) -> dict[str, Any]:
     """How the policy stands to a job now, and the account's losses towards the peer before and after it.
 
     Returns:
@@ -84,7 +84,7 @@ def _standing(desk: Desk, job: Job) -> dict[str, Any]:
         return {"problem": f"{error.what} {error.hint}"}
 
 
-def _stated(desk: Desk, job: Job) -> dict[str, Any]:
+def _stated(desk: Context, job: Job) -> dict[str, Any]:
     config = desk.config
     ledger = open_ledger(config.home)
     admission = open_admission(config, ledger)
@@ -94,21 +94,21 @@ def _stated(desk: Desk, job: Job) -> dict[str, Any]:
     delta = verdict.budget.delta
     try:
         sums = {
-            "before": shown(spent.epsilon_at(delta)),
-            "after": shown((spent + loss).epsilon_at(delta)),
-            "total": shown(verdict.budget.epsilon) if verdict.allowed else "",
+            "before": show_number(spent.epsilon_at(delta)),
+            "after": show_number((spent + loss).epsilon_at(delta)),
+            "total": show_number(verdict.budget.epsilon) if verdict.allowed else "",
         }
     except BudgetError:
         sums = dict.fromkeys(("before", "after", "total"), "")
     return sums | {
         "problem": "",
         "verdict": verdict_document(verdict),
-        "loss": described(loss) if loss else "",
-        "delta": shown(delta),
+        "loss": describe_loss(loss) if loss else "",
+        "delta": show_number(delta),
     }
 
 
-def _earlier(desk: Desk, job: Job) -> list[dict[str, Any]]:
+def _earlier(desk: Context, job: Job) -> list[dict[str, Any]]:
     """The newest finished jobs with the same peer, whose results add to what this one shows."""
     finished = desk.party.jobs(State.FINISHED.value, limit=200)
     return [one.describe() for one in finished if one.peer == job.peer and one.id != job.id][:_EARLIER]

@@ -15,10 +15,10 @@ from parties.client import Job, Result
 from parties.client.pace import Pace
 from parties.client.spreadsheet import write_table
 from parties.contracts.state import State
-from parties.dashboard.drawing.desk import Desk, moved, render
+from parties.dashboard.drawing.desk import Context, redirect, render
 from parties.results.plots import plots_of
 from parties.results.svg import svg
-from parties.results.tables import shown
+from parties.results.tables import show_table
 
 ROWS_SHOWN: Final = 200
 """Rows of a result table on the page; its CSV has all."""
@@ -29,7 +29,7 @@ _PACES: Final = 64
 _ROLES: Final = ("alice", "bob")
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The page."""
     job = _job(desk, request)
     result = _result(job)
@@ -46,7 +46,7 @@ def page(desk: Desk, request: Request) -> Response:
     )
 
 
-def part(desk: Desk, request: Request) -> Response:
+def part(desk: Context, request: Request) -> Response:
     """State and progress alone, which refresh themselves; of a job that has ended the browser gets all."""
     job = _job(desk, request)
     shown = _progress(desk, job)
@@ -57,14 +57,14 @@ def part(desk: Desk, request: Request) -> Response:
     return response
 
 
-def certificate(desk: Desk, request: Request) -> Response:
+def certificate(desk: Context, request: Request) -> Response:
     """The certificate, as a file."""
     job = _job(desk, request)
     text = json.dumps(job.certificate(), indent=2)
     return _file(text, "application/json", f"{job.id}-certificate.json")
 
 
-def table(desk: Desk, request: Request) -> Response:
+def table(desk: Context, request: Request) -> Response:
     """A table of the result with all rows, as CSV."""
     job = _job(desk, request)
     result = job.result()
@@ -78,19 +78,19 @@ def table(desk: Desk, request: Request) -> Response:
     return _file(out.getvalue(), "text/csv", f"{job.id}-{number}.csv")
 
 
-def cancel(desk: Desk, request: Request) -> Response:
+def cancel(desk: Context, request: Request) -> Response:
     """Give the job up."""
     job = _job(desk, request).cancel()
-    return moved(f"/jobs/{job.id}")
+    return redirect(f"/jobs/{job.id}")
 
 
-def forget(desk: Desk, request: Request) -> Response:
+def forget(desk: Context, request: Request) -> Response:
     """Delete the local result."""
     job = _job(desk, request).forget()
-    return moved(f"/jobs/{job.id}")
+    return redirect(f"/jobs/{job.id}")
 
 
-def learners(desk: Desk, job: Job) -> list[tuple[str, list[str]]]:
+def learners(desk: Context, job: Job) -> list[tuple[str, list[str]]]:
     """Who would learn, or learned, what: names of parties, this one first, and what is public last."""
     leakage = job.facts.get("leakage") or job.leakage
     mine = job.describe()["role"]
@@ -99,7 +99,7 @@ def learners(desk: Desk, job: Job) -> list[tuple[str, list[str]]]:
     return [(names[role], leakage.get(role, [])) for role in order] + [("public", leakage.get("public", []))]
 
 
-def papers(desk: Desk, job: Job) -> dict[str, Any]:
+def papers(desk: Context, job: Job) -> dict[str, Any]:
     """What the contract says, in parts for people.
 
     Returns:
@@ -125,11 +125,11 @@ def papers(desk: Desk, job: Job) -> dict[str, Any]:
     }
 
 
-def _job(desk: Desk, request: Request) -> Job:
+def _job(desk: Context, request: Request) -> Job:
     return desk.party.job(request.path_params["job_id"])
 
 
-def _progress(desk: Desk, job: Job) -> dict[str, Any]:
+def _progress(desk: Context, job: Job) -> dict[str, Any]:
     """How far a job is.
 
     Returns:
@@ -154,7 +154,7 @@ def _figures(result: Result | None) -> dict[str, Any]:
     """The tables of a result, and what of them can be drawn, with error bars."""
     tables = [] if result is None else [result.table(name) for name in result.tables]
     return {
-        "tables": [shown(table, most=ROWS_SHOWN) for table in tables],
+        "tables": [show_table(table, most=ROWS_SHOWN) for table in tables],
         "plots": [(plot, Markup(svg(plot))) for plot in plots_of(tables)],  # noqa: S704 - own drawing
     }
 

@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.contracts.state import State
-from parties.dashboard.drawing.desk import Desk, render
+from parties.dashboard.drawing.desk import Context, render
 
 LISTED: Final = 50
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The list; `before` and `state` in the address choose a part of it."""
     before, state = request.query_params.get("before", ""), request.query_params.get("state", "")
     found = desk.party.jobs(*([state] if state else []), limit=LISTED + 1, before=before)

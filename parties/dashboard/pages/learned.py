@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from parties.client.spreadsheet import harmless
 from parties.contracts.state import State
-from parties.dashboard.drawing.desk import Desk, render
+from parties.dashboard.drawing.desk import Context, render
 from parties.dashboard.pages.job import learners
 
 LISTED: Final = 100
@@ -29,14 +29,14 @@ _HEADS: Final = (
 )
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The list; `find` in the address keeps the jobs in which that text stands."""
     wanted = request.query_params.get("find", "").strip()
     rows = [row for row in _rows(desk, LISTED) if wanted.casefold() in " ".join(row.values()).casefold()]
     return render(desk, request, "learned.html", rows=rows, heads=_HEADS, find=wanted, listed=LISTED)
 
 
-def export(desk: Desk, request: Request) -> Response:  # noqa: ARG001 - what every page takes
+def export(desk: Context, request: Request) -> Response:  # noqa: ARG001 - what every page takes
     """All of it as CSV, for an ethics board or an auditor."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -50,11 +50,11 @@ def export(desk: Desk, request: Request) -> Response:  # noqa: ARG001 - what eve
     )
 
 
-def _rows(desk: Desk, limit: int) -> list[dict[str, str]]:
+def _rows(desk: Context, limit: int) -> list[dict[str, str]]:
     return [_row(desk, job) for job in desk.party.jobs(State.FINISHED.value, limit=limit)]
 
 
-def _row(desk: Desk, job: Any) -> dict[str, str]:
+def _row(desk: Context, job: Any) -> dict[str, str]:
     described = job.describe()
     said = [
         described["updated"],

@@ -11,33 +11,33 @@ from starlette.responses import Response
 
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import load_catalog
-from parties.dashboard.drawing.desk import Desk, fields, form, moved, render
-from parties.ledger.accounting import shown
+from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
+from parties.ledger.accounting import show_number
 from smc.errors import UsageError
 
 _BINS: Final = 8
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The forms."""
     return _shown(desk, request)
 
 
-def check(desk: Desk, request: Request) -> Response:
+def check(desk: Context, request: Request) -> Response:
     """What would come of a job; nothing is proposed."""
     text = _text(desk, request)
     report = desk.party.check(text)
-    loss = [shown(Fraction(report[part])) for part in ("epsilon", "delta")]
+    loss = [show_number(Fraction(report[part])) for part in ("epsilon", "delta")]
     return _shown(desk, request, text=text, report=report, loss=loss, estimate=desk.party.estimate(text))
 
 
-def submit(desk: Desk, request: Request) -> Response:
+def submit(desk: Context, request: Request) -> Response:
     """Propose the job whose check was shown."""
     job = desk.party.submit(_text(desk, request))
-    return moved(f"/jobs/{job.id}")
+    return redirect(f"/jobs/{job.id}")
 
 
-def _shown(desk: Desk, request: Request, **more: Any) -> Response:
+def _shown(desk: Context, request: Request, **more: Any) -> Response:
     config = desk.config
     datasets = load_catalog(config.catalog).datasets
     chosen = request.query_params.get("dataset") or next(iter(datasets), "")
@@ -63,7 +63,7 @@ def _offers(column: ColumnDeclaration) -> tuple[str, ...]:
     return ("mean", "histogram") if column.type == "decimal" else ()
 
 
-def _text(desk: Desk, request: Request) -> str:
+def _text(desk: Context, request: Request) -> str:
     """The job file that a form stands for: as written, or made from what was chosen."""
     sent = form(request)
     if "text" in sent:
@@ -71,7 +71,7 @@ def _text(desk: Desk, request: Request) -> str:
     return tomli_w.dumps(_statistics(desk, sent, fields(request).get("figure", [])))
 
 
-def _statistics(desk: Desk, sent: dict[str, str], figures: list[str]) -> dict[str, Any]:
+def _statistics(desk: Context, sent: dict[str, str], figures: list[str]) -> dict[str, Any]:
     """The statistics that were chosen.
 
     Args:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from parties.catalog.declaration import load_catalog
 from parties.config import Config
-from parties.dashboard.drawing.desk import Desk, form, render
+from parties.dashboard.drawing.desk import Context, form, render
 from parties.doctor import Finding, examine_peer, examine_self
 from parties.pki import certificate, pairing
 from parties.pki.home import load_peer, own_pairing
@@ -17,12 +17,12 @@ from parties.policy.rules import load_policy
 from smc.errors import DuettoError
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The page."""
     return _shown(desk, request)
 
 
-def check(desk: Desk, request: Request) -> Response:
+def check(desk: Context, request: Request) -> Response:
     """Examine this party, or the way to one peer."""
     config = desk.config
     name = form(request).get("peer", "")
@@ -30,7 +30,7 @@ def check(desk: Desk, request: Request) -> Response:
     return _shown(desk, request, checked=name or config.name, findings=findings)
 
 
-def reload(desk: Desk, request: Request) -> Response:
+def reload(desk: Context, request: Request) -> Response:
     """Let the daemon read configuration, peers, policy and catalog again; nothing changes if one is wrong."""
     config = desk.config
     load_policy(config.policy)  # the daemon reads both for each job; here a person sees what is wrong
@@ -38,7 +38,7 @@ def reload(desk: Desk, request: Request) -> Response:
     return _shown(desk, request, reloaded=desk.party.reload())
 
 
-def _shown(desk: Desk, request: Request, **more: Any) -> Response:
+def _shown(desk: Context, request: Request, **more: Any) -> Response:
     config = desk.config
     return render(
         desk,

@@ -10,26 +10,26 @@ from starlette.responses import Response
 
 from parties.catalog.declaration import load_catalog
 from parties.dashboard.drawing import words
-from parties.dashboard.drawing.desk import Desk, form, moved, render
-from parties.ledger.accounting import shown
+from parties.dashboard.drawing.desk import Context, form, redirect, render
+from parties.ledger.accounting import show_number
 from parties.plugins import load_plugins, with_plugins
-from parties.policy.drafting import NoisyRule, add_rule, completed
+from parties.policy.drafting import NoisyRule, add_rule, complete_rule
 from parties.policy.risks import risks
 from parties.policy.rules import Rule, load_policy
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The page."""
     return _shown(desk, request)
 
 
-def attempt(desk: Desk, request: Request) -> Response:
+def attempt(desk: Context, request: Request) -> Response:
     """Hold a job against every condition of every rule; nothing is proposed."""
     text = form(request).get("text", "").replace("\r\n", "\n") + "\n"
     return _shown(desk, request, text=text, report=desk.party.check(text))
 
 
-def allow(desk: Desk, request: Request) -> Response:
+def allow(desk: Context, request: Request) -> Response:
     """Add a rule that allows noisy results; what is in the file stays as it is."""
     sent, config = form(request), desk.config
     asked = NoisyRule(
@@ -42,12 +42,12 @@ def allow(desk: Desk, request: Request) -> Response:
         epsilon_total=sent.get("epsilon_total", "").strip(),
         needs_person=sent.get("approval") != "auto",
     )
-    rule = completed(config, asked)
+    rule = complete_rule(config, asked)
     add_rule(config.policy, rule)
-    return moved("/policy")
+    return redirect("/policy")
 
 
-def _shown(desk: Desk, request: Request, **more: Any) -> Response:
+def _shown(desk: Context, request: Request, **more: Any) -> Response:
     config = desk.config
     rules = load_policy(config.policy)
     datasets = load_catalog(config.catalog).datasets.values()
@@ -90,8 +90,8 @@ def in_words(rule: Rule) -> list[str]:
         said.append(f"A job may state: {_names(frozenset(w.value for w in rule.may_state), 'anything')}.")
     if rule.budget.epsilon:
         said.append(
-            f"With noise: epsilon up to {shown(rule.per_job.epsilon)} a job, and "
-            f"{shown(rule.budget.epsilon)} in total at delta {shown(rule.budget.delta)}."
+            f"With noise: epsilon up to {show_number(rule.per_job.epsilon)} a job, and "
+            f"{show_number(rule.budget.epsilon)} in total at delta {show_number(rule.budget.delta)}."
         )
     if rule.exact_aggregates:
         said.append("Exact figures about groups are allowed.")

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from parties.dashboard.drawing.desk import Desk, render
+from parties.dashboard.drawing.desk import Context, render
 from parties.dashboard.entrance.guard import HEADERS
 
 MANIFESTS: Final = "*.manifest.json"
@@ -38,7 +38,7 @@ _LINES: Final = (
 )
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The newest manifests beside each other, and the reports."""
     folder = desk.releases
     found = [] if folder is None else [(path.name, _read(path)) for path in _newest(folder, MANIFESTS)]
@@ -54,7 +54,7 @@ def page(desk: Desk, request: Request) -> Response:
     )
 
 
-def beside(desk: Desk, request: Request) -> Response:
+def beside(desk: Context, request: Request) -> Response:
     """Two reports beside each other, each in a sandbox of its own."""
     asked = [request.query_params.get(side, "") for side in ("one", "other")]
     if not _reports(desk).keys() >= {*asked}:
@@ -64,7 +64,7 @@ def beside(desk: Desk, request: Request) -> Response:
     return response
 
 
-def report(desk: Desk, request: Request) -> Response:
+def report(desk: Context, request: Request) -> Response:
     """One report. Only files of the folder itself can be named."""
     path = _reports(desk).get(request.path_params["name"])
     if path is None or path.stat().st_size > _MAX_BYTES:
@@ -72,7 +72,7 @@ def report(desk: Desk, request: Request) -> Response:
     return HTMLResponse(path.read_bytes(), headers=_REPORT_HEADERS)
 
 
-def _reports(desk: Desk) -> dict[str, Path]:
+def _reports(desk: Context) -> dict[str, Path]:
     """The newest reports by name."""
     return {} if desk.releases is None else {path.stem: path for path in _newest(desk.releases, "*.html")}
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.contracts.state import State
-from parties.dashboard.drawing.desk import Desk, render
+from parties.dashboard.drawing.desk import Context, render
 from parties.pki import certificate
 from parties.pki.home import load_identity
 
@@ -24,12 +24,12 @@ _MARKED: Final = ("job_id", "state", "stage", "done", "of")
 _RECENT: Final = timedelta(days=1)
 
 
-def page(desk: Desk, request: Request) -> Response:
+def page(desk: Context, request: Request) -> Response:
     """The page."""
     return render(desk, request, "today.html", news=False, **_today(desk))
 
 
-def part(desk: Desk, request: Request) -> Response:
+def part(desk: Context, request: Request) -> Response:
     """What refreshes itself; nothing where the browser has it, so that focus and place stay as they are.
 
     A screen reader hears of jobs that have changed, not of minutes that have passed.
@@ -42,7 +42,7 @@ def part(desk: Desk, request: Request) -> Response:
     return render(desk, request, "today_live.html", news=news, **today)
 
 
-def _today(desk: Desk) -> dict[str, Any]:
+def _today(desk: Context) -> dict[str, Any]:
     """What the page shows; `mark` is of the jobs and the minute, after which ages read otherwise."""
     config, jobs = desk.config, _jobs(desk)
     states = [[job[name] for name in _MARKED] for listed in jobs.values() for job in listed]
@@ -56,7 +56,7 @@ def _today(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _jobs(desk: Desk) -> dict[str, Any]:
+def _jobs(desk: Context) -> dict[str, Any]:
     def listed(*states: State) -> list[dict[str, Any]]:
         return [job.describe() for job in desk.party.jobs(*(s.value for s in states), limit=LISTED)]
 

@@ -19,7 +19,7 @@ from parties.jobs.storage.store import JobStore
 from smc.errors import DuettoError, PeerLost
 from smc.numeric.random import Randomness
 
-AWAY: Final = (PeerUnreachable, PeerLost)
+UNREACHABLE: Final = (PeerUnreachable, PeerLost)
 """What shows that a peer cannot be reached now, so that all that it is owed has to wait."""
 
 _TICK_SECONDS = 1.0
@@ -37,7 +37,7 @@ _LOG = logging.getLogger("duetto.jobs")
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How the daemon waits for its peer.
 
     Attributes:
@@ -52,7 +52,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Errands:
+class PeerCalls:
     """What a courier does for a job; each raises `PeerError` if it has to be done again.
 
     Attributes:
@@ -66,7 +66,7 @@ class Errands:
     dial: Callable[[str], object]
 
 
-class Courier:
+class PeerWorker:
     """Does the errands to one peer. Thread-safe.
 
     Words are said one after the other; proposals and sessions, which take long, in threads of their own, so
@@ -87,8 +87,8 @@ class Courier:
         peer: str,
         outbox: Outbox,
         store: JobStore,
-        errands: Errands,
-        patience: Patience,
+        errands: PeerCalls,
+        patience: RetryPolicy,
         sessions: int,
     ) -> None:
         self._peer = peer
@@ -241,7 +241,7 @@ class Courier:
             errand(job_id)
             self.here()
             self._refusals = 0 if errand is not self._errands.tell else self._refusals
-        except AWAY as error:
+        except UNREACHABLE as error:
             self.away(error)
             self._put_off(job_id, 0.0)
         except PeerBusy:

@@ -30,7 +30,7 @@ _CODE = re.compile(r"[a-z0-9-]{0,64}")
 _SIGNATURE = re.compile(r"([0-9a-f]{128})?")
 
 
-class Word(Enum):
+class PeerState(Enum):
     """Where a job stands for one side, or how it answers a proposal."""
 
     UNFIT = "unfit"
@@ -56,7 +56,7 @@ class Answer:
         signature: the signature of the answering party, if approved; else empty.
     """
 
-    word: Word
+    word: PeerState
     contract: Contract
     signature: bytes = field(default=b"", repr=False)
 
@@ -72,7 +72,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class JobStatus:
     """Where a job stands for the sender.
 
     Attributes:
@@ -83,7 +83,7 @@ class Standing:
     """
 
     job_id: str
-    word: Word
+    word: PeerState
     code: str = ""
     signature: bytes = field(default=b"", repr=False)
 
@@ -106,26 +106,29 @@ def parse_answer(data: bytes) -> Answer:
         ProtocolViolation: it is malformed.
     """
     values = _texts(data, _ANSWER_BYTES, "word", "contract", "signature")
-    word, signature = _word(values, Word.APPROVED, Word.PENDING, Word.UNFIT), _signature(values)
-    if (word is Word.APPROVED) != bool(signature):
+    word, signature = (
+        _word(values, PeerState.APPROVED, PeerState.PENDING, PeerState.UNFIT),
+        _signature(values),
+    )
+    if (word is PeerState.APPROVED) != bool(signature):
         raise _malformed()
     return Answer(word, parse_contract(values["contract"].encode()), signature)
 
 
-def parse_standing(data: bytes) -> Standing:
+def parse_status(data: bytes) -> JobStatus:
     """Read a standing.
 
     Raises:
         ProtocolViolation: it is malformed.
     """
     values = _texts(data, _NOTE_BYTES, "job_id", "word", "code", "signature")
-    words = [word for word in Word if word is not Word.UNFIT]
+    words = [word for word in PeerState if word is not PeerState.UNFIT]
     word, code, signature = _word(values, *words), values["code"], _signature(values)
-    if (word in (Word.APPROVED, Word.CONFIRMED)) != bool(signature):
+    if (word in (PeerState.APPROVED, PeerState.CONFIRMED)) != bool(signature):
         raise _malformed()
-    if not _CODE.fullmatch(code) or (code and word is not Word.FAILED):
+    if not _CODE.fullmatch(code) or (code and word is not PeerState.FAILED):
         raise _malformed()
-    return Standing(_job_id(values), word, code, signature)
+    return JobStatus(_job_id(values), word, code, signature)
 
 
 def _texts(data: bytes, limit: int, *names: str) -> dict[str, str]:
@@ -143,7 +146,7 @@ def _job_id(values: dict[str, str]) -> str:
     return values["job_id"]
 
 
-def _word(values: dict[str, str], *allowed: Word) -> Word:
+def _word(values: dict[str, str], *allowed: PeerState) -> PeerState:
     for word in allowed:
         if word.value == values["word"]:
             return word

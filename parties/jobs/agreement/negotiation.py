@@ -15,9 +15,9 @@ from parties.contracts.records import Record, Summary
 from parties.contracts.state import State
 from parties.errors import JobError, PeerBusy, PeerUnreachable, PolicyError
 from parties.jobs.agreement.decisions import Decisions, Person, check_shown
-from parties.jobs.agreement.messages import Answer, Standing, Word, parse_answer, parse_standing
+from parties.jobs.agreement.messages import Answer, JobStatus, PeerState, parse_answer, parse_status
 from parties.jobs.agreement.outbox import Outbox
-from parties.jobs.agreement.standing import OLDER, reason, settled, word_of
+from parties.jobs.agreement.standing import OLDER, reason, settle, word_of
 from parties.jobs.storage.store import JobStore
 from parties.ledger.entries import APPROVED, DENIED
 from parties.pki.identity import Identity
@@ -123,7 +123,7 @@ class Negotiation:
             _LOG.info("job %s: proposal ended with code %s", job_id, error.stable_code)
             raise
 
-    def tell(self, job_id: str) -> Standing:
+    def tell(self, job_id: str) -> JobStatus:
         """Tell the peer where a job stands and act on where it stands for the peer.
 
         Returns:
@@ -134,7 +134,7 @@ class Negotiation:
             JobError: what it answered is not its to say.
         """
         job = self._store.summary(job_id)
-        answer = parse_standing(self._peers.tell(job.peer, self._standing(job).encode()))
+        answer = parse_status(self._peers.tell(job.peer, self._standing(job).encode()))
         if answer.job_id != job_id:
             raise ProtocolViolation(f"{job.peer} answered about another job than it was asked about.")
         if job.state.is_final:
@@ -142,7 +142,7 @@ class Negotiation:
         self._take(job, answer)
         return answer
 
-    def hear(self, peer: str, said: Standing) -> Standing:
+    def hear(self, peer: str, said: JobStatus) -> JobStatus:
         """Take the word of the peer about a job, and answer where it stands here.
 
         Raises:
@@ -152,7 +152,7 @@ class Negotiation:
         try:
             job = self.of_peer(peer, said.job_id)
         except JobError:
-            return Standing(said.job_id, Word.UNKNOWN)
+            return JobStatus(said.job_id, PeerState.UNKNOWN)
         if not (job.outgoing and job.state is State.WAITING_OWN):  # else the peer cannot know of it
             self._take(job, said)
             job = self._store.summary(job.job_id)
@@ -180,16 +180,16 @@ class Negotiation:
                 self._admission().check_contract(examined.task, contract)
             except UsageError as problem:
                 _LOG.info("job %s: proposed by %s and unfit: %s", contract.job_id, peer, problem)
-                return Answer(Word.UNFIT, contract)
+                return Answer(PeerState.UNFIT, contract)
             known = self._keep(peer, contract, examined)
         if known.peer != peer or known.outgoing:
             raise JobError("The proposal has the name of a job of somebody else.", code="contract")
         if known.state is State.WAITING_OWN:
             known = self._sign_by_rule(known)
         if known.state is State.WAITING_OWN:
-            return Answer(Word.PENDING, known.contract)
+            return Answer(PeerState.PENDING, known.contract)
         if known.state is State.APPROVED:
-            return Answer(Word.APPROVED, known.contract, known.own_signature)
+            return Answer(PeerState.APPROVED, known.contract, known.own_signature)
         if known.state is State.DENIED:
             raise PolicyError("The job was denied here.", "Submit a changed one.", code="denied")
         raise JobError(f"The job is {known.state.value} here.", code="state")
@@ -268,7 +268,7 @@ class Negotiation:
             raise ProtocolViolation("The peer answered with a contract that was not proposed.")
         task = self._admission().understand(contract.spec)
         self._admission().check_contract(task, contract)
-        if answer.word is Word.UNFIT:
+        if answer.word is PeerState.UNFIT:
             raise JobError(
                 f"{record.peer} refuses the columns of both sides as not fitting; here they fit.",
                 "Install the same release on both sides.",
@@ -278,28 +278,28 @@ class Negotiation:
         with self._deciding:
             if self._store.summary(record.job_id).state is not State.PROPOSED:
                 return
-            if answer.word is Word.PENDING:
+            if answer.word is PeerState.PENDING:
                 self._store.move(record.job_id, State.WAITING_PEER, contract=contract)
                 return
             self._agree(replace(record, contract=contract), answer.signature, contract=contract)
         self._changed(self._store.summary(record.job_id))
 
-    def _standing(self, job: Summary) -> Standing:
+    def _standing(self, job: Summary) -> JobStatus:
         """Where a job stands here, for the peer."""
         word = word_of(job.state, outgoing=job.outgoing)
-        code = clean(job.error_code) if job.error_code and word is Word.FAILED else ""
+        code = clean(job.error_code) if job.error_code and word is PeerState.FAILED else ""
         signature = self._store.get(job.job_id).own_signature if job.state is State.APPROVED else b""
-        return Standing(job.job_id, word, code, signature)
+        return JobStatus(job.job_id, word, code, signature)
 
-    def _take(self, job: Summary, said: Standing) -> None:
+    def _take(self, job: Summary, said: JobStatus) -> None:
         """Act on the peer's word about a job; the rules are in `parties.jobs.agreement.standing`."""
         with self._deciding:
             before = self._store.summary(job.job_id).state
-            if said.word in (Word.APPROVED, Word.CONFIRMED):
+            if said.word in (PeerState.APPROVED, PeerState.CONFIRMED):
                 self._take_signature(job, before, said)
-            if before is State.KEPT and (said.word is Word.UNKNOWN or said.code == OLDER):
+            if before is State.KEPT and (said.word is PeerState.UNKNOWN or said.code == OLDER):
                 self._store.put_aside(job.job_id)  # the peer was restored from an older copy
-            for state in settled(before, said.word):
+            for state in settle(before, said.word):
                 if state is State.FINISHED:
                     self._store.finish(job.job_id)
                 else:
@@ -309,8 +309,8 @@ class Negotiation:
         if after.state is not before:
             self._changed(after)
 
-    def _take_signature(self, job: Summary, state: State, said: Standing) -> None:
-        if job.outgoing == (said.word is Word.CONFIRMED):
+    def _take_signature(self, job: Summary, state: State, said: JobStatus) -> None:
+        if job.outgoing == (said.word is PeerState.CONFIRMED):
             raise JobError("The peer sent a decision that only this side can take.", code="state")
         if job.outgoing and state is State.WAITING_PEER:
             self._agree(self._store.get(job.job_id), said.signature)

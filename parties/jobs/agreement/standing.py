@@ -29,7 +29,7 @@ from typing import Final
 from parties.contracts.records import Summary
 from parties.contracts.state import WAITING, State
 from parties.errors import JobError, PolicyError
-from parties.jobs.agreement.messages import Word
+from parties.jobs.agreement.messages import PeerState
 from parties.ports.interfaces import Outage
 from smc.errors import DuettoError
 
@@ -37,35 +37,35 @@ OLDER: Final = "older-database"
 """Stable code of a job that has run, of which a database that was restored does not know."""
 
 _WORDS: Final = {
-    State.PROPOSED: Word.PENDING,
-    State.WAITING_PEER: Word.PENDING,
-    State.RUNNING: Word.RUNNING,
-    State.KEPT: Word.KEPT,
-    State.FINISHED: Word.FINISHED,
-    State.FAILED: Word.FAILED,
-    State.CANCELLED: Word.CANCELLED,
-    State.DENIED: Word.DENIED,
+    State.PROPOSED: PeerState.PENDING,
+    State.WAITING_PEER: PeerState.PENDING,
+    State.RUNNING: PeerState.RUNNING,
+    State.KEPT: PeerState.KEPT,
+    State.FINISHED: PeerState.FINISHED,
+    State.FAILED: PeerState.FAILED,
+    State.CANCELLED: PeerState.CANCELLED,
+    State.DENIED: PeerState.DENIED,
 }
 _ENDS: Final = {
-    Word.FAILED: State.FAILED,
-    Word.UNKNOWN: State.FAILED,
-    Word.CANCELLED: State.CANCELLED,
-    Word.DENIED: State.DENIED,
+    PeerState.FAILED: State.FAILED,
+    PeerState.UNKNOWN: State.FAILED,
+    PeerState.CANCELLED: State.CANCELLED,
+    PeerState.DENIED: State.DENIED,
 }
-_DONE: Final = (Word.KEPT, Word.FINISHED)
+_DONE: Final = (PeerState.KEPT, PeerState.FINISHED)
 _ORDER: Final = (State.FAILED, State.CANCELLED, State.DENIED)
 
 
-def word_of(state: State, *, outgoing: bool) -> Word:
+def word_of(state: State, *, outgoing: bool) -> PeerState:
     """What a side says of a job in some state; of a job that it has not proposed yet, that it knows none."""
     if state is State.WAITING_OWN:
-        return Word.UNKNOWN if outgoing else Word.PENDING
+        return PeerState.UNKNOWN if outgoing else PeerState.PENDING
     if state is State.APPROVED:
-        return Word.CONFIRMED if outgoing else Word.APPROVED
+        return PeerState.CONFIRMED if outgoing else PeerState.APPROVED
     return _WORDS[state]
 
 
-def settled(own: State, word: Word) -> tuple[State, ...]:
+def settle(own: State, word: PeerState) -> tuple[State, ...]:
     """The states that follow, one after the other, when the peer says a word about a job.
 
     Signatures are not settled here: `approved` and `confirmed` change nothing.
@@ -74,23 +74,23 @@ def settled(own: State, word: Word) -> tuple[State, ...]:
     if own is State.KEPT:
         if word in _DONE:
             return (State.FINISHED,)
-        return () if end is None else (State.FAILED, *settled(State.FAILED, word))
+        return () if end is None else (State.FAILED, *settle(State.FAILED, word))
     if end is None or own is State.FINISHED:
         return ()
     if own not in _ORDER:
         return (end,)
-    if word is Word.UNKNOWN or _ORDER.index(end) <= _ORDER.index(own):
+    if word is PeerState.UNKNOWN or _ORDER.index(end) <= _ORDER.index(own):
         return ()
     return (end,)
 
 
-def reason(state: State, word: Word, code: str, peer: str) -> DuettoError:
+def reason(state: State, word: PeerState, code: str, peer: str) -> DuettoError:
     """The error with which a job ends here because of what the peer says of it."""
     if state is State.DENIED:
         return PolicyError(f"{peer} denied the job.", "Ask the other institution.", code="denied")
     if state is State.CANCELLED:
         return JobError(f"{peer} cancelled the job.", "Ask the other institution.", code="cancelled")
-    if word is Word.UNKNOWN:
+    if word is PeerState.UNKNOWN:
         return JobError(f"{peer} does not know the job any more.", "Submit it again.", code="peer-unknown")
     if word in _DONE:
         return JobError(

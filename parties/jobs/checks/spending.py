@@ -13,7 +13,7 @@ from parties.catalog.declaration import load_catalog
 from parties.config import Config
 from parties.errors import ConfigError, StorageError
 from parties.jobs.storage.reading import JobReader
-from parties.ledger.accounting import DELTA_TOTAL, Account, Spent, described, shown
+from parties.ledger.accounting import DELTA_TOTAL, Account, Spent, describe_loss, show_number
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import EXACT, RUN, SPENT
 from smc.analyses.studies.loss import Loss
@@ -62,20 +62,22 @@ class Total:
         who = repr(self.peer) if self.peer else "all peers together"
         about = f"What {who} got about {self.account.name!r}"
         if not self.is_stated:
-            spent = described(self.spent.loss)
-            return f"{about} cannot be stated at delta {shown(DELTA_TOTAL)}, since more is spent: {spent}."
+            spent = describe_loss(self.spent.loss)
+            return (
+                f"{about} cannot be stated at delta {show_number(DELTA_TOTAL)}, since more is spent: {spent}."
+            )
         epsilon = self.spent.epsilon_at(DELTA_TOTAL)
         return (
-            f"{about} is ({shown(epsilon)}, {shown(DELTA_TOTAL)})-differentially private: whether any one "
-            f"person is in the data changes the odds of any conclusion by a factor of {_odds(epsilon)} at "
-            f"most, but for a chance of {shown(DELTA_TOTAL)}. (Where no person is declared, read row.)"
-            + self._room()
+            f"{about} is ({show_number(epsilon)}, {show_number(DELTA_TOTAL)})-differentially private: "
+            "whether any one person is in the data changes the odds of any conclusion by a factor of "
+            f"{_odds(epsilon)} at most, but for a chance of {show_number(DELTA_TOTAL)}. (Where no person is "
+            "declared, read row.)" + self._room()
         )
 
     def _room(self) -> str:
         if self.peer is None or self.jobs_left is None:
             return ""
-        return f" Delta {shown(DELTA_TOTAL)} has room for {self.jobs_left} more jobs like the latest."
+        return f" Delta {show_number(DELTA_TOTAL)} has room for {self.jobs_left} more jobs like the latest."
 
 
 def ledger_document(config: Config) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from smc.analyses.clustering.parameters import Layout
 from smc.analyses.clustering.table import SecretTable, Shape, Sums
 from smc.analyses.disclosure.cluster_sums import ClusterSums, SumsShape
-from smc.analyses.disclosure.clusters import Way
+from smc.analyses.disclosure.clusters import Assignment
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, added_by_persons, firsts, off_bounds, off_commonest
 from smc.analyses.disclosure.owned import Owned
 from smc.forms import Role
@@ -46,7 +46,7 @@ MARKS: Final = BESIDE_BOUNDS + COMMON
 """How many marks each column has."""
 
 
-def marked(values: Whole, largest: Sequence[int]) -> Marks:
+def mark_rows(values: Whole, largest: Sequence[int]) -> Marks:
     """1 for rows that differ from the lower bound, the upper, and each of the commonest values of a column.
 
     Args:
@@ -64,7 +64,7 @@ def marked(values: Whole, largest: Sequence[int]) -> Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
+class PersonCounts:
     """This side of what the limits are tested on.
 
     Attributes:
@@ -85,7 +85,7 @@ class Census:
     added: Mapping[Role, Word] = field(repr=False)
 
     @classmethod
-    def of(cls, table: SecretTable, persons: NDArray[np.int64] | None) -> Census:
+    def of(cls, table: SecretTable, persons: NDArray[np.int64] | None) -> PersonCounts:
         """Of rows that are not matched.
 
         Args:
@@ -96,14 +96,14 @@ class Census:
         whole = table.own.astype(np.int64)
         ones = np.ones((len(whole), 1), dtype=np.int64, like=whole)
         heads = np.hstack([firsts(ones, persons), ones][: _heads(shape)[role]])
-        marks = marked(whole, [shape.scaled.columns[place].part for place in shape.columns_of(role)])
+        marks = mark_rows(whole, [shape.scaled.columns[place].part for place in shape.columns_of(role)])
         counters = np.hstack([marks, firsts(marks, persons)])
         added = added_by_persons(whole, persons)
         counted, weighed = (part.astype(np.uint64) for part in (heads, added))
         return cls(table, counted, {role: counters}, {role: table.own}, {role: weighed})
 
     @classmethod
-    def matched(cls, table: SecretTable, marks: Mapping[Role, NDArray[Any]]) -> Census:
+    def matched(cls, table: SecretTable, marks: Mapping[Role, NDArray[Any]]) -> PersonCounts:
         """Of matched rows, each of which is a person; with the marks of each side that this one holds."""
         shape = table.shape
         places = shape.columns_of(table.session.role)
@@ -113,7 +113,9 @@ class Census:
         }
         return cls(table, None, marks, values, values)
 
-    def counted(self, averaged: tuple[SecretBits, Sums], last: tuple[SecretBits, Sums]) -> tuple[Way, ...]:
+    def counted(
+        self, averaged: tuple[SecretBits, Sums], last: tuple[SecretBits, Sums]
+    ) -> tuple[Assignment, ...]:
         """The ways of counting persons: those of rows of each side add up, those of common rows do not.
 
         Args:
@@ -121,7 +123,7 @@ class Census:
             last: the rows that are nearest to the centres, likewise.
         """
         if self.heads is None:
-            return tuple(Way((sums.sizes,)) for _, sums in (averaged, last))
+            return tuple(Assignment((sums.sizes,)) for _, sums in (averaged, last))
         session, shape = self.table.session, self.table.shape
         k, bounds = averaged[0].shape[1], Bounds(0, shape.count)
         bits = SecretBits(session, np.hstack([averaged[0].shares, last[0].shares]))
@@ -131,9 +133,9 @@ class Census:
             counts = [[SecretInts(session, count[part].copy(), bounds) for count in side.T] for side in sides]
             if shape.layout is Layout.HORIZONTAL:
                 (alice, alice_rows), (bob, bob_rows) = counts
-                found.append(Way((alice, bob), (alice_rows, bob_rows)))
+                found.append(Assignment((alice, bob), (alice_rows, bob_rows)))
             else:
-                found += [Way((persons,)) for (persons,) in counts]
+                found += [Assignment((persons,)) for (persons,) in counts]
         return tuple(found)
 
     def summed(self, averaged: SecretBits) -> tuple[ClusterSums, ...]:
@@ -178,7 +180,7 @@ class Census:
             for side in shape.holds(party):
                 total[side] += part[:, start : start + lengths[side]]
                 start += lengths[side]
-        words = grouped.lifted(session, np.hstack([total[side] for side in Role]), width)
+        words = grouped.extend_shares(session, np.hstack([total[side] for side in Role]), width)
         return np.split(words, [lengths[Role.ALICE]], axis=1)
 
 

@@ -69,13 +69,17 @@ def preview(
         if parameters.layout is not Layout.VERTICAL or known:
             noisy = check_numbers(parameters, shape, limits)
             if noisy is not None:
-                found.extend(expected(noisy, shape.most, {name: s.unit for name, s in schemas.items()}))
+                found.extend(
+                    expected_precision(noisy, shape.most, {name: s.unit for name, s in schemas.items()})
+                )
 
     preview = replace(Preview.of(look), notes=tuple(notes))
     return with_precision(preview, found) if found else preview
 
 
-def expected(noisy: privacy.NoisyMeans, rows: int, units: Mapping[str, str]) -> list[dict[str, Any]]:
+def expected_precision(
+    noisy: privacy.NoisyMeans, rows: int, units: Mapping[str, str]
+) -> list[dict[str, Any]]:
     """What precision to expect of clusters that have equally many rows, their centres amid the bounds.
 
     Args:

@@ -18,7 +18,7 @@ from smc.secret.comparison import argmin_one_hot
 from smc.secret.division.division import Division
 from smc.secret.ints import SecretInts
 from smc.secret.sharing.bounds import Bounds
-from smc.secret.sharing.prefetch import NOTHING, Ahead
+from smc.secret.sharing.prefetch import NO_PREFETCH, Prefetch
 
 
 def half_norms(scaled: FixedPointColumns, centres: SecretInts) -> SecretInts:
@@ -32,7 +32,7 @@ def comparisons(shape: Shape, clusters: int) -> list[tuple[int, int]]:
 
 
 def assign(
-    table: SecretTable, centres: SecretInts, own: Ahead = NOTHING, later: Ahead = NOTHING
+    table: SecretTable, centres: SecretInts, own: Prefetch = NO_PREFETCH, later: Prefetch = NO_PREFETCH
 ) -> SecretBits:
     """The nearest centre of each row, the first one of equals.
 
@@ -100,7 +100,7 @@ def update(scaled: FixedPointColumns, sums: Sums, centres: SecretInts) -> Secret
     return means(scaled, sums.values * 2, sums.sizes, centres)
 
 
-def settled(before: SecretInts, after: SecretInts, limit: int) -> SecretBits:
+def has_settled(before: SecretInts, after: SecretInts, limit: int) -> SecretBits:
     """Whether the sum of the squared movements is at most a public limit; one bit."""
     moved = after - before
     return (moved * moved).sum() <= limit

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.clustering.census import MARKS, Census, marked
+from smc.analyses.clustering.census import MARKS, PersonCounts, mark_rows
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.table import SecretTable, Shape
 from smc.analyses.disclosure.limits import Limits
@@ -25,7 +25,7 @@ from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.analyses.records.key_parameters import KeyParameters
-from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
+from smc.analyses.records.keys import KeyedRows, hash_keys, keyed_rows
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role
@@ -80,7 +80,7 @@ def rows_of(
 
 def table(
     session: Session, shape: Shape, keyed: KeyedRows, block: Word, release: Release, *, exact: bool
-) -> tuple[SecretTable, Census | None]:
+) -> tuple[SecretTable, PersonCounts | None]:
     """Align the rows of both sides, one side of it.
 
     Args:
@@ -99,11 +99,11 @@ def table(
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     role, owner = session.role, shape.owner
-    keys = hashed(keyed, toss(session))
+    keys = hash_keys(keyed, toss(session))
     limited = exact and release.counts_clusters
     largest = [shape.scaled.columns[place].part for place in shape.columns[role is Role.BOB]]
     marks = (
-        marked(block.astype(np.int64), largest)
+        mark_rows(block.astype(np.int64), largest)
         if limited
         else np.zeros((len(block), 0), dtype=np.uint8, like=block)
     )
@@ -146,10 +146,10 @@ def table(
     if aligned.rows is not None:
         held_marks[role] = np.zeros((shape.count, marks.shape[1]), dtype=np.uint8, like=marks)
         held_marks[role][aligned.rows >= 0] = marks[aligned.rows[aligned.rows >= 0]]
-    return found, Census.matched(found, held_marks)
+    return found, PersonCounts.matched(found, held_marks)
 
 
-def joined(
+def join_in_clear(
     parameters: ClusteringParameters,
     match: KeyParameters,
     scaled: FixedPointColumns,

@@ -16,7 +16,7 @@ from smc.analyses.clustering.table import SecretTable, Shape
 from smc.network import Network
 from smc.numeric.shape_arrays import shape_array
 from smc.secret.bits import SecretBits
-from smc.secret.sharing.prefetch import Ahead
+from smc.secret.sharing.prefetch import Prefetch
 from smc.tracing.session import TracedSession, trace
 
 
@@ -26,13 +26,13 @@ def orders(
     parameters: ClusteringParameters,
     shape: Shape,
     noisy: NoisyMeans | None,
-) -> tuple[Ahead, Ahead]:
+) -> tuple[Prefetch, Prefetch]:
     """What is made ahead: for the start to the first sums of clusters, and from sums to the next ones."""
     assigned = lloyd.comparisons(shape, parameters.clusters)
     given = (network, lanes, parameters, shape, noisy)
     batches = [*comparisons(parameters, shape), *assigned]
-    begun = Ahead.of(network, lanes, batches, lambda: _taken(_begin, *given))
-    return begun, Ahead.of(network, lanes, assigned, lambda: _taken(_continue, *given))
+    begun = Prefetch.of(network, lanes, batches, lambda: _taken(_begin, *given))
+    return begun, Prefetch.of(network, lanes, assigned, lambda: _taken(_continue, *given))
 
 
 @lru_cache(64)
@@ -69,7 +69,7 @@ def _continue(
     session.engine.count_from_here()
     after = lloyd.update(scaled, sums, before) if noisy is None else noisy.means(sums)[0]
     if parameters.tolerance is not None:
-        lloyd.settled(before, after, plain.movement_limit(scaled, parameters.tolerance))
+        lloyd.has_settled(before, after, plain.movement_limit(scaled, parameters.tolerance))
     table.sums(lloyd.assign(table, after))
 
 

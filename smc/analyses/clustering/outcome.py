@@ -64,7 +64,7 @@ def _ends(name: str, ends: Sequence[tuple[Any, Any]]) -> dict[str, Sequence[Any]
     return {f"{name}_lower_95": [low for low, _ in ends], f"{name}_upper_95": [high for _, high in ends]}
 
 
-def dated(tables: Sequence[Table], dates: Sequence[str]) -> tuple[Table, ...]:
+def show_dates(tables: Sequence[Table], dates: Sequence[str]) -> tuple[Table, ...]:
     """The tables with these columns of centres, and the ends of their intervals, as dates.
 
     Args:

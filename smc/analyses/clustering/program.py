@@ -10,7 +10,7 @@ import numpy as np
 
 from smc.analyses.clustering import lloyd
 from smc.analyses.clustering import reference as plain
-from smc.analyses.clustering.census import Census
+from smc.analyses.clustering.census import PersonCounts
 from smc.analyses.clustering.orders import orders
 from smc.analyses.clustering.outcome import (
     SUPPRESSED,
@@ -25,7 +25,7 @@ from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.start import first_centres
 from smc.analyses.clustering.table import SecretTable, Shape, Sums
 from smc.analyses.disclosure.cluster_sums import ClusterSums
-from smc.analyses.disclosure.clusters import Clusters, Way
+from smc.analyses.disclosure.clusters import Assignment, Clusters
 from smc.analyses.disclosure.figures import Noisy
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.outcome import Outcome
@@ -34,7 +34,7 @@ from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
 from smc.secret.sharing.bounds import Bounds
-from smc.secret.sharing.prefetch import NOTHING
+from smc.secret.sharing.prefetch import NO_PREFETCH
 
 WITHHELD: Final = -1
 """Stands for the size of a cluster that is not shown."""
@@ -60,7 +60,7 @@ class Program:
     recipients: Recipients
     release: Release
     noisy: NoisyMeans | None = None
-    census: Census | None = None
+    census: PersonCounts | None = None
 
     def run(self) -> Outcome:
         """Start, iterate and open."""
@@ -78,7 +78,7 @@ class Program:
         while done < given.iterations:
             session.report("clustering", done, given.iterations)
             last = done + 1 == given.iterations and self.noisy is not None
-            own, following = later if done else first, NOTHING if last else later
+            own, following = later if done else first, NO_PREFETCH if last else later
             bits = lloyd.assign(self.table, centres, own, following)
             sums = self.table.sums(bits)
             # Another thread works on it from here on, as this one mostly waits in the steps that follow.
@@ -100,7 +100,7 @@ class Program:
     def _stops(self, before: SecretInts, after: SecretInts) -> bool:
         scaled, tolerance = self.table.shape.scaled, self.parameters.tolerance
         limit = plain.movement_limit(scaled, tolerance) if tolerance is not None else 0
-        return self.release.step(lloyd.settled(before, after, limit))
+        return self.release.step(lloyd.has_settled(before, after, limit))
 
     def _noisy_outcome(self, centres: SecretInts, counts: SecretInts) -> Outcome:
         scaled = self.table.shape.scaled
@@ -110,7 +110,7 @@ class Program:
             return Outcome()
         tables = [noisy_table(self.noisy, opened, opened_counts.tolist())]
         if self.parameters.labels:
-            own = plain.assigned(scaled, self.table.own.astype(np.int64), opened)
+            own = plain.assign_rows(scaled, self.table.own.astype(np.int64), opened)
             tables.append(labels_table(own))
         return Outcome(tuple(tables))
 
@@ -130,7 +130,7 @@ class Program:
         bits = lloyd.assign(table, centres, later)
         sums = table.sums(bits)
         inertia = self._inertia(sums, centres)
-        ways: tuple[Way, ...] = ()
+        ways: tuple[Assignment, ...] = ()
         summed: tuple[ClusterSums, ...] = ()
         if self.census is not None and averaged is not None:
             ways, summed = self.census.counted(averaged, (bits, sums)), self.census.summed(averaged[0])
@@ -167,7 +167,7 @@ class Program:
         shape, session = self.table.shape, self.table.session
         scaled, norms = shape.scaled, self.table.norms()
         if self.table.valid is not None:
-            norms = mux.gate(session, self.table.valid.shares, norms)
+            norms = mux.select(session, self.table.valid.shares, norms)
         total = SecretInts(session, norms, Bounds(0, scaled.diagonal)).sum() * (1 << scaled.fraction)
         weighted = (sums.sizes * lloyd.half_norms(scaled, centres)).sum()
         crossed = weighted - (centres * sums.values).sum()

@@ -56,14 +56,14 @@ def half_norms(scaled: FixedPointColumns, centres: Whole) -> Whole:
     return result
 
 
-def assigned(scaled: FixedPointColumns, rows: Whole, centres: Whole) -> Whole:
+def assign_rows(scaled: FixedPointColumns, rows: Whole, centres: Whole) -> Whole:
     """The number of the nearest centre of each row, the first one of equals."""
     scores: Whole = half_norms(scaled, centres)[None] - rows @ centres.T
     found: Whole = scores.argmin(axis=1).astype(np.int64)
     return found
 
 
-def clustered(
+def cluster_rows(
     parameters: ClusteringParameters, scaled: FixedPointColumns, rows: Whole, random: Randomness | None = None
 ) -> FoundClusters:
     """Cluster rows.
@@ -78,14 +78,14 @@ def clustered(
     centres = first_centres(parameters, scaled, rows, random or Randomness())
     done = 0
     while done < parameters.iterations:
-        sums, sizes = _sums(rows, assigned(scaled, rows, centres), k)
+        sums, sizes = _sums(rows, assign_rows(scaled, rows, centres), k)
         after = _updated(parameters, scaled, sums, sizes, centres)
         moved = int(((after - centres) ** 2).sum())
         centres = after
         done += 1
         if parameters.tolerance is not None and moved <= movement_limit(scaled, parameters.tolerance):
             break
-    labels = assigned(scaled, rows, centres)
+    labels = assign_rows(scaled, rows, centres)
     sums, sizes = _sums(rows, labels, k)
     crossed = int((sizes * half_norms(scaled, centres)).sum()) - int((centres * sums).sum())
     inertia = (int((rows * rows).sum()) << scaled.fraction) + 2 * crossed
@@ -148,7 +148,7 @@ def reference(
     columns = scaled_columns(parameters, check_sides(parameters, schemas[Role.ALICE], schemas[Role.BOB]))
     joined, shape = plain_table(parameters, columns, sides)
     check_shape(parameters, shape, NO_LIMITS)
-    found = clustered(parameters, columns, joined)
+    found = cluster_rows(parameters, columns, joined)
     first, second = (
         _plain_outcome(parameters, shape, found, role) if role in recipients else Outcome() for role in Role
     )
@@ -160,7 +160,7 @@ def plain_table(
 ) -> tuple[NDArray[np.int64], Shape]:
     """The whole numbers of all rows in the clear, and what would be public of them."""
     if parameters.match is not None:
-        joined, counts = matched.joined(parameters, parameters.match, columns, sides)
+        joined, counts = matched.join_in_clear(parameters, parameters.match, columns, sides)
         return joined, Shape.of(parameters, columns, *counts)
     blocks = {
         role: columns.whole(data, parameters.values(role)).astype(np.int64) for role, data in sides.items()

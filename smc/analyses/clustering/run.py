@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from smc.analyses.clustering import matched
-from smc.analyses.clustering.census import Census
+from smc.analyses.clustering.census import PersonCounts
 from smc.analyses.clustering.checks import check_shape, local_persons
 from smc.analyses.clustering.leakage import details
-from smc.analyses.clustering.outcome import dated
+from smc.analyses.clustering.outcome import show_dates
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.program import Program
 from smc.analyses.clustering.scaled import scaled_columns
@@ -59,7 +59,7 @@ def run(
     noisy = check_shape(parameters, shape, release)
     if keyed is None:
         table = SecretTable(session, shape, block)
-        census = Census.of(table, persons) if exact and release.counts_clusters else None
+        census = PersonCounts.of(table, persons) if exact and release.counts_clusters else None
     else:
         block = block[keyed.numbers]
         table, census = matched.table(session, shape, keyed, block, release, exact=exact)
@@ -67,5 +67,8 @@ def run(
     notes = outcome.notes if outcome.tables else ("The results went to the other party only.",)
     dates = [name for name in names if data[name].schema.is_date and shape.layout is not Layout.ARBITRARY]
     return replace(
-        outcome, tables=dated(outcome.tables, dates), notes=notes, details=details(parameters, shape, noisy)
+        outcome,
+        tables=show_dates(outcome.tables, dates),
+        notes=notes,
+        details=details(parameters, shape, noisy),
     )

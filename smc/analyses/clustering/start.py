@@ -99,8 +99,8 @@ def _spread(table: SecretTable, clusters: int) -> SecretInts:
             weights = distances
         else:
             nearer = msb.nonnegative(session, weights - distances, Bounds(-most, most))
-            weights = weights - mux.gate(session, nearer, weights - distances)
-        counted = weights if table.valid is None else mux.gate(session, table.valid.shares, weights)
+            weights = weights - mux.select(session, nearer, weights - distances)
+        counted = weights if table.valid is None else mux.select(session, table.valid.shares, weights)
         chosen.append(_chosen(table, counted, shape.count * most))
     shares = np.concatenate([centre.shares for centre in chosen])
     return SecretInts(session, shares, chosen[0].bounds)

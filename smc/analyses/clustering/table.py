@@ -27,7 +27,7 @@ from smc.secret.lattice.sums import LatticeSums, SumsPlan
 from smc.secret.products import grouped, repeated
 from smc.secret.products import words as products
 from smc.secret.products.grouped import Grouping
-from smc.secret.products.repeated import Entries, RepeatedFactors
+from smc.secret.products.repeated import FactorShape, RepeatedFactors
 from smc.secret.sharing.bounds import Bounds, Operand
 
 Word = NDArray[np.uint64]
@@ -102,14 +102,14 @@ class Shape:
         """The sides whose columns a party's block has, or has shares of; the owner of slots has both."""
         return tuple(Role) if self.owner is role else (role,)
 
-    def entries(self, role: Role) -> Entries:
+    def entries(self, role: Role) -> FactorShape:
         """A party's block as a factor; of shared columns no more bits than distances are computed with."""
         part = self.rows_of(role)
         bits = tuple(
             self.scaled.width if i in self.shared else self.scaled.columns[i].part.bit_length()
             for i in self.columns_of(role)
         )
-        return Entries(part.stop - part.start, bits)
+        return FactorShape(part.stop - part.start, bits)
 
     def counts(self, role: Role) -> bool:
         """Whether a party counts the rows of clusters: where both hold all rows, Alice alone does."""
@@ -248,7 +248,7 @@ class SecretTable:
         total = np.zeros((k, dimensions + 1), dtype=parts[0].dtype)
         for side, part in zip((role, role.other), parts, strict=True):
             total[:, shape.columns_of(side) + [dimensions] * shape.counts(side)] += part
-        words = grouped.lifted(session, total, shape.sum_bits)
+        words = grouped.extend_shares(session, total, shape.sum_bits)
         largest = int(shape.scaled.largest.max())
         sizes = SecretInts(session, words[:, dimensions].copy(), Bounds(0, shape.count))
         values = SecretInts(session, words[:, :dimensions].copy(), Bounds(0, shape.count * largest))

@@ -13,7 +13,7 @@ _PARTS: Final = (Holding.SHARE, Holding.CIPHERTEXT)
 _MAX_VALUES: Final = 1 << MAX_BITS
 
 
-def found(kind: ComparisonType, finder: Role) -> tuple[str, ...]:
+def findable_values(kind: ComparisonType, finder: Role) -> tuple[str, ...]:
     """What a party can find by a series of comparisons of one type with values of its choice.
 
     It sees results, and each job puts the threshold of every row in the middle of what is left. Of an input

@@ -16,7 +16,7 @@ from smc.errors import DomainError, KeyMaterialError, UsageError
 from smc.forms import Form, Holding, Role
 from smc.protocols.session import Session
 from smc.protocols.spec import parse_modulus
-from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value, listed, of_array
+from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value, of_array, with_python_integers
 
 _WORD: Final = 1 << 64
 
@@ -35,7 +35,7 @@ def agreed_rows(name: str, own: int, peer: int) -> int:
     return max(own, peer)
 
 
-def stretched(values: Sequence[int], count: int) -> Sequence[int]:
+def stretch(values: Sequence[int], count: int) -> Sequence[int]:
     """A single value repeated, or the column as it is."""
     return list(values) * count if len(values) == 1 else values
 
@@ -142,7 +142,7 @@ def _rows(count: int) -> list[int]:
 
 def plain_tables(delta: Value) -> tuple[Table, ...]:
     """The table of a result that is not encrypted; none for a party that holds nothing of it."""
-    match listed(delta):
+    match with_python_integers(delta):
         case Plain(values):
             columns: dict[str, Sequence[Any]] = {"row": _rows(len(values)), "delta": list(values)}
         case Share(values, modulus):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smc.analyses.comparison.columns import notes, plain_tables, plain_values, stretched
+from smc.analyses.comparison.columns import notes, plain_tables, plain_values, stretch
 from smc.analyses.comparison.parameters import ComparisonParameters
 from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import Outcome
@@ -19,7 +19,7 @@ def reference(parameters: ComparisonParameters, alice: Data, bob: Data) -> tuple
     """
     x, y = (plain_values(parameters, name, alice.get(name), bob.get(name)) for name in ("x", "y"))
     count = max(len(x), len(y))
-    pairs = zip(stretched(x, count), stretched(y, count), strict=True)
+    pairs = zip(stretch(x, count), stretch(y, count), strict=True)
     delta = [int(a >= b) for a, b in pairs]
     form = parameters.type.delta
     if form in (Form.ES, Form.SE):

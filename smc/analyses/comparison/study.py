@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.comparison.bisection import found, jobs_to_find
+from smc.analyses.comparison.bisection import findable_values, jobs_to_find
 from smc.analyses.comparison.cost import estimate, planned
 from smc.analyses.comparison.parameters import (
     NUMBERS,
@@ -188,7 +188,7 @@ def _learns(parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
     if role not in kind.delta.sees:
         return ()
     always = f"whether x >= y, row by row, because the result has form {kind.delta.value}"
-    unknown = found(kind, role)
+    unknown = findable_values(kind, role)
     if len(unknown) == 2:
         jobs = jobs_to_find(2 ** (bits + 1) - 1)
         return always, f"in at most {jobs} jobs in which it shifts its part: every difference of x and y"

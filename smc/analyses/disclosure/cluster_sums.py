@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.disclosure.limits import Limits
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts, concatenate, select
@@ -100,14 +100,14 @@ def _chosen(members: SecretBits, totals: SecretInts) -> SecretInts:
     shape = (len(members), *steps.shape)
     bits = np.broadcast_to(members.shares[:, 1:, None], shape)
     words = np.broadcast_to(steps, shape)
-    gated = mux.gate(members.session, bits.reshape(-1), words.reshape(-1)).reshape(shape)
+    gated = mux.select(members.session, bits.reshape(-1), words.reshape(-1)).reshape(shape)
     shares = totals.shares[:1] + gated.sum(axis=1, dtype=np.uint64)
     return SecretInts.from_shares(members.session, shares, totals.bounds)
 
 
 def _blocks(rows: int, clusters: int, columns: int) -> Iterator[slice]:
     step = max(1, _BLOCK // (clusters * columns))
-    return cut(rows, step)
+    return chunks(rows, step)
 
 
 @dataclass(frozen=True, slots=True)

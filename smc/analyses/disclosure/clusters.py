@@ -38,7 +38,7 @@ from smc.secret.ints import SecretInts, concatenate, select
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Assignment:
     """One way of counting what each cluster is about, as the sum of disjoint parts.
 
     Attributes:
@@ -59,9 +59,9 @@ class Way:
         """The persons of all parts."""
         return reduce(add, self.persons).bounded(self.persons[0].bounds)
 
-    def of(self, counts: Sequence[SecretInts]) -> Way:
+    def of(self, counts: Sequence[SecretInts]) -> Assignment:
         """Other numbers in the same places."""
-        return Way(tuple(counts[: len(self.persons)]), tuple(counts[len(self.persons) :]))
+        return Assignment(tuple(counts[: len(self.persons)]), tuple(counts[len(self.persons) :]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Clusters:
         parts: of the labels, with who gets them.
     """
 
-    ways: Sequence[Way]
+    ways: Sequence[Assignment]
     sums: Sequence[ClusterSums]
     figures: Sequence[tuple[SecretInts, int]]
     whole: tuple[SecretInts, int]
@@ -130,7 +130,7 @@ def _constant(like: SecretInts, value: int) -> SecretInts:
     return like * 0 + value
 
 
-def failing(ways: Sequence[Way], minimum: int) -> SecretBits:
+def failing(ways: Sequence[Assignment], minimum: int) -> SecretBits:
     """Which clusters are about too few persons.
 
     Args:
@@ -162,7 +162,7 @@ def _some(bits: SecretBits) -> SecretBits:
     return reduce(or_, [bits[place : place + 1] for place in range(len(bits))])
 
 
-def withheld(ways: Sequence[Way], minimum: int, reveals: SecretBits | None) -> SecretBits:
+def withheld(ways: Sequence[Assignment], minimum: int, reveals: SecretBits | None) -> SecretBits:
     """Which clusters are withheld.
 
     Args:
@@ -184,7 +184,7 @@ def withheld(ways: Sequence[Way], minimum: int, reveals: SecretBits | None) -> S
     return (fails | would_fail) & _some(fails)
 
 
-def _sums_before(ways: Sequence[Way], before: SecretBits) -> list[Way]:
+def _sums_before(ways: Sequence[Assignment], before: SecretBits) -> list[Assignment]:
     """The numbers of all clusters before each one, taken together."""
     counts = [count for way in ways for count in way.counts]
     k = len(before)

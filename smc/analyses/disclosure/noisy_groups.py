@@ -34,4 +34,4 @@ def withhold(session: Session, words: Word, counts: Ints, least: int) -> Word:
     places, which = np.unique(counts, return_inverse=True)
     counted = SecretInts.from_shares(session, words[places], Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
     enough = counted >= least
-    return mux.gate(session, enough.shares[which], words)
+    return mux.select(session, enough.shares[which], words)

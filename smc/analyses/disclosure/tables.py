@@ -149,7 +149,7 @@ def open_tables(
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     _check(parts)
-    found = [suppressed(limits, part, margins=margins) for part in parts]
+    found = [suppress(limits, part, margins=margins) for part in parts]
     session, why = opener.session, None
     shown = ShownTables(
         tuple(
@@ -180,7 +180,7 @@ def open_tables(
     return [_table(piece, part, margins=margins) for piece, part in zip(pieces, parts, strict=True)]
 
 
-def suppressed(limits: Owned[Limits], part: TablePart, *, margins: bool) -> Suppression:
+def suppress(limits: Owned[Limits], part: TablePart, *, margins: bool) -> Suppression:
     """What this party's limits withhold of a part."""
     asked, crowds = limits.value, part.crowds
     primary = reduce(or_, _suspects(part, asked), np.zeros(part.counts.shape, dtype=np.bool_))
@@ -220,7 +220,7 @@ def refusal(
     return None
 
 
-def joined(sides: Sequence[TablePart], found: Sequence[Suppression], *, margins: bool) -> OpenedTable:
+def join_parts(sides: Sequence[TablePart], found: Sequence[Suppression], *, margins: bool) -> OpenedTable:
     """The reference of `open_tables`: what recipients get of a table, from the parts of both sides.
 
     Args:

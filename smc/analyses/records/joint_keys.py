@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.key_parameters import KeyParameters, check_keys
-from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
+from smc.analyses.records.keys import KeyedRows, hash_keys, keyed_rows
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.forms import Role
@@ -78,7 +78,7 @@ def key_rows(
     keyed = _keyed(parameters, data, session.role)
     peer_count = exchange_counts(session, [len(keyed)])[0]
     release.sets(len(keyed), peer_count)
-    keys = hashed(keyed, toss(session))
+    keys = hash_keys(keyed, toss(session))
     session.report("keys", 1, 1)
     return HashedRows(keys, keyed.numbers, data), peer_count
 

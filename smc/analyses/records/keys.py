@@ -21,11 +21,11 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
-from smc.analyses.records.normalization import normalized
+from smc.analyses.records.normalization import normalize
 from smc.analyses.studies.columns import Data
 from smc.errors import DomainError
 from smc.numeric.shape_arrays import of_shape, shape_array
-from smc.pieces import cut, each
+from smc.pieces import chunks, each
 
 Word = NDArray[np.uint64]
 Texts = list[str]
@@ -97,7 +97,7 @@ def keyed_rows(
             f"The key columns {names} of {side} have different lengths.",
             "Give every column one value per row.",
         )
-    texts = tuple(normalized(data[name], steps, f"{side}'s column {name}") for name, steps in recipes)
+    texts = tuple(normalize(data[name], steps, f"{side}'s column {name}") for name, steps in recipes)
     for (name, _), column in zip(recipes, texts, strict=True):
         if empty := column.count(""):
             raise DomainError(
@@ -123,7 +123,7 @@ def keyed_rows(
     return KeyedRows(tuple([column[i] for i in kept] for column in texts), numbers[kept])
 
 
-def hashed(keyed: KeyedRows, salt: bytes) -> Word:
+def hash_keys(keyed: KeyedRows, salt: bytes) -> Word:
     """The keys as 128-bit hashes.
 
     Args:
@@ -165,7 +165,7 @@ def _copies(keys: Sequence[object]) -> NDArray[np.int64]:
 def _hashed_texts(cipher: CipherContext, texts: Texts, number: int) -> Word:
     """The hash of each text, shape (n, 2)."""
     result = np.empty((len(texts), 2), dtype=np.uint64)
-    for part in cut(len(texts), _CHUNK):
+    for part in chunks(len(texts), _CHUNK):
         octets = list(map(str.encode, texts[part]))
         lengths = np.fromiter(map(len, octets), dtype=np.int64, count=len(octets))
         blocks = -(-lengths // _BLOCK)

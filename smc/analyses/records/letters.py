@@ -3,7 +3,7 @@
 Each function takes and gives a text in normal form C. Texts in other scripts than Latin, Greek and Cyrillic
 keep their marks, which are vowels or consonants there: the Japanese ga is not ka, the Hindi Ram is not Rm.
 
-Reference: Unicode Standard Annex 15 (normal forms) and Unicode Character Database; `transliterated`: the
+Reference: Unicode Standard Annex 15 (normal forms) and Unicode Character Database; `transliterate`: the
 transform de-ASCII of the Unicode CLDR, as far as it is about Latin letters, apostrophes and hyphens.
 """
 
@@ -48,7 +48,7 @@ _SPELT: Final = str.maketrans(
 _NO_LETTERS_OF_ENGLISH: Final = re.compile("[^a-z]+")
 
 
-def narrowed(text: str) -> str:
+def narrow(text: str) -> str:
     """Compatibility forms become plain: full-width letters and digits, ligatures, superscripts (NFKC).
 
     Marks that stand alone, such as an acute accent for an apostrophe, stay.
@@ -58,7 +58,7 @@ def narrowed(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(map(_narrow, text)))
 
 
-def transliterated(text: str) -> str:
+def transliterate(text: str) -> str:
     """Latin letters beyond a to z are spelt out; apostrophes of all kinds become ', hyphens and dashes -.
 
     ä, ö, ü become ae, oe, ue, ß ss, æ ae, œ oe, þ th, and ø o, ł l, đ and ð d, ı i. Other accents stay.
@@ -70,7 +70,7 @@ def transliterated(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(map(_unmodified, apart)))
 
 
-def bare(text: str) -> str:
+def remove_marks(text: str) -> str:
     """Letters of the Latin, Greek and Cyrillic alphabets lose their marks."""
     if text.isascii():
         return text
@@ -84,7 +84,7 @@ def bare(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(kept))
 
 
-def folded(text: str) -> str:
+def fold_case(text: str) -> str:
     """Upper and lower case become the same (case folding); the dot of a Turkish capital I is the i's own."""
     folded = text.casefold()
     return folded if text.isascii() else folded.replace("i" + _DOT, "i")
@@ -108,9 +108,9 @@ def digits(text: str) -> str:
     return "".join(str(unicodedata.decimal(character)) for character in text if character.isdecimal())
 
 
-def spelt(text: str) -> str:
+def spell(text: str) -> str:
     """The letters from a to z of a name that is transliterated, without accents and case."""
-    return _NO_LETTERS_OF_ENGLISH.sub("", folded(bare(transliterated(narrowed(text)))))
+    return _NO_LETTERS_OF_ENGLISH.sub("", fold_case(remove_marks(transliterate(narrow(text)))))
 
 
 @lru_cache(maxsize=1 << 12)

@@ -38,7 +38,7 @@ from smc.analyses.records import letters
 from smc.analyses.studies.columns import Column
 from smc.errors import DomainError, UsageError
 from smc.numeric.shape_arrays import ShapeTexts, of_shape
-from smc.pieces import ROWS, cut, each
+from smc.pieces import ROWS, chunks, each
 
 Texts = list[str]
 Step = Callable[[Texts], Texts]
@@ -88,7 +88,7 @@ def parse_steps(given: Any, place: str) -> tuple[str, ...]:
 
 
 @of_shape(lambda column, steps, place: ShapeTexts(len(column)))
-def normalized(column: Column, steps: Sequence[str], place: str) -> Texts:
+def normalize(column: Column, steps: Sequence[str], place: str) -> Texts:
     """The texts of a column in their normal form.
 
     Args:
@@ -143,7 +143,7 @@ def _composed(texts: Texts) -> Texts:
 def _each(change: Callable[[str], str]) -> Step:
     def changed(texts: Texts) -> Texts:
         found: Texts = []
-        for part in cut(len(texts), ROWS):
+        for part in chunks(len(texts), ROWS):
             found.extend(map(change, texts[part]))
         return found
 
@@ -200,10 +200,10 @@ STEPS: Final[Mapping[str, Step]] = MappingProxyType(
     {
         "trim": _each(str.strip),
         "collapse-spaces": _each(lambda text: " ".join(text.split())),
-        "width": _each(letters.narrowed),
-        _TRANSLITERATE: _each(letters.transliterated),
-        "lower": _each(letters.folded),
-        _STRIP_ACCENTS: _each(letters.bare),
+        "width": _each(letters.narrow),
+        _TRANSLITERATE: _each(letters.transliterate),
+        "lower": _each(letters.fold_case),
+        _STRIP_ACCENTS: _each(letters.remove_marks),
         "digits-only": _each(letters.digits),
         "letters-only": _each(letters.letters),
         "strip-leading-zeros": _each(lambda text: text.lstrip("0") or text[-1:]),

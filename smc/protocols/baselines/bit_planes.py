@@ -12,7 +12,7 @@ def bit_planes(values: Sequence[int], bits: int) -> list[list[int]]:
     return [[int(value) >> place & 1 for value in values] for place in range(bits)]
 
 
-def flattened(planes: Sequence[Sequence[int]]) -> list[int]:
+def flatten(planes: Sequence[Sequence[int]]) -> list[int]:
     """The planes one after the other."""
     return [bit for plane in planes for bit in plane]
 
@@ -57,7 +57,7 @@ def first_differences(
         ciphertexts of the number of all places at which they differ.
     """
     count = len(offsets)
-    differences = differing(cipher, x, flattened(y))
+    differences = differing(cipher, x, flatten(y))
     above = Ciphertexts(cipher.public, [1] * count)
     found: list[Ciphertexts] = []
     for place in range(len(y) - 1, -1, -1):

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from smc.channel.message import Message
 from smc.ciphers.paillier import Ciphertexts, Fresh
 from smc.forms import Form
-from smc.protocols.baselines.bit_planes import bit_planes, flattened
+from smc.protocols.baselines.bit_planes import bit_planes, flatten
 from smc.protocols.engines import baseline
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
@@ -83,7 +83,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Key
     cipher, channel = session.own, session.channel
     modulus = int(cipher.public.n)
     planes = bit_planes(x.values, bits)
-    channel.send(BunnOstrovskyBits(cipher.encrypt(flattened(planes))))
+    channel.send(BunnOstrovskyBits(cipher.encrypt(flatten(planes))))
     opened = cipher.decrypt(channel.recv(Products, cipher.expected(count * bits)))
     products = [opened[start : start + count] for start in range(0, count * bits, count)]
     equalities = [
@@ -91,7 +91,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Key
         for plane, row in zip(planes, products, strict=True)
     ]
     if bits > 1:
-        channel.send(Equalities(cipher.encrypt(flattened(equalities[1:]))))
+        channel.send(Equalities(cipher.encrypt(flatten(equalities[1:]))))
     state = [(1 + t) % modulus for t in products[0]]
     for place in range(1, bits):
         channel.send(CarryState(cipher.encrypt(state)))
@@ -115,7 +115,7 @@ def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Encry
     planes = bit_planes(y.values, bits)
     others = channel.recv(BunnOstrovskyBits, cipher.expected(count * bits))
     mine = session.random.below(modulus, count * bits)
-    crossed = cipher.scale(others, flattened(planes))
+    crossed = cipher.scale(others, flatten(planes))
     channel.send(Products(cipher.refresh(cipher.add_plain(crossed, [-t for t in mine]))))
     products = [mine[start : start + count] for start in range(0, count * bits, count)]
     equalities = [

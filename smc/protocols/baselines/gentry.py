@@ -42,7 +42,7 @@ from smc.protocols.baselines.bit_planes import (
     bit_planes,
     differing,
     first_differences,
-    flattened,
+    flatten,
     total,
 )
 from smc.protocols.engines import baseline
@@ -115,7 +115,7 @@ def answer(session: Session, step: Reduction, count: int) -> None:
         planes = [[int(s % (step.top + 1) == value) for s in sums] for value in range(step.answers)]
     else:
         planes = bit_planes(sums, step.answers)
-    session.channel.send(GentryAnswers(cipher.encrypt(flattened(planes))))
+    session.channel.send(GentryAnswers(cipher.encrypt(flatten(planes))))
 
 
 def ask(session: Session, step: Reduction, numbers: Ciphertexts) -> Ciphertexts:
@@ -139,7 +139,7 @@ def ask(session: Session, step: Reduction, numbers: Ciphertexts) -> Ciphertexts:
     if step.last:
         rows = [mask % (step.top + 1) * count + row for row, mask in enumerate(masks)]
         return answers.take(rows)
-    wrong = differing(cipher, answers, flattened(bit_planes(masks, step.answers)))
+    wrong = differing(cipher, answers, flatten(bit_planes(masks, step.answers)))
     return total(cipher, [wrong[start : start + count] for start in range(0, len(wrong), count)])
 
 
@@ -154,7 +154,7 @@ def _mask_bound(cipher: Paillier, top: int) -> int:
 def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> KeyHolder:
     """Alice: encrypts her bits, and what she is asked of masked numbers."""
     count, bits = len(y), parameters.bits
-    session.channel.send(GentryBits(session.own.encrypt(flattened(bit_planes(x.values, bits)))))
+    session.channel.send(GentryBits(session.own.encrypt(flatten(bit_planes(x.values, bits)))))
     steps = reductions(bits)
     for done, step in enumerate(steps, start=1):
         answer(session, step, count * bits)

@@ -32,7 +32,7 @@ from smc.channel.message import Message
 from smc.ciphers.paillier import Ciphertexts, Fresh
 from smc.errors import ProtocolViolation
 from smc.forms import Form
-from smc.protocols.baselines.bit_planes import bit_planes, first_differences, flattened
+from smc.protocols.baselines.bit_planes import bit_planes, first_differences, flatten
 from smc.protocols.engines import baseline
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
@@ -62,7 +62,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Sha
     """
     count, bits = len(y), parameters.bits
     cipher = session.own
-    session.channel.send(VeugenBits(cipher.encrypt(flattened(bit_planes(x.values, bits)))))
+    session.channel.send(VeugenBits(cipher.encrypt(flatten(bit_planes(x.values, bits)))))
     size = bits + 1
     zero = cipher.is_zero(session.channel.recv(VeugenTests, cipher.expected(count * size)))
     found = [sum(zero[start : start + size]) for start in range(0, count * size, size)]

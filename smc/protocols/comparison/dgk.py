@@ -37,7 +37,7 @@ from smc.ciphers.dgk_keys import BITS, KEY_BYTES, PLAINTEXTS
 from smc.errors import ProtocolViolation
 from smc.forms import Form
 from smc.numeric.random import Randomness
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.cipher_context import KeyedCipherContext
 from smc.protocols.engines import DGK
 from smc.protocols.flights import Flight
@@ -82,7 +82,7 @@ def applies(parameters: Parameters) -> bool:
 
 def _pieces(count: int, bits: int) -> Iterator[slice]:
     size = max(1, _PIECE // (bits + 1))
-    return cut(count, size)
+    return chunks(count, size)
 
 
 def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:

@@ -28,7 +28,7 @@ from typing import Final
 
 from smc.errors import UsageError
 from smc.forms import Form
-from smc.oblivious.silent_circuits import Stock, comparison
+from smc.oblivious.silent_circuits import PrefetchedWords, comparison
 from smc.protocols.engines import SILENT
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
@@ -70,7 +70,7 @@ def _check_count(parameters: Parameters, *lengths: int) -> None:
 
 def cost(parameters: Parameters) -> Cost:
     """Exact cost without the set-up; operations count the rows of transfers that a party makes."""
-    stock = Stock()
+    stock = PrefetchedWords()
     total = cost_of(comparison(parameters.count, parameters.bits, stock=stock))
     made = {"ot_silent": stock.rows}
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, made, made)

@@ -48,7 +48,7 @@ def alice(session: Session, parameters: Parameters, value: Share) -> Share:
     modulus = parameters.number_out
     bits = _bits(value)
     held = correlated.numbers(bits, modulus)
-    signs = correlated.chosen(bits, modulus - 1, 1, modulus)
+    signs = correlated.select_numbers(bits, modulus - 1, 1, modulus)
     return correlated.share(held + correlated.send(session, signs, modulus), modulus)
 
 

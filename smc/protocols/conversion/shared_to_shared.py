@@ -56,7 +56,7 @@ def alice(session: Session, parameters: Parameters, value: Share) -> Share:
     """
     modulus = parameters.number_out
     rest, tops = _without_tops(parameters, value)
-    lost = correlated.chosen(tops, parameters.number_in % modulus, 0, modulus)
+    lost = correlated.select_numbers(tops, parameters.number_in % modulus, 0, modulus)
     return correlated.share(rest + correlated.send(session, lost, modulus), modulus)
 
 
@@ -80,7 +80,9 @@ def _without_tops(parameters: Parameters, value: Share) -> tuple[correlated.Numb
         shares = shares.astype(object) % modulus
     elif modulus < _WORDS:
         shares %= np.uint64(modulus)
-    return correlated.numbers(shares, modulus) + correlated.chosen(tops, -taken % modulus, 0, modulus), tops
+    return correlated.numbers(shares, modulus) + correlated.select_numbers(
+        tops, -taken % modulus, 0, modulus
+    ), tops
 
 
 SPEC: Final = Spec(

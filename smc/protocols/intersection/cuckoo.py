@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from smc.errors import DuettoError, UsageError
 from smc.numeric.shape_arrays import of_shape, shape_array
-from smc.pieces import cut
+from smc.pieces import chunks
 
 Word = NDArray[np.uint64]
 
@@ -96,7 +96,7 @@ def candidates(keys: Word, seed: bytes, bins: int) -> NDArray[np.int64]:
         )
     cipher = Cipher(algorithms.AES(seed), modes.ECB()).encryptor()  # noqa: S305 - single blocks
     found = np.empty((HASHES, len(keys)), dtype=np.int64)
-    for part in cut(len(keys), _BLOCK):
+    for part in chunks(len(keys), _BLOCK):
         hashed = np.frombuffer(cipher.update(keys[part].tobytes()), dtype="<u8").reshape(-1, 2)
         low, high = hashed.T
         # 43, 43 and 42 bits of the block: the remainders below are uniform within bins 2**-42.

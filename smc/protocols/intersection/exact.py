@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import Bits, ByteRows, ExpectedBits, ExpectedByteRows
 from smc.oblivious import oprf
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.flights import Flight
@@ -179,7 +179,7 @@ def cost(
 
 def _pieces(count: int, row_bytes: int) -> Iterator[slice]:
     size = max(1, _PIECE_BYTES // row_bytes)
-    return cut(count, size)
+    return chunks(count, size)
 
 
 SPEC: Final = Procedure(

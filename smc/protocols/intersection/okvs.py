@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
 from smc.numeric.shape_arrays import of_shape, shape_array
-from smc.pieces import cut, each
+from smc.pieces import chunks, each
 
 Word = NDArray[np.uint64]
 Places = NDArray[np.int32]
@@ -179,7 +179,7 @@ class _KeyRows:
         patterns = np.empty(len(keys), dtype=np.uint64)
         cipher_keys = seed[:_CIPHER_KEY_BYTES], seed[_CIPHER_KEY_BYTES:SEED_BYTES]
         hashes = [Cipher(algorithms.AES(key), modes.ECB()).encryptor() for key in cipher_keys]  # noqa: S305
-        for here in cut(len(keys), _BLOCK):
+        for here in chunks(len(keys), _BLOCK):
             block = np.ascontiguousarray(keys[here])
             first, second = (
                 np.frombuffer(each.update(block.view(np.uint8).data), dtype=np.uint64).reshape(-1, 2) ^ block

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words, byte_row
 from smc.oblivious import oprf
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.flights import Flight
@@ -198,7 +198,7 @@ def _inputs(keys: Word, hashes: NDArray[np.uint8]) -> Word:
 
 def _pieces(rows: int, words: int) -> Iterator[slice]:
     size = max(1, _PIECE_WORDS // max(1, words))
-    return cut(rows, size)
+    return chunks(rows, size)
 
 
 SPEC: Final = Procedure(

@@ -14,7 +14,7 @@ from smc.channel.message import Message
 from smc.ciphers.batch import FreshBatch
 from smc.ciphers.homomorphic import B
 from smc.errors import ProtocolViolation
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.cipher_context import CipherContext
 from smc.protocols.flights import Flight
 from smc.protocols.spec import Cost, Parameters
@@ -41,7 +41,7 @@ class TreeTests(Message, kind="tree-tests"):
 
 def _pieces(count: int, bits: int) -> Iterator[slice]:
     size = max(1, _PIECE // bits)
-    return cut(count, size)
+    return chunks(count, size)
 
 
 def find_points(session: CipherContext[Any], points: Sequence[int], bits: int) -> list[int]:

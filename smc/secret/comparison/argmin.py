@@ -54,7 +54,7 @@ def least(session: Session, words: Word, bounds: Bounds) -> tuple[Word, Word]:
         left, right = entrants[:, :, 0 : 2 * pairs : 2], entrants[:, :, 1 : 2 * pairs : 2]
         stays = msb.nonnegative(session, (right[0] - left[0]).reshape(-1), bounds - bounds)
         # The winner is right + [left <= right] (left - right), for the value and for the place alike.
-        moved = mux.gate(session, np.tile(stays, 2), (left - right).reshape(-1))
+        moved = mux.select(session, np.tile(stays, 2), (left - right).reshape(-1))
         winners = right + moved.reshape(2, rows, pairs)
         entrants = np.concatenate([winners, entrants[:, :, 2 * pairs :]], axis=2)
     return entrants[1, :, 0], entrants[0, :, 0]

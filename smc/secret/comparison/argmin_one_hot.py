@@ -61,7 +61,7 @@ def one_hot(session: Session, words: Word, differences: Bounds) -> Bit:
         rounds.append(stays.reshape(pairs, rows))
         # After the last meeting nobody needs the least value.
         if len(entrants) > 2:
-            moved = mux.gate(session, stays, (left - right).reshape(-1))
+            moved = mux.select(session, stays, (left - right).reshape(-1))
             winners = right + moved.reshape(pairs, rows)
             entrants = np.concatenate([winners, entrants[2 * pairs :]])
         else:

@@ -32,7 +32,7 @@ from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 
 
-def gate(
+def select(
     session: Session, bits: NDArray[np.uint8], words: NDArray[np.uint64], owner: Role | None = None
 ) -> NDArray[np.uint64]:
     """Shared bits times shared integers.
@@ -62,7 +62,7 @@ def gate(
 
 
 def cost(count: int, owner: Role | None = None) -> Cost:
-    """The exact cost of `gate`: flights and bytes, without the set-up of oblivious transfer."""
+    """The exact cost of `select`: flights and bytes, without the set-up of oblivious transfer."""
     if owner is None:
         return cost_of(oblivious.exchange(count))
     once = cost_of(oblivious.bits_to_arithmetic(count))

@@ -61,11 +61,11 @@ def best(session: Session, eligible: Bit, scores: Word, most: int) -> Best:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     blocks, side, _ = eligible.shape
-    values = mux.gate(session, eligible.reshape(-1), scores.reshape(-1)).reshape(scores.shape)
+    values = mux.select(session, eligible.reshape(-1), scores.reshape(-1)).reshape(scores.shape)
     # Rows and columns are lines of one length, and go through the knock-out together.
     lines = np.stack([values, values.transpose(0, 2, 1)]).reshape(-1, side)
     bounds = Bounds(-most, most)
-    places, tops = winners(session, lines, lambda lead: msb.nonnegative(session, lead, bounds))
+    places, tops = mutual_best(session, lines, lambda lead: msb.nonnegative(session, lead, bounds))
     rows, columns = places.reshape(2, blocks, side, side)
     # A line without an eligible pair has a winner too, of score 0, which eligibility rules out.
     mutual = _and(session, _and(session, rows, columns.transpose(0, 2, 1)), eligible)
@@ -92,7 +92,7 @@ def _and(session: Session, left: Bit, right: Bit) -> Bit:
     return product.reshape(left.shape)
 
 
-def winners(session: Session, lines: Word, leads: Callable[[Word], Bit]) -> tuple[Bit, Word]:
+def mutual_best(session: Session, lines: Word, leads: Callable[[Word], Bit]) -> tuple[Bit, Word]:
     """The largest value of each line, the first of equal ones, and its place as one 1 among zeros.
 
     Args:
@@ -111,7 +111,7 @@ def winners(session: Session, lines: Word, leads: Callable[[Word], Bit]) -> tupl
         difference = (left - right).reshape(-1)
         stays = leads(difference)
         levels.append(stays.reshape(-1, pairs))
-        winners = right + mux.gate(session, stays, difference).reshape(right.shape)
+        winners = right + mux.select(session, stays, difference).reshape(right.shape)
         entrants = np.concatenate([winners, entrants[:, 2 * pairs :]], axis=1)
     # Back from the final: one entrant is left, so its bit is 1; each earlier round says which of two it was.
     places = public_bits(session, np.ones((len(lines), 1), dtype=np.uint8))
@@ -137,7 +137,7 @@ def cost(blocks: int, side: int, most: int) -> Cost:
 
 
 def cost_winners(lines: int, side: int, bounds: Bounds) -> Cost:
-    """The exact cost of `winners` where leads are compared within bounds."""
+    """The exact cost of `mutual_best` where leads are compared within bounds."""
     total, widths = Cost(), []
     left = side
     while left > 1:

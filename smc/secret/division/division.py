@@ -127,7 +127,7 @@ class Division:
             smallest = np.full_like(divisor, self.divisor.lower if session.role is Role.ALICE else 0)
             zero = msb.nonnegative(session, divisor - smallest, self._above)
             zero ^= np.uint8(session.role is Role.ALICE)
-            more = mux.gate(session, np.tile(zero, 2), np.concatenate([smallest, otherwise]))
+            more = mux.select(session, np.tile(zero, 2), np.concatenate([smallest, otherwise]))
             more, kept = np.split(more, 2)
             digits = list(self.method)
             return kept + long_division.divide(session, numerator, divisor + more, digits)

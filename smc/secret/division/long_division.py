@@ -116,7 +116,7 @@ def divide(
         found.append(bits)
         # Nobody needs the remainder of the last digit.
         if step.exponent:
-            taken = mux.gate(session, bits, np.tile(scaled, len(step.multiples)), owner)
+            taken = mux.select(session, bits, np.tile(scaled, len(step.multiples)), owner)
             rest -= taken.reshape(-1, count).sum(axis=0, dtype=np.uint64)
     result = np.zeros(count, dtype=np.uint64)
     if found:

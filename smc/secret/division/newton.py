@@ -131,7 +131,7 @@ class _Division:
                 smallest = np.full_like(self._divisor, self._public(steps.divisor.lower))
                 bits = np.vstack([bits, zero, zero])
                 words = np.vstack([words, smallest, self._otherwise])
-            taken = mux.gate(self._session, bits.reshape(-1), words.reshape(-1)).reshape(words.shape)
+            taken = mux.select(self._session, bits.reshape(-1), words.reshape(-1)).reshape(words.shape)
             if self._otherwise is not None:
                 both[0] += taken[-2]
                 self._divisor, kept, taken = both[0].copy(), taken[-1], taken[:-2]
@@ -149,7 +149,7 @@ class _Division:
         chosen = msb.nonnegative(self._session, short, steps.compared_bounds)
         values = np.stack([self._public(line.constant) - word(line.slope) * head for line in lines])
         differences = values[1:] - values[:-1]
-        taken = mux.gate(self._session, chosen, differences.reshape(-1)).reshape(differences.shape)
+        taken = mux.select(self._session, chosen, differences.reshape(-1)).reshape(differences.shape)
         result: Word = values[0] + taken.sum(axis=0, dtype=np.uint64)
         return result
 

@@ -237,7 +237,7 @@ def _gated(
         return ()
     # Column after column in one batch, which takes as many rounds as one column.
     words = contiguous(shares.T).reshape(-1)
-    gated = mux.gate(session, np.tile(member, len(bounds)), words, owner).reshape(len(bounds), -1)
+    gated = mux.select(session, np.tile(member, len(bounds)), words, owner).reshape(len(bounds), -1)
     zero = Bounds(0, 0)
     return tuple(
         SecretInts.from_shares(session, column, each.hull(zero))

@@ -167,7 +167,7 @@ def by_item(session: Session, joined: Join, values: Word, items: int) -> Word:
     return permutation.permute(session, values, joined.owner, joined.order(items))[:items]
 
 
-def carried(session: Session, joined: Join, values: Word, masks: Word) -> Word | None:
+def carry_values(session: Session, joined: Join, values: Word, masks: Word) -> Word | None:
     """Show the owner of the slots values of its items under masks of the other party.
 
     Args:
@@ -195,7 +195,7 @@ def carried(session: Session, joined: Join, values: Word, masks: Word) -> Word |
     return hidden[order[: len(values)]]
 
 
-def unmasked(joined: Join, values: Word, masks: Word) -> Word:
+def unmask(joined: Join, values: Word, masks: Word) -> Word:
     """Values slot by slot less the masks of the local items in them.
 
     Args:

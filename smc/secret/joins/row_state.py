@@ -15,7 +15,7 @@ from smc.secret.joins import permutation
 from smc.secret.joins.benes import Index, Word
 
 
-class Register:
+class RowState:
     """Shared words, one per row of their owner, zero at first.
 
     Both parties call the same methods in the same order.

@@ -33,10 +33,10 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.ciphers.lattice import LATTICE_SECURITY, SEED_BYTES
 from smc.ciphers.lattice_inner import ColumnParameters, OwnColumns, PeerColumns
-from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
+from smc.ciphers.lattice_ring import LIMB_BITS, pack_words, packed_size, unpack_words
 from smc.errors import UsageError
 from smc.oblivious.cost import SPAN_BYTES
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -96,7 +96,7 @@ class ColumnsLayout:
     def groups(self) -> Iterator[range]:
         """Polynomials that are sent before the peer's are read."""
         each = max(1, SPAN_BYTES // (2 * self.query_size(0)))
-        for part in cut(self.parameters.factors, each):
+        for part in chunks(self.parameters.factors, each):
             yield range(part.start, part.stop)
 
     def group_bytes(self, group: range) -> int:
@@ -119,7 +119,7 @@ class ColumnsLayout:
 
     def batches(self, rows: int) -> Iterator[slice]:
         """Rows that are multiplied at once, as memory and the buffers of transports allow."""
-        return cut(rows, max(1, min(_ROWS, SPAN_BYTES // (2 * sum(self.response_sizes(1))))))
+        return chunks(rows, max(1, min(_ROWS, SPAN_BYTES // (2 * sum(self.response_sizes(1))))))
 
     def response_bytes(self, rows: int) -> int:
         """Bytes from the evaluator for a call with so many rows."""
@@ -168,11 +168,13 @@ class HeldColumns:
     def send(self, group: range) -> None:
         """Encrypt and send these polynomials, from `ColumnsLayout.groups` in their order."""
         if not group.start:
-            zeros = packed(self._cipher.zeros().reshape(-1), LIMB_BITS)
+            zeros = pack_words(self._cipher.zeros().reshape(-1), LIMB_BITS)
             self._session.channel.send(LatticeZeros(byte_row(self._cipher.seed), ByteRows(zeros[None])))
         for factor in group:
             limbs = self._cipher.encrypt(factor, self._plain[self._layout.parameters.entries(factor)])
-            self._session.channel.send(LatticeColumns(ByteRows(packed(limbs.reshape(-1), LIMB_BITS)[None])))
+            self._session.channel.send(
+                LatticeColumns(ByteRows(pack_words(limbs.reshape(-1), LIMB_BITS)[None]))
+            )
 
     def receive(self, rows: int) -> Word:
         """The peer's rows of one batch times the columns.
@@ -252,8 +254,8 @@ class PeerInner:
         second, first, masks = self._cipher.respond(integers)
         self._session.channel.send(
             LatticeInner(
-                ByteRows(packed(second.reshape(-1).astype(np.uint64), LIMB_BITS)[None]),
-                ByteRows(packed(first.reshape(-1).astype(np.uint64), LIMB_BITS)[None]),
+                ByteRows(pack_words(second.reshape(-1).astype(np.uint64), LIMB_BITS)[None]),
+                ByteRows(pack_words(first.reshape(-1).astype(np.uint64), LIMB_BITS)[None]),
             )
         )
         return masks
@@ -341,7 +343,7 @@ def cost_inner_products(layout: ColumnsLayout) -> Cost:
 
 
 def _limbs(data: NDArray[np.uint8], shape: tuple[int, ...]) -> Word:
-    return unpacked(data, int(np.prod(shape)), LIMB_BITS).reshape(shape)
+    return unpack_words(data, int(np.prod(shape)), LIMB_BITS).reshape(shape)
 
 
 def cost(rows: int, length: int, columns: int, bound: int, width: int) -> Cost:

@@ -36,7 +36,7 @@ from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
 from smc.secret.lattice.matrices import HeldMatrix, MatrixLayout, PeerMatrix, layout_of
-from smc.secret.products.repeated import Entries
+from smc.secret.products.repeated import FactorShape
 from smc.tracing.charges import charged
 
 Word = NDArray[np.uint64]
@@ -58,7 +58,7 @@ class LatticePlan:
 
     @classmethod
     def of(
-        cls, alice: Entries, bob: Entries, lengths: tuple[int, int], width: int, times: int
+        cls, alice: FactorShape, bob: FactorShape, lengths: tuple[int, int], width: int, times: int
     ) -> LatticePlan | None:
         """The plan of a run, or None where no secure lattice is exact, or a side has nothing to multiply.
 
@@ -109,7 +109,7 @@ class LatticeFactors:
     """
 
     def __init__(
-        self, session: Session, plan: LatticePlan, own: Word, entries: Entries, peer: Entries
+        self, session: Session, plan: LatticePlan, own: Word, entries: FactorShape, peer: FactorShape
     ) -> None:
         self.session, self._plan, self._own = session, plan, own
         self._mine, self._theirs = plan.layout(session.role), plan.layout(session.role.other)
@@ -164,12 +164,12 @@ class LatticeFactors:
         return own, other
 
 
-def _middles(entries: Entries) -> tuple[int, ...]:
+def _middles(entries: FactorShape) -> tuple[int, ...]:
     """The middle of the range of each column, which is as large as what is left on either side of it."""
     return tuple((1 << bits) >> 1 for bits in entries.bits)
 
 
-def cost(alice: Entries, bob: Entries, lengths: tuple[int, int], width: int, times: int) -> Cost:
+def cost(alice: FactorShape, bob: FactorShape, lengths: tuple[int, int], width: int, times: int) -> Cost:
     """The exact cost of one of `times` products.
 
     Raises:
@@ -194,8 +194,8 @@ SPEC: Final = Procedure(
     security=LATTICE_SECURITY,
     reference="`lattice-matrix-product` in both directions.",
     example={
-        "alice": Entries(200, (8, 4)),
-        "bob": Entries(100, (6,)),
+        "alice": FactorShape(200, (8, 4)),
+        "bob": FactorShape(100, (6,)),
         "lengths": (3, 2),
         "width": 32,
         "times": 10,

@@ -48,12 +48,12 @@ from smc.ciphers.lattice import (
     LatticeParameters,
     OwnLattice,
     PeerLattice,
-    decoded,
+    decode,
 )
-from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
+from smc.ciphers.lattice_ring import LIMB_BITS, pack_words, packed_size, unpack_words
 from smc.errors import UsageError
 from smc.oblivious.cost import SPAN_BYTES
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -170,7 +170,7 @@ class MatrixLayout:
 
     def batches(self, rows: int) -> Iterator[slice]:
         """Rows in such batches."""
-        yield from cut(rows, self.batch_rows)
+        yield from chunks(rows, self.batch_rows)
 
     def rows_as_polynomials(self, rows: Whole) -> Whole:
         """x_0, ..., x_(D-1) of rows of X.
@@ -263,7 +263,7 @@ class HeldMatrix:
         session.channel.send(LatticeSeed(byte_row(self._cipher.seed)))
         for number in range(layout.secrets):
             limbs = self._cipher.encrypt(number, layout.columns_as_polynomials(number, matrix))
-            session.channel.send(LatticeQuery(ByteRows(packed(limbs.reshape(-1), LIMB_BITS)[None])))
+            session.channel.send(LatticeQuery(ByteRows(pack_words(limbs.reshape(-1), LIMB_BITS)[None])))
 
     def times(self, rows: int) -> Word:
         """The peer's rows times the matrix.
@@ -290,10 +290,10 @@ class HeldMatrix:
             LatticeResponse, ExpectedByteRows(1, second_size), ExpectedByteRows(1, first_size)
         )
         blocks = -(-rows // layout.rows_each)
-        second = unpacked(packed_second, blocks * parameters.degree, parameters.second_bits)
-        first = unpacked(packed_first, rows * layout.columns, parameters.first_bits)
+        second = unpack_words(packed_second, blocks * parameters.degree, parameters.second_bits)
+        first = unpack_words(packed_first, rows * layout.columns, parameters.first_bits)
         products = self._cipher.decrypt(second.reshape(blocks, -1), layout.inner_each)
-        return decoded(parameters, first, _wanted(layout, rows, products)).reshape(rows, -1)
+        return decode(parameters, first, _wanted(layout, rows, products)).reshape(rows, -1)
 
 
 class PeerMatrix:
@@ -315,7 +315,7 @@ class PeerMatrix:
         shape = (parameters.limbs, layout.factors + 1, parameters.degree)
         for number in range(layout.secrets):
             data = session.channel.recv(LatticeQuery, ExpectedByteRows(1, layout.query_size))
-            self._cipher.take(number, unpacked(data, int(np.prod(shape)), LIMB_BITS).reshape(shape))
+            self._cipher.take(number, unpack_words(data, int(np.prod(shape)), LIMB_BITS).reshape(shape))
 
     def times(self, rows: Whole) -> Word:
         """Local rows times the peer's matrix.
@@ -348,8 +348,8 @@ class PeerMatrix:
         second, first, masks = self._cipher.respond(polynomials, layout.inner_each, wanted)
         self._session.channel.send(
             LatticeResponse(
-                ByteRows(packed(second.reshape(-1), parameters.second_bits)[None]),
-                ByteRows(packed(first, parameters.first_bits)[None]),
+                ByteRows(pack_words(second.reshape(-1), parameters.second_bits)[None]),
+                ByteRows(pack_words(first, parameters.first_bits)[None]),
             )
         )
         return masks.reshape(-1, layout.columns)

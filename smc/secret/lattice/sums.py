@@ -14,7 +14,8 @@ for each bit of a row, and a response that does not depend on the rows. Both dir
 more is sent than a transport buffers before the peer's batch is read.
 
 Inputs: the rows of each party, once; each time XOR shares of which row is in which group.
-Outputs: each time shares modulo 2**w of the sums of each group, for `smc.secret.products.grouped.lifted`.
+Outputs: each time shares modulo 2**w of the sums of each group, for
+`smc.secret.products.grouped.extend_shares`.
 Learns: neither party anything.
 Assumes: `smc.secret.lattice.columns`, `smc.secret.products.bit_words`.
 Cost: `SumsPlan.cost_once`, and `SumsPlan.cost` each time.

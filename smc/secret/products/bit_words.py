@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.oblivious.cost import matrix_bytes
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
@@ -60,7 +60,7 @@ def to_words(session: Session, bits: Bit, width: int) -> Word:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     result = np.empty(len(bits), dtype=np.uint64, like=bits)
-    for part in cut(len(bits), _BATCH):
+    for part in chunks(len(bits), _BATCH):
         own = bits[part]
         products = _given(session, own, width) if session.role is Role.ALICE else _chosen(session, own, width)
         result[part] = own - (products.astype(np.uint64) << np.uint64(1))
@@ -95,7 +95,7 @@ def cost(count: int, width: int) -> Cost:
     def batch_cost(size: int) -> Cost:
         return Cost((Flight.BOB, Flight.ALICE), masked_bytes([((size,), width)]), matrix_bytes(size))
 
-    return cost_each(lengths(cut(count, _BATCH)), batch_cost)
+    return cost_each(lengths(chunks(count, _BATCH)), batch_cost)
 
 
 SPEC: Final = Procedure(

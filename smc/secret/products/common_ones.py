@@ -34,7 +34,7 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.network import network_priced
 from smc.numeric.shape_arrays import contiguous, shape_array
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.flights import Flight, Flights
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each
@@ -121,7 +121,7 @@ def cost(
 
 def _batches(blocks: int, height: int, bits: int, *, silent: bool) -> Iterator[slice]:
     size = SILENT_BATCH_TRANSFERS if silent else BATCH_TRANSFERS
-    return cut(blocks if bits else 0, max(1, size // max(1, height * bits)))
+    return chunks(blocks if bits else 0, max(1, size // max(1, height * bits)))
 
 
 def _plane(rows: Octet, part: slice) -> Octet:

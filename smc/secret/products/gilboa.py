@@ -39,7 +39,7 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.numeric.shape_arrays import contiguous, of_shape, shape_array
 from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import FlightBytes
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.session import Session
 
 Word = NDArray[np.uint64]
@@ -187,7 +187,7 @@ def _batches(count: int, length: int, bits: int) -> Iterator[slice]:
         return
     words = length if length < SEEDED_LENGTH else _SEED_WORDS
     size = max(1, BATCH_TRANSFERS // (bits * words))
-    yield from cut(count, size)
+    yield from chunks(count, size)
 
 
 def _exponents(bits: int) -> Word:

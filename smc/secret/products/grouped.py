@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from smc.forms import Role
 from smc.numeric.shape_arrays import contiguous
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
@@ -76,7 +76,7 @@ class Grouping:
             return []
         each = masked_bytes(self.shapes(1, width))
         step = max(1, (SPAN_BYTES // 4) // each)
-        return list(cut(self.rows, step))
+        return list(chunks(self.rows, step))
 
     def shapes(self, rows: int, width: int) -> list[tuple[tuple[int, ...], int]]:
         """The corrections of so many rows, and the width of their words."""
@@ -109,7 +109,7 @@ def sums(
 
     Returns:
         Local shares modulo 2**width of the sums of the local rows, shape (groups, length), and of the peer's,
-        shape (groups', length'); for `lifted`.
+        shape (groups', length'); for `extend_shares`.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -135,7 +135,7 @@ def sums(
     return total, other
 
 
-def lifted(session: Session, words: Words, width: int) -> Word:
+def extend_shares(session: Session, words: Words, width: int) -> Word:
     """Shares modulo 2**64 from shares modulo 2**width of integers from 0 to below 2**(width - 1).
 
     Args:

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.ciphers.lattice import LATTICE_SECURITY, SEED_BYTES
-from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
+from smc.ciphers.lattice_ring import LIMB_BITS, pack_words, packed_size, unpack_words
 from smc.ciphers.lattice_slots import (
     FIRST_LIMBS,
     RUN_PRODUCTS,
@@ -47,7 +47,7 @@ from smc.ciphers.slot_transform import DEGREE, GROUPS
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious.cost import SPAN_BYTES
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -101,7 +101,7 @@ def _query_size(parameters: SlotParameters) -> int:
 
 def _groups(parameters: SlotParameters) -> Iterator[slice]:
     """Blocks that are sent at once; of two such groups the second is sent before the first is answered."""
-    return cut(parameters.blocks, max(1, SPAN_BYTES // (4 * _query_size(parameters))))
+    return chunks(parameters.blocks, max(1, SPAN_BYTES // (4 * _query_size(parameters))))
 
 
 def multiply(session: Session, factors: Sequence[Word]) -> Word:
@@ -147,13 +147,13 @@ def _evaluate(session: Session, parameters: SlotParameters, words: Word) -> Word
     seed, data = channel.recv(
         SlotZeros, ExpectedByteRows(1, SEED_BYTES), ExpectedByteRows(1, _zeros_size(parameters))
     )
-    zeros = unpacked(data, limbs * DEGREE, LIMB_BITS).reshape(limbs, DEGREE)
+    zeros = unpack_words(data, limbs * DEGREE, LIMB_BITS).reshape(limbs, DEGREE)
     cipher = PeerSlots(parameters, seed.tobytes(), zeros, session.random)
     shape = (GROUPS, parameters.terms, limbs, DEGREE)
     result = np.empty(words.shape[1:], dtype=np.uint64, like=words)
     for block in range(parameters.blocks):
         data = channel.recv(SlotQuery, ExpectedByteRows(1, _query_size(parameters)))
-        query = unpacked(data, int(np.prod(shape)), LIMB_BITS).reshape(shape)
+        query = unpack_words(data, int(np.prod(shape)), LIMB_BITS).reshape(shape)
         second, first, masks = cipher.respond(query, list(words[:, block]))
         channel.send(SlotResponse(_bytes(second), _bytes(first)))
         result[block] = np.negative(masks)
@@ -179,12 +179,12 @@ def _hold(session: Session, parameters: SlotParameters, words: Word) -> Word:
 
 
 def _bytes(limbs: NDArray[np.int64] | Word) -> ByteRows:
-    return ByteRows(packed(limbs.reshape(-1).astype(np.uint64), LIMB_BITS)[None])
+    return ByteRows(pack_words(limbs.reshape(-1).astype(np.uint64), LIMB_BITS)[None])
 
 
 def _limbs(data: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
     shape = (GROUPS, count, DEGREE)
-    return unpacked(data, int(np.prod(shape)), LIMB_BITS).reshape(shape).astype(np.int64)
+    return unpack_words(data, int(np.prod(shape)), LIMB_BITS).reshape(shape).astype(np.int64)
 
 
 @cache

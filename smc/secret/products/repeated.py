@@ -37,7 +37,7 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.shape_arrays import shape_array
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each
@@ -64,7 +64,7 @@ _PIECE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class FactorShape:
     """What is public of a matrix.
 
     Attributes:
@@ -118,7 +118,7 @@ def _planes_of(widths: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
 
 def _cut(count: int, size: int) -> list[slice]:
     step = max(1, size)
-    return list(cut(count, step))
+    return list(chunks(count, step))
 
 
 @dataclass(slots=True)
@@ -146,7 +146,7 @@ class RepeatedFactors:
         UsageError: the local matrix is another one than declared.
     """
 
-    def __init__(self, session: Session, own: Word, entries: Entries, peer: Entries) -> None:
+    def __init__(self, session: Session, own: Word, entries: FactorShape, peer: FactorShape) -> None:
         limits = np.array([1 << bits for bits in entries.bits], dtype=np.uint64)
         if own.shape != (entries.rows, len(entries.bits)) or (own >= limits).any():
             raise UsageError(
@@ -273,7 +273,7 @@ class RepeatedFactors:
         return share
 
 
-def _planes(rows: Word, entries: Entries, block: slice) -> list[Word]:
+def _planes(rows: Word, entries: FactorShape, block: slice) -> list[Word]:
     """Rows in the order of choices, cut into those of each bit."""
     height = block.stop - block.start
     ends = np.cumsum([height * len(columns) for columns in entries.planes])[:-1]
@@ -286,7 +286,7 @@ def _within(rows: _TransferRows, block: slice, piece: slice) -> _TransferRows:
 
 
 @lru_cache(256)
-def cost(alice: Entries, bob: Entries, lengths: tuple[int, int], width: int, *, first: bool) -> Cost:
+def cost(alice: FactorShape, bob: FactorShape, lengths: tuple[int, int], width: int, *, first: bool) -> Cost:
     """The exact cost of `times`, without the set-up of oblivious transfer.
 
     Args:
@@ -345,8 +345,8 @@ SPEC: Final = Procedure(
     reference="Gilboa99, section 4; reuse of the matrix: MZ17 (SecureML), section IV.",
     setups=(TRANSFERS,),
     example={
-        "alice": Entries(20, (8, 4)),
-        "bob": Entries(10, (6,)),
+        "alice": FactorShape(20, (8, 4)),
+        "bob": FactorShape(10, (6,)),
         "lengths": (3, 2),
         "width": 32,
         "first": True,

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from smc.ciphers.lattice_slots import RUN_PRODUCTS
 from smc.forms import Role
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
@@ -174,7 +174,7 @@ def _slabs(shape: Shape) -> Iterator[slice]:
     """Rows of the chooser's matrix that are multiplied at once."""
     rows, inner, columns = shape
     size = max(1, _SLAB_WORDS // max(1, inner * columns))
-    return cut(rows, size)
+    return chunks(rows, size)
 
 
 def _term(session: Session, own: Word, chooses: bool, shape: Shape, kind: Operand) -> Word:

@@ -47,7 +47,7 @@ _PREPARED_BYTES: Final = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
+class Prefetch:
     """What is made for the steps that come next: the same at both parties.
 
     Attributes:
@@ -69,7 +69,7 @@ class Ahead:
         lanes: int,
         comparisons: Iterable[tuple[int, int]],
         taken: Callable[[], tuple[int, int]] | None = None,
-    ) -> Ahead:
+    ) -> Prefetch:
         """For steps in their order.
 
         Args:
@@ -120,5 +120,5 @@ def _ordered(network: Network | None, lanes: int, comparisons: Iterable[tuple[in
     return total, True
 
 
-NOTHING: Final = Ahead(0, False)
+NO_PREFETCH: Final = Prefetch(0, False)
 """Nothing was ordered, and a step makes all it needs."""

@@ -16,9 +16,9 @@ from scipy.stats import norm
 
 from anonymizer.choosing.baseline import WITHIN, epsilon_for, largest_noise
 from anonymizer.choosing.choice import choose
-from anonymizer.choosing.curves import WORDS, chosen, fitted
+from anonymizer.choosing.curves import WORDS, choose_curve, fit_curve
 from anonymizer.choosing.figures import RISKS, UTILITIES
-from anonymizer.choosing.trials import EPSILONS, TrialRelease, Trials, stepped, tried
+from anonymizer.choosing.trials import EPSILONS, TrialRelease, Trials, find_step, run_trials
 from anonymizer.errors import SpecError, TableError, UnreachableError
 from anonymizer.methods.perturbation.dp_noise import DpNoise
 from anonymizer.methods.perturbation.noise import Noise
@@ -54,7 +54,7 @@ def test_algorithm_5_is_two_standard_deviations():
     st.sampled_from(["falling", "rising"]),
 )
 def test_every_curve_is_monotone_and_not_negative_whatever_the_points(values, family, direction):
-    curve = fitted(family, PLACES, np.array(values), (0.01, 10.0), direction)
+    curve = fit_curve(family, PLACES, np.array(values), (0.01, 10.0), direction)
     seen = curve(np.geomspace(0.001, 100, 300))
     steps = np.diff(seen) * (1 if direction == "rising" else -1)
     assert seen.min() >= -1e-9
@@ -72,7 +72,7 @@ def test_every_curve_is_monotone_and_not_negative_whatever_the_points(values, fa
     ],
 )
 def test_a_curve_of_a_family_is_found_again(family, truth):
-    curve, errors = chosen(np.repeat(PLACES, 2), np.repeat(truth(PLACES), 2), "falling")
+    curve, errors = choose_curve(np.repeat(PLACES, 2), np.repeat(truth(PLACES), 2), "falling")
     assert curve(PLACES) == pytest.approx(truth(PLACES), rel=1e-3)
     assert errors[family] == pytest.approx(min(errors.values()), abs=1e-3)
 
@@ -92,10 +92,10 @@ def test_the_papers_table_3_is_an_interpolation_and_table_2_is_not():
 
 def test_curves_need_six_epsilons_and_figures_that_are_numbers():
     with pytest.raises(TableError, match="needs 6 different epsilons"):
-        chosen(PLACES[:5], np.ones(5), "falling")
+        choose_curve(PLACES[:5], np.ones(5), "falling")
     for wrong in (np.nan, -1.0, np.inf):
         with pytest.raises(TableError, match="negative or not finite"):
-            chosen(PLACES, np.array([1, 1, 1, wrong, 1, 1, 1]), "falling")
+            choose_curve(PLACES, np.array([1, 1, 1, wrong, 1, 1, 1]), "falling")
 
 
 def simulated(seed: int, deviation: float = 0.02) -> Trials:
@@ -186,7 +186,7 @@ def noisy(*more) -> Pipeline:
 
 def test_trials_go_over_all_epsilons_and_risk_grows_with_epsilon():
     heard = []
-    found = tried(
+    found = run_trials(
         people(),
         noisy,
         RISKS["voronoi"],
@@ -205,7 +205,7 @@ def test_trials_go_over_all_epsilons_and_risk_grows_with_epsilon():
 
 
 def test_synthetic_tables_are_tried_as_any_method_with_an_epsilon():
-    found = tried(
+    found = run_trials(
         people(200),
         lambda: Pipeline(steps=[("made", METHODS["synth-copula"](delta=1e-6, columns=("cm", "kg")))]),
         RISKS["voronoi"],
@@ -236,7 +236,7 @@ def test_figures_over_orders_of_magnitude_count_by_their_size():
 
 @pytest.mark.parametrize("word", RISKS)
 def test_every_figure_of_risk_measures_a_release(word):
-    found = tried(
+    found = run_trials(
         people(120), noisy, RISKS[word], UTILITIES["marginals"], epsilons=(1, 2, 4, 8, 16, 32), repeats=2,
         control=people(120, 2), seed=1,
     )  # fmt: skip
@@ -258,13 +258,13 @@ def test_every_figure_of_risk_measures_a_release(word):
 def test_impossible_trials_are_refused(given, error):
     given = {"make": noisy, **given}
     with pytest.raises(SpecError, match=error):
-        tried(people(40), given.pop("make"), RISKS["voronoi"], UTILITIES["marginals"], **given)
+        run_trials(people(40), given.pop("make"), RISKS["voronoi"], UTILITIES["marginals"], **given)
 
 
 def test_a_figure_that_does_not_apply_is_said():
     with pytest.raises(UnreachableError, match="no control group"):
-        tried(people(40), noisy, RISKS["membership"], UTILITIES["marginals"])
-    assert stepped(noisy(("more", Noise())), "dp-noise") == "noise"
+        run_trials(people(40), noisy, RISKS["membership"], UTILITIES["marginals"])
+    assert find_step(noisy(("more", Noise())), "dp-noise") == "noise"
 
 
 def test_errors_of_moments_by_hand():

@@ -10,8 +10,8 @@ from anonymizer.documents.direct.lexicon import Lexicon
 from anonymizer.documents.direct.rules import Rules
 from anonymizer.documents.first_pass import FirstPass
 from anonymizer.documents.languages.detect import tagger_of
-from anonymizer.documents.texts.disguise import bones, skeleton, undisguised
-from anonymizer.documents.texts.edits import applied
+from anonymizer.documents.texts.disguise import bones, skeleton, undisguise
+from anonymizer.documents.texts.edits import apply_edits
 from anonymizer.documents.texts.text import Document
 
 
@@ -40,7 +40,7 @@ from anonymizer.documents.texts.text import Document
     ],
 )
 def test_a_disguise_is_taken_off(text: str, plain: str) -> None:
-    assert undisguised(text).text == plain
+    assert undisguise(text).text == plain
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,12 @@ def test_a_disguise_is_taken_off(text: str, plain: str) -> None:
     ],
 )
 def test_what_is_not_disguised_stays(text: str) -> None:
-    assert undisguised(text).text == text
+    assert undisguise(text).text == text
 
 
 def test_places_lead_to_the_original() -> None:
     text = "Mr W i g g l e s, and Ｊａｎｅ\u200b Doe"
-    plain = undisguised(text)
+    plain = undisguise(text)
     first = plain.text.index("Wiggles")
     assert text[slice(*plain.span(first, first + 7))] == "W i g g l e s"
     second = plain.text.index("Jane")
@@ -72,7 +72,7 @@ def test_places_lead_to_the_original() -> None:
 
 @given(st.text(st.sampled_from("aB1 0lO-\n.\u200bа　Ａ鰐郎カ力rnm"), max_size=60))
 def test_every_character_has_a_place_in_order(text: str) -> None:
-    plain = undisguised(text)
+    plain = undisguise(text)
     assert len(plain.text) == len(plain.starts) == len(plain.ends)
     assert all(0 <= start < end <= len(text) for start, end in zip(plain.starts, plain.ends, strict=True))
     assert list(plain.starts) == sorted(plain.starts)
@@ -83,7 +83,7 @@ def test_every_character_has_a_place_in_order(text: str) -> None:
 def test_no_text_takes_more_than_linear_time(unit: str) -> None:
     """The time limit of pytest ends a search that backtracks; a linear one needs about a second."""
     text = (unit * 100_000)[:100_000]
-    assert len(undisguised(text).text) <= len(text)
+    assert len(undisguise(text).text) <= len(text)
 
 
 def test_confused_words_have_the_same_bones() -> None:
@@ -97,4 +97,4 @@ def test_the_first_pass_hides_a_disguised_name_in_the_original() -> None:
     text = "We saw Mr B\u200bar\u200bnaby W i g g l e s w o r t h today. Then he, Wigglesworth, left."
     first = FirstPass(lambda _: (Rules("en"), Lexicon.of("en")), ("PERSON", "MISC"), 0.15, {})
     edits = first(Document("a.txt", text), tagger_of(text, "en").words(text), "en")
-    assert applied(text, edits) == "We saw [PERSON 1] today. Then he, [PERSON 1], left."
+    assert apply_edits(text, edits) == "We saw [PERSON 1] today. Then he, [PERSON 1], left."

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.documents.texts.edits import Edit, applied, composed, joined, original_span, placed
+from anonymizer.documents.texts.edits import (
+    Edit,
+    apply_edits,
+    compose_edits,
+    join_edits,
+    original_span,
+    place_edits,
+)
 from anonymizer.errors import TableError
 
 TEXT = "Anna lives in Nicosia since 1974."
@@ -17,19 +24,19 @@ def edit(start, end, text="*"):
 
 
 def test_edits_replace_their_characters_and_nothing_else():
-    assert applied(TEXT, [edit(0, 4, "She"), edit(14, 21, "Cyprus")]) == "She lives in Cyprus since 1974."
+    assert apply_edits(TEXT, [edit(0, 4, "She"), edit(14, 21, "Cyprus")]) == "She lives in Cyprus since 1974."
 
 
 def test_no_edits_leave_the_text():
-    assert applied(TEXT, []) == TEXT
+    assert apply_edits(TEXT, []) == TEXT
 
 
 def test_of_overlapping_edits_the_first_named_is_written_over_all_their_characters():
-    assert joined([edit(5, 10, "b"), edit(0, 6, "a")]) == (edit(0, 10, "b"),)
+    assert join_edits([edit(5, 10, "b"), edit(0, 6, "a")]) == (edit(0, 10, "b"),)
 
 
 def test_edits_that_only_touch_stay_apart():
-    assert joined([edit(4, 6), edit(0, 4)]) == (edit(0, 4), edit(4, 6))
+    assert join_edits([edit(4, 6), edit(0, 4)]) == (edit(0, 4), edit(4, 6))
 
 
 @pytest.mark.parametrize(("start", "end"), [(3, 3), (4, 2), (-1, 2)])
@@ -41,7 +48,7 @@ def test_an_edit_of_no_characters_is_refused(start, end):
 @pytest.mark.parametrize("edits", [[edit(0, 4), edit(3, 5)], [edit(3, 5), edit(0, 2)], [edit(0, 400)]])
 def test_edits_out_of_order_or_place_are_refused(edits):
     with pytest.raises(TableError, match="overlaps another or is beyond"):
-        applied(TEXT, edits)
+        apply_edits(TEXT, edits)
 
 
 def test_texts_are_not_in_representations():
@@ -56,17 +63,17 @@ def test_what_an_edit_hides_stays_hidden_when_edits_are_joined(spans):
     edits = [edit(start, start + length, "") for start, length in spans]
     hidden = {at for one in edits for at in range(one.start, one.end)}
     text = "".join(chr(0x4E00 + at) for at in range(40))
-    left = applied(text, joined(edits))
+    left = apply_edits(text, join_edits(edits))
     assert {ord(one) - 0x4E00 for one in left} == set(range(40)) - hidden
 
 
 def test_an_edit_of_a_replacement_keeps_the_rest_of_it():
     text = "born on 5 May 1974 in Kyrenia"
     first = [edit(8, 18, "May 1974")]
-    assert applied(text, first) == "born on May 1974 in Kyrenia"
-    both = composed(text, first, [edit(12, 16, "the 1970s"), edit(20, 27, "Cyprus")])
+    assert apply_edits(text, first) == "born on May 1974 in Kyrenia"
+    both = compose_edits(text, first, [edit(12, 16, "the 1970s"), edit(20, 27, "Cyprus")])
     assert [one.span for one in both] == [(8, 18), (22, 29)]
-    assert applied(text, both) == "born on May the 1970s in Cyprus"
+    assert apply_edits(text, both) == "born on May the 1970s in Cyprus"
 
 
 @pytest.mark.parametrize(
@@ -88,17 +95,17 @@ def edits_of(draw, text, letters):
 def test_composed_edits_do_what_both_do_after_each_other(data):
     text = "abcdefghijklmnop"
     first = data.draw(edits_of(text, "XYZ"))
-    middle = applied(text, first)
+    middle = apply_edits(text, first)
     second = data.draw(edits_of(middle, "123"))
-    assert applied(text, composed(text, first, second)) == applied(middle, second)
+    assert apply_edits(text, compose_edits(text, first, second)) == apply_edits(middle, second)
 
 
 @given(st.data())
 def test_every_character_that_was_not_replaced_is_found_again(data):
     text = "abcdefghijklmnop"
     edits = data.draw(edits_of(text, "XYZ"))
-    now = applied(text, edits)
-    replaced = {at for (low, high), _ in placed(edits) for at in range(low, high)}
+    now = apply_edits(text, edits)
+    replaced = {at for (low, high), _ in place_edits(edits) for at in range(low, high)}
     for at, letter in enumerate(now):
         start, end = original_span(edits, (at, at + 1))
         if at in replaced:

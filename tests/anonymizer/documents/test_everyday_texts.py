@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer.documents.direct.annotated import Annotated, read_annotated
-from anonymizer.documents.direct.disguises import DISGUISES, disguised
+from anonymizer.documents.direct.disguises import DISGUISES, disguise_identifiers
 from anonymizer.documents.direct.evaluation import Score
 from anonymizer.documents.direct.registry import standard
 from anonymizer.documents.first_pass import Reading
@@ -71,7 +71,7 @@ def test_a_text_of_each_kind_stays_above_the_bars(language: Language) -> None:
 @pytest.mark.parametrize("disguise", DISGUISES)
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_a_disguised_text_of_each_kind_stays_above_the_bar(language: Language, disguise: str) -> None:
-    documents = tuple(disguised(one, disguise) for one in one_of_each_kind(language)[::3])
+    documents = tuple(disguise_identifiers(one, disguise) for one in one_of_each_kind(language)[::3])
     assert score(documents, language).recall("DIRECT") >= DISGUISED
 
 
@@ -89,7 +89,7 @@ def test_all_texts_stay_above_the_bars(language: Language, split: str) -> None:
 @pytest.mark.parametrize("disguise", DISGUISES)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_all_disguised_texts_stay_above_the_bar(language: Language, disguise: str) -> None:
-    documents = tuple(disguised(one, disguise) for one in texts(language, "held"))
+    documents = tuple(disguise_identifiers(one, disguise) for one in texts(language, "held"))
     assert score(documents, language).recall("DIRECT") >= DISGUISED
 
 

@@ -16,7 +16,7 @@ from anonymizer.documents.direct.registry import RECOGNIZERS, STANDARD
 from anonymizer.documents.first_pass import FirstPass, findings
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.specification import Direct
-from anonymizer.documents.texts.edits import applied
+from anonymizer.documents.texts.edits import apply_edits
 from anonymizer.documents.texts.text import Document
 from tests.anonymizer.data import FOLDER
 
@@ -47,7 +47,7 @@ def passed(text, *recognizers, persons=None, kinds=KINDS, language="en", name="a
 
 def made(first, text, language="en", name="a.txt"):
     document = Document(name, text)
-    return applied(text, first(document, tagger_of(text, language).words(text), language))
+    return apply_edits(text, first(document, tagger_of(text, language).words(text), language))
 
 
 def test_what_is_found_becomes_a_placeholder():

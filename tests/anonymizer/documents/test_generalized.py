@@ -10,7 +10,7 @@ from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.generalization.standard import standard
 from anonymizer.documents.languages.detect import tagger_of
-from anonymizer.documents.sanitization.sanitizing import sanitized
+from anonymizer.documents.sanitization.sanitizing import sanitize
 from anonymizer.documents.texts.text import Document
 from anonymizer.documents.words.preprocessing import Preprocessing
 from tests.anonymizer.documents.generalization.dictionary import written
@@ -41,11 +41,11 @@ def test_words_that_led_to_the_person_are_said_less_exactly(tmp_path):
     )
     assert {one.found for one in attack(words(TEXT))} == {"news", "list"}
     chain = standard(wordnet=written(tmp_path))
-    done = sanitized(case, (), words, attack, chain)
+    done = sanitize(case, (), words, attack, chain)
     assert done.left == ()
     assert attack(words(done.text)) == ()
     assert "Famagusta" not in done.text
     assert {edit.kind for edit in done.edits} > {"place"}
     assert done.text.endswith("The court closed the case since the pilot was drunk.")
-    again = sanitized(case, (), words, attack, standard(wordnet=written(tmp_path)))
+    again = sanitize(case, (), words, attack, standard(wordnet=written(tmp_path)))
     assert again.text == done.text

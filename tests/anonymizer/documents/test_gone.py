@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from anonymizer.cli.sanitize import sanitize
 from anonymizer.documents.direct.annotated import read_annotated
 from anonymizer.documents.sanitization.gone import folder_terms, hidden_everywhere, must_go
-from anonymizer.documents.texts.edits import Edit, applied
+from anonymizer.documents.texts.edits import Edit, apply_edits
 from anonymizer.documents.texts.standing import still_standing
 from anonymizer.documents.texts.terms import Terms
 from anonymizer.documents.texts.text import Document
@@ -30,8 +30,8 @@ def edit(text, word, put="[CODE 1]", cause="direct", kind="CODE"):
 def closed(text, *edits, **more):
     found = hidden_everywhere(Document("a.txt", text), edits, "en", **more)
     terms = Terms([must_go(text, one, "en") for one in edits])
-    assert not still_standing(applied(text, found), found, [terms])
-    return applied(text, found)
+    assert not still_standing(apply_edits(text, found), found, [terms])
+    return apply_edits(text, found)
 
 
 def test_a_number_of_a_code_is_hidden_where_it_stands_as_that_of_articles():
@@ -74,21 +74,21 @@ def test_what_a_person_keeps_or_writes_is_not_touched():
     by_person = edit(text, "Quayle left", "Quayle went", "person", "decided")
     edits = (edit(text, "Quayle", "[PERSON 1]", kind="PERSON"), by_person)
     made = hidden_everywhere(Document("a.txt", text), edits, "en", kept=[(start, start + 6)])
-    assert applied(text, made) == "[PERSON 1] spoke. Quayle sat. Quayle went."
+    assert apply_edits(text, made) == "[PERSON 1] spoke. Quayle sat. Quayle went."
 
 
 def test_a_phrase_of_which_a_part_is_kept_loses_the_other_part():
     text = "Case 10/11 of Articles 10, 11."
     at = text.index("10,")
     made = hidden_everywhere(Document("a.txt", text), [edit(text, "10/11")], "en", kept=[(at, at + 2)])
-    assert applied(text, made) == "Case [CODE 1] of Articles 10, [CODE 1]."
+    assert apply_edits(text, made) == "Case [CODE 1] of Articles 10, [CODE 1]."
 
 
 def other(text, source, put="[PERSON 1]", kind="PERSON", language="en", names=()):
     """What a document becomes since another one names somebody."""
     edits = [Edit(0, len(source), put, "direct", kind)] if source else []
     folder = folder_terms([(source, edits, language)], names)
-    return applied(text, hidden_everywhere(Document("b.txt", text), (), language, folder=folder))
+    return apply_edits(text, hidden_everywhere(Document("b.txt", text), (), language, folder=folder))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.documents.words.information import ACCIDENTS, COURTS, Corpus, Informative, Weights
-from anonymizer.documents.words.keywords import combined, set_keywords
+from anonymizer.documents.words.keywords import combine, set_keywords
 from anonymizer.documents.words.preprocessing import Preprocessing
 from anonymizer.documents.words.similarity import Similarity
 from anonymizer.errors import TableError
@@ -154,7 +154,7 @@ def test_keywords_are_those_of_a_plain_search(rated, size):
 @pytest.mark.parametrize("size", range(6))
 def test_all_combinations_are_searched_for_once(size):
     keywords = [Informative(f"w{at}", f"w{at}", "noun", 1, 1, 1.0) for at in range(size)]
-    found = combined(keywords)
+    found = combine(keywords)
     assert len(found) == len(set(found)) == 2**size - 1
     assert [len(one) for one in found] == sorted(len(one) for one in found)
 

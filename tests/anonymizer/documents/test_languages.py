@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.documents.languages import japanese
-from anonymizer.documents.languages.detect import detected, tagger_of
+from anonymizer.documents.languages.detect import detect, tagger_of
 from anonymizer.documents.languages.english import English
 from anonymizer.documents.languages.tokens import sentences, tokens
 from anonymizer.errors import SpecError, TableError
@@ -186,7 +186,7 @@ def test_lemmas_of_japanese_are_normal_forms():
     ],
 )
 def test_the_language_is_found(text, expected):
-    assert detected(text) == expected
+    assert detect(text) == expected
     assert tagger_of(text).language == expected
 
 
@@ -247,7 +247,7 @@ def test_a_missing_package_names_the_extra(monkeypatch):
     ],
 )
 def test_languages_in_latin_letters_are_told_apart(text, language):
-    assert detected(text) == language
+    assert detect(text) == language
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.documents.texts.edits import applied
-from anonymizer.documents.texts.text import folded
+from anonymizer.documents.texts.edits import apply_edits
+from anonymizer.documents.texts.text import fold
 from scripts.reproduce.calibration import Observation
 
 ROOT = Path(__file__).parents[3]
@@ -55,7 +55,7 @@ def test_masks_hide_what_the_annotators_marked(scripts, cases):
                 at for one in case.mentions if one.identifier in kinds for at in range(one.start, one.end)
             }
             assert hidden == marked
-            assert all(word.text in applied(case.document.text, edits) for word in case.words(edits))
+            assert all(word.text in apply_edits(case.document.text, edits) for word in case.words(edits))
 
 
 def test_an_article_names_the_applicant_and_is_not_the_case(cases):
@@ -90,7 +90,7 @@ def test_sanitized_cases_are_not_found_and_keep_almost_all_words(study):
             tuple(word.text for word in pair))]  # fmt: skip
         own = one.case.document.name
         assert not any(
-            all(part in folded(hit.text) for part in folded(one.case.applicant).split())
+            all(part in fold(hit.text) for part in fold(one.case.applicant).split())
             for hit in hits
             if hit.name == one.case.article_name and hit.name != own
         )

@@ -10,7 +10,7 @@ from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.engines.engine import EngineError
 from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.generalization.chain import Generalized
-from anonymizer.documents.sanitization.sanitizing import sanitized
+from anonymizer.documents.sanitization.sanitizing import sanitize
 from anonymizer.documents.texts.text import Document
 from anonymizer.documents.words.preprocessing import Preprocessing
 from tests.anonymizer.documents.webs import Web, read
@@ -49,7 +49,7 @@ def test_a_document_is_found_and_then_no_longer(build):
     attack = attack_by(build(), KnownNames({CASE.name: ["Jaan Kallas"]}))
     before = attack(read(TEXT))
     assert "news.html" in {one.found for one in before}
-    done = sanitized(CASE, (), read, attack, Deleted())
+    done = sanitize(CASE, (), read, attack, Deleted())
     assert done.left == ()
     assert {"tallinn", "volta"} <= set(done.risk_words)
     assert {"yard", "week", "court"}.isdisjoint(done.risk_words)
@@ -70,18 +70,18 @@ def test_without_names_shared_words_say_what_was_found():
     found = attack(read(TEXT))
     assert {one.found for one in found} == {"news.html"}
     assert all(one.evidence >= 4 for one in found)
-    assert sanitized(CASE, (), read, attack, Deleted()).left == ()
+    assert sanitize(CASE, (), read, attack, Deleted()).left == ()
 
 
 def test_a_document_is_not_sanitized_by_a_search_that_failed():
     attack = attack_by(Web(WEB, fails=frozenset({"Tallinn"})), KnownNames({CASE.name: ["Jaan Kallas"]}))
     with pytest.raises(EngineError):
-        sanitized(CASE, (), read, attack, Deleted())
+        sanitize(CASE, (), read, attack, Deleted())
 
 
 def test_the_same_run_gives_the_same_text():
     runs = {
-        sanitized(
+        sanitize(
             CASE, (), read, attack_by(engine(), KnownNames({CASE.name: ["Jaan Kallas"]})), Deleted()
         ).text
         for _ in range(3)
@@ -106,7 +106,7 @@ def test_japanese_documents_are_attacked_as_well():
         KnownNames({document.name: ["佐藤 太郎"]}),
     )
     assert {one.found for one in attack(words(text))} == {"記事"}
-    done = sanitized(document, (), words, attack, Deleted())
+    done = sanitize(document, (), words, attack, Deleted())
     assert done.left == ()
     assert "田中" not in done.text or "渋谷区" not in done.text
     assert "教諭" in done.text

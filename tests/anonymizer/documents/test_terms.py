@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.documents.texts.terms import Terms
-from anonymizer.documents.texts.text import folded
+from anonymizer.documents.texts.text import fold
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_names_of_files_are_looked_at_more_closely(term, name, stands):
 @given(st.text("ab ANé東京マ森の1-_.\n", max_size=30), st.text("abANé東京マ森の1", min_size=1, max_size=4))
 def test_a_term_between_blanks_always_stands(text, term):
     assert Terms([term]).lines(f"{text} \n. {term} .\n {text}")
-    assert Terms([term]).lines(folded(f"{text} . {term} ."))
+    assert Terms([term]).lines(fold(f"{text} . {term} ."))
 
 
 @pytest.mark.parametrize(

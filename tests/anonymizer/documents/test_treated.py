@@ -7,14 +7,14 @@ import json
 import pytest
 
 from anonymizer.documents.sanitization.sanitizing import Round, Sanitized, Success
-from anonymizer.documents.sanitization.treated import Treated
+from anonymizer.documents.sanitization.treated import SanitizedFolder
 from anonymizer.documents.texts.edits import Edit
 from anonymizer.documents.texts.text import Document
 from anonymizer.errors import FileError
 
 DOCUMENT = Document("a.txt", "Anna is 60 and lives in Nicosia.")
 SUCCESS = Success(("nicosia",), "news.txt", 3)
-TREATED = Treated(
+TREATED = SanitizedFolder(
     Sanitized(
         DOCUMENT,
         (Edit(0, 4, "[PERSON 1]", "direct", "PERSON"), Edit(24, 31, "a town", "attack", "place")),
@@ -33,6 +33,6 @@ def test_figures_hold_no_word_of_the_document():
 
 def test_what_is_kept_is_read_again():
     values = json.loads(json.dumps(TREATED.to_values()))
-    assert Treated.from_values(DOCUMENT, values) == TREATED
+    assert SanitizedFolder.from_values(DOCUMENT, values) == TREATED
     with pytest.raises(FileError, match=r"record of an earlier run about a\.txt cannot be read"):
-        Treated.from_values(DOCUMENT, {**values, "edits": [{"start": 9}]})
+        SanitizedFolder.from_values(DOCUMENT, {**values, "edits": [{"start": 9}]})

@@ -23,7 +23,7 @@ from anonymizer.dp.mechanisms import (
 )
 from anonymizer.dp.smooth import Smooth, median_local, median_smooth, variance_local
 from anonymizer.errors import SpecError
-from anonymizer.releases.composition import parallel, sampled, sequential
+from anonymizer.releases.composition import amplify_by_sampling, parallel, sequential
 from scripts.reproduce.dummies import WithDummies, distance
 from scripts.reproduce.private_ttest import SmoothTTest
 
@@ -98,7 +98,7 @@ def test_an_audit_finds_no_more_than_the_claim_and_most_of_it():
         lambda: WithDummies(sum, (), tuple(map(float, range(50)))).overall(50),
         lambda: sequential([]),
         lambda: parallel([(1.0, 2.0)]),
-        lambda: sampled(1.0, 0.0, 0.0),
+        lambda: amplify_by_sampling(1.0, 0.0, 0.0),
     ],
 )
 def test_impossible_arguments(call):
@@ -160,9 +160,9 @@ def test_dummies_make_a_query_defined_and_its_sensitivity_finite():
 def test_composition():
     assert sequential([(1.0, 1e-6), (0.5, 0.0)]) == (1.5, 1e-6)
     assert parallel([(1.0, 1e-6), (0.5, 1e-5)]) == (1.0, 1e-5)
-    epsilon, delta = sampled(1.0, 1e-5, 0.1)
+    epsilon, delta = amplify_by_sampling(1.0, 1e-5, 0.1)
     assert (epsilon, delta) == (pytest.approx(log(1 + 0.1 * (exp(1) - 1))), pytest.approx(1e-6))
-    assert sampled(1.0, 0.0, 1.0) == (pytest.approx(1.0), 0.0)
+    assert amplify_by_sampling(1.0, 0.0, 1.0) == (pytest.approx(1.0), 0.0)
 
 
 def test_the_sampling_theorem_is_met_exactly_by_randomized_response():
@@ -170,7 +170,7 @@ def test_the_sampling_theorem_is_met_exactly_by_randomized_response():
     rate, epsilon = 0.3, 2.0
     there, absent = exp(epsilon) / (1 + exp(epsilon)), 1 / (1 + exp(epsilon))
     with_record = rate * there + (1 - rate) * absent
-    assert log(with_record / absent) == pytest.approx(sampled(epsilon, 0.0, rate)[0])
+    assert log(with_record / absent) == pytest.approx(amplify_by_sampling(epsilon, 0.0, rate)[0])
 
 
 def test_the_example_of_the_documentation_runs(tmp_path):

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonymizer.errors import FileError
-from anonymizer.gate.container import contained
+from anonymizer.gate.container import inspect_container
 from anonymizer.gate.gate import Gate
 from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.methods.reduction.suppression import SuppressRecords
@@ -74,21 +74,21 @@ def test_compressed_files_name_no_source_and_no_time():
     assert Path("out.csv.gz").read_bytes()[3:8] == bytes(5)
     with gzip.GzipFile("patients.csv", "wb", fileobj=Path("x.csv.gz").open("wb")) as file:
         file.write(b"a\n1\n")
-    assert [one.rule for one in contained(Path("x.csv.gz"))] == ["container"]
+    assert [one.rule for one in inspect_container(Path("x.csv.gz"))] == ["container"]
     Path("y.csv.gz").write_bytes(gzip.compress(b"a\n1\n", mtime=0) + gzip.compress(b"hidden", mtime=0))
-    assert [one.rule for one in contained(Path("y.csv.gz"))] == ["container"]
+    assert [one.rule for one in inspect_container(Path("y.csv.gz"))] == ["container"]
 
 
 def test_what_parquet_holds_beside_its_cells_is_found():
     ill = pd.Categorical(["flu", "flu"], categories=["flu", "canary"])
     pd.DataFrame({"ill": ill}, index=pd.Index(["a", "b"], name="id")).to_parquet("x.parquet")
-    found = list(contained(Path("x.parquet")))
+    found = list(inspect_container(Path("x.parquet")))
     assert {one.column for one in found} == {"ill", "id"}
     noted = pa.table({"a": [1]}).replace_schema_metadata({"source": "x"})
     pq.write_table(noted, "y.parquet")
-    assert [one.column for one in contained(Path("y.parquet"))] == [None]
+    assert [one.column for one in inspect_container(Path("y.parquet"))] == [None]
     pd.DataFrame({"a": [1, 2]}).to_parquet("z.parquet")
-    assert not list(contained(Path("z.parquet")))
+    assert not list(inspect_container(Path("z.parquet")))
 
 
 def test_anatomy_leaves_in_two_tables():

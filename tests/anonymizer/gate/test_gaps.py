@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from anonymizer.gate.finding import Finding
-from anonymizer.gate.looks import look
+from anonymizer.gate.looks import inspect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -162,7 +162,7 @@ def test_what_methods_suppress_is_no_pattern(run, step):
 def found(original: pl.DataFrame, released: pl.DataFrame, roles: Roles = ROLES) -> list[Finding]:
     order = np.random.default_rng(2).permutation(len(released))
     shuffled = Table.of(released[order], roles.among(released.columns))
-    return list(look(Table.of(original, roles), shuffled, origin=order))
+    return list(inspect(Table.of(original, roles), shuffled, origin=order))
 
 
 def test_where_a_withheld_column_is_empty_is_withheld():

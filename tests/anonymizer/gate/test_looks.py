@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.gate import alignment
-from anonymizer.gate.looks import look
+from anonymizer.gate.looks import inspect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from tests.support.grids import crossed
@@ -73,7 +73,7 @@ def found(
     order = RANDOM.permutation(len(frame))
     shuffled = Table.of(frame.iloc[order].reset_index(drop=True), original.roles.among(frame.columns))
     rules: dict[str, set] = {}
-    for one in look(original, shuffled, origin=order if known else None, **given):
+    for one in inspect(original, shuffled, origin=order if known else None, **given):
         rules.setdefault(one.column, set()).add(one.rule)
     return rules
 
@@ -167,7 +167,7 @@ def test_a_right_release_passes(known):
 def test_rows_may_be_lost(known):
     order = RANDOM.permutation(ROWS)[:200]
     lost = Table.of(release().iloc[order].reset_index(drop=True), ROLES.among(release().columns))
-    assert look(ORIGINAL, lost, origin=order if known else None) == ()
+    assert inspect(ORIGINAL, lost, origin=order if known else None) == ()
 
 
 def test_sensitive_columns_may_tell_each_other():
@@ -206,9 +206,9 @@ def test_identifiers_and_new_columns_are_named(known):
 def test_the_order_of_the_original_is_found():
     same_order = Table.of(release(), ROLES.among(release().columns))
     for origin in (PLACE, None):
-        rules = [one.rule for one in look(ORIGINAL, same_order, origin=origin)]
+        rules = [one.rule for one in inspect(ORIGINAL, same_order, origin=origin)]
         assert rules == ["order"]
-        assert look(ORIGINAL, same_order, origin=origin, ordered=True) == ()
+        assert inspect(ORIGINAL, same_order, origin=origin, ordered=True) == ()
 
 
 def test_an_order_by_what_is_not_released_is_found():
@@ -216,8 +216,8 @@ def test_an_order_by_what_is_not_released_is_found():
     original = Table.of(PEOPLE.sort_values("zip", kind="stable").reset_index(drop=True), ROLES)
     order = np.argsort(PEOPLE["zip"].to_numpy(), kind="stable")
     sorted_ = Table.of(release().iloc[order].reset_index(drop=True), ROLES.among(release().columns))
-    assert "order" in [one.rule for one in look(original, sorted_)]
-    assert "order" in [one.rule for one in look(ORIGINAL, sorted_)]
+    assert "order" in [one.rule for one in inspect(original, sorted_)]
+    assert "order" in [one.rule for one in inspect(ORIGINAL, sorted_)]
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_rows_that_cannot_be_matched_are_said():
 def test_findings_hold_no_cell():
     frame = release(code=digest("sha256"), name=PEOPLE["name"], copy=PEOPLE["zip"])
     told = Table.of(frame, ROLES)
-    for one in look(ORIGINAL, told):
+    for one in inspect(ORIGINAL, told):
         assert not any(cell in str(one) for cell in (*PEOPLE["name"], *PEOPLE["zip"], *digest("sha256")))
         assert set(one.to_json()) == {"rule", "column", "what", "hint"}
 
@@ -262,12 +262,12 @@ def test_polars_nested_cells_and_missing_cells():
     original = Table.of(frame, Roles(("name",), ("age",)))
     made = frame.drop("name").with_columns(pl.lit("*").alias("age"))
     order = RANDOM.permutation(30)
-    assert look(original, Table.of(made[order], Roles((), ("age",))), origin=order) == ()
+    assert inspect(original, Table.of(made[order], Roles((), ("age",))), origin=order) == ()
 
 
 def test_rows_are_matched_by_their_cells():
     order = RANDOM.permutation(ROWS)[:400]
     frame = release().iloc[order].reset_index(drop=True)
-    matched = alignment.aligned(ORIGINAL, Table.of(frame))
+    matched = alignment.align(ORIGINAL, Table.of(frame))
     assert (matched >= 0).mean() > 0.3
     assert (matched[matched >= 0] == order[matched >= 0]).all()

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from anonymizer.errors import HierarchyError, SpecError
-from anonymizer.hierarchies.declared import built, resolved
+from anonymizer.hierarchies.declared import build, resolve
 from anonymizer.hierarchies.hierarchy import ANY, GAP, GapHierarchy, ValueHierarchy
 from anonymizer.hierarchies.intervals import EqualFrequencyHierarchy, IntervalHierarchy
 from anonymizer.methods.recoding.local_recoding import LocalRecoding
@@ -22,7 +22,7 @@ from anonymizer.tables.table import Table
 
 
 def made(given, column="c", tmp_path=None, date_format=""):
-    return built(column, resolved(column, given, tmp_path, "spec"), "spec", date_format)
+    return build(column, resolve(column, given, tmp_path, "spec"), "spec", date_format)
 
 
 def labels(hierarchy, values, level):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from anonymizer.errors import FileError, HierarchyError
 from anonymizer.hierarchies import arx
 from anonymizer.hierarchies.adult import thesis_hierarchies
-from anonymizer.hierarchies.correlation import correlated
+from anonymizer.hierarchies.correlation import build_by_correlation
 from anonymizer.hierarchies.dates import DateHierarchy
 from anonymizer.hierarchies.hierarchy import ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy, equal_frequency
@@ -161,11 +161,11 @@ def test_short_codes_join_those_that_begin_with_them():
 def test_values_that_behave_alike_are_merged_first():
     cells = [c for c in "abcd" for _ in range(50)]
     target = ["x"] * 45 + ["y"] * 5 + ["x"] * 44 + ["y"] * 6 + ["y"] * 50 + ["y"] * 48 + ["x"] * 2
-    hierarchy = correlated(cells, target, [3, 2])
+    hierarchy = build_by_correlation(cells, target, [3, 2])
     assert labels(hierarchy, list("abcd"), 2) == ["{a, b}", "{a, b}", "{c, d}", "{c, d}"]
     assert nest(hierarchy, list("abcd"))
     with pytest.raises(HierarchyError, match="decreasing"):
-        correlated(cells, target, [2, 3])
+        build_by_correlation(cells, target, [2, 3])
 
 
 @given(

@@ -17,7 +17,7 @@ from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
 from anonymizer.measures.contract import measure as contract
 from anonymizer.measures.contract.measure import Case, Measure, Need
-from anonymizer.measures.contract.story import Card, Grid, Story, plain
+from anonymizer.measures.contract.story import Grid, Presentation, Tile, plain
 from anonymizer.measures.registry import MEASURES
 from anonymizer.measures.risk.classes import Classes
 from anonymizer.measures.risk.population import IndividualRisk
@@ -158,11 +158,11 @@ class Rarity(Measure[float]):
         return float(case.randomness("rarity").uniform(1)[0])
 
     def describe(self, found):
-        return Story(
+        return Presentation(
             {"value": found},
             lines=[("rarity", f"{found:.2f}")],
             cautions=["Look out."],
-            cards=[Card("x", "y")],
+            cards=[Tile("x", "y")],
             text="It is new.",
             facts=[("Fact", "told")],
             grids=[Grid("Caption", ("A", "B"), [("one", "1")])],

@@ -15,7 +15,7 @@ import pytest
 
 from anonymizer.errors import PluginError, SpecError
 from anonymizer.methods.contract.method import Method
-from anonymizer.methods.plugins import GROUP, plugged
+from anonymizer.methods.plugins import GROUP, load_methods
 from anonymizer.pipelines import spec
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.foreign import code_of, code_of_distribution, digest_of_files, own_files
@@ -95,10 +95,10 @@ def test_a_release_says_which_foreign_code_made_it(installed, reachable, tmp_pat
 
 def test_the_example_does_what_every_method_has_to_do(installed, reachable):
     reachable(installed)
-    methods = plugged(("duetto-rounding",), {"rounding"})
+    methods = load_methods(("duetto-rounding",), {"rounding"})
     assert check_method(methods["rounding"])
     with pytest.raises(SpecError, match="to is -1"):
-        spec.made({"method": "rounding", "to": -1.0}, "here", methods)
+        spec.make_method({"method": "rounding", "to": -1.0}, "here", methods)
 
 
 def test_nothing_is_loaded_because_it_is_installed(installed, reachable):
@@ -128,7 +128,7 @@ def test_the_digest_is_of_the_code(installed, reachable, tmp_path):
     reachable(tmp_path / "copy")
     before = digest_of_files(distribution("duetto-rounding"))
     shutil.rmtree(tmp_path / "copy" / "__pycache__", ignore_errors=True)
-    plugged(("duetto-rounding",), {"rounding"})
+    load_methods(("duetto-rounding",), {"rounding"})
     assert digest_of_files(distribution("duetto-rounding")) == before
     code = tmp_path / "copy" / "duetto_rounding.py"
     code.write_text(code.read_text() + "\n")
@@ -176,15 +176,15 @@ def test_a_plug_in_that_cannot_be_used_is_refused_in_words(tmp_path, reachable, 
     made_up(tmp_path, code, *points)
     reachable(tmp_path)
     with pytest.raises(PluginError, match=words.replace("(", r"\(")) as found:
-        plugged(("strange",), {one.partition(" ")[0] for one in points})
+        load_methods(("strange",), {one.partition(" ")[0] for one in points})
     assert found.value.hint
 
 
 def test_a_sound_one_that_was_made_up_is_loaded(tmp_path, reachable):
     made_up(tmp_path, SOUND.format(name="x"), "x = strange:Own")
     reachable(tmp_path)
-    assert plugged(("strange",), {"x"})["x"].name == "x"
-    assert code_of(plugged(("strange",), {"x"})["x"]) == code_of_distribution(distribution("strange"))
+    assert load_methods(("strange",), {"x"})["x"].name == "x"
+    assert code_of(load_methods(("strange",), {"x"})["x"]) == code_of_distribution(distribution("strange"))
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_sound_one_that_was_made_up_is_loaded(tmp_path, reachable):
 )
 def test_a_distribution_without_methods_is_refused(name, words):
     with pytest.raises(PluginError, match=words) as found:
-        plugged((name,), {"x"})
+        load_methods((name,), {"x"})
     assert found.value.hint
 
 

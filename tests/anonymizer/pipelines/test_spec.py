@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from anonymizer.errors import AnonymizerError, FileError, HierarchyError, RoleError, SpecError
 from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines import spec
-from anonymizer.pipelines.parameters import fits, said
+from anonymizer.pipelines.parameters import describe_type, fits
 
 TEXT = """
 title = "Release of spring"
@@ -236,8 +236,8 @@ def test_every_method_can_stand_in_a_specification_with_what_it_takes_by_itself(
     hints = get_type_hints(METHODS[word].__init__)
     parameters = METHODS[word]().get_params()
     assert all(fits(value, hints[key]) for key, value in parameters.items())
-    assert all(said(hints[key]) for key in parameters)
-    assert type(spec.made({"method": word, **METHODS[word].example}, "here")) is METHODS[word]
+    assert all(describe_type(hints[key]) for key in parameters)
+    assert type(spec.make_method({"method": word, **METHODS[word].example}, "here")) is METHODS[word]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from anonymizer.pipelines.spec import parse
 from anonymizer.proposals.proposal import propose
-from anonymizer.proposals.writing import written
+from anonymizer.proposals.writing import write_specification
 from anonymizer.tables.table import Table
 from commons.tabular.dialect import Dialect
 
@@ -29,7 +29,7 @@ def proposed(name: str, persons: int, rows: int = 240):
 @pytest.mark.parametrize("name", ["patient_nbr", "PatientId", "member_id"])
 def test_an_identifier_of_persons_that_repeats_is_proposed(name, tmp_path):
     found = proposed(name, 80)
-    text = written(found, "A release")
+    text = write_specification(found, "A release")
     assert tomllib.loads(text)["roles"]["person"] == name
     assert "80 values in 240 rows, 3 rows of one" in text
     assert parse(tomllib.loads(text), tmp_path).roles.person == name

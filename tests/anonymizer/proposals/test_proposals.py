@@ -13,11 +13,11 @@ import pytest
 
 from anonymizer.errors import AnonymizerError
 from anonymizer.pipelines.spec import parse
-from anonymizer.proposals.dialects import guessed
+from anonymizer.proposals.dialects import guess_table_dialect
 from anonymizer.proposals.profiles import profile, separation, together
 from anonymizer.proposals.proposal import propose
-from anonymizer.proposals.roles import proposed
-from anonymizer.proposals.writing import written
+from anonymizer.proposals.roles import propose_roles
+from anonymizer.proposals.writing import write_specification
 from anonymizer.tables import files
 from anonymizer.tables.dialect import read_dialect
 from anonymizer.tables.table import Table
@@ -47,7 +47,9 @@ def people(rows: int = 300) -> pd.DataFrame:
 
 def roles_of(frame) -> dict[str, str]:
     table = Table.of(frame)
-    return {one.profile.name: one.role for one in proposed([profile(table, name) for name in table.names])}
+    return {
+        one.profile.name: one.role for one in propose_roles([profile(table, name) for name in table.names])
+    }
 
 
 def test_roles_by_names_and_by_values():
@@ -100,9 +102,9 @@ def test_two_commands_lead_to_a_release_and_a_report(tmp_path, run):
 
 def test_the_comments_and_the_document_say_the_same(tmp_path, run):
     people().to_csv("data.csv", index=False)
-    dialect, table = guessed(tmp_path / "data.csv")
+    dialect, table = guess_table_dialect(tmp_path / "data.csv")
     found = propose(table, dialect)
-    text = written(found, "x")
+    text = write_specification(found, "x")
     again = parse({k: v for k, v in tomllib.loads(text).items() if k != "title"}, tmp_path)
     assert again.digest == found.specification.digest
     told = json.loads(run("anonymize init data.csv --json")[0])
@@ -136,7 +138,7 @@ def test_dialects_are_found(tmp_path, run, name):
         )
     text = "\n".join(delimiter.join(f'"{cell}"' for cell in row) for row in rows) + "\n"
     (tmp_path / "data.csv").write_bytes(text.encode(encoding))
-    dialect, table = guessed(tmp_path / "data.csv")
+    dialect, table = guess_table_dialect(tmp_path / "data.csv")
     assert [table.is_numeric(column) for column in table.names] == [True, True, False, True]
     assert table.numbers("sum")[1] == pytest.approx(1173.15)
     assert dialect.writing.missing_tokens == ("?",)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonymizer.errors import SpecError
-from anonymizer.releases.composition import PrivacyLoss, composed, loss_of
+from anonymizer.releases.composition import PrivacyLoss, compose, loss_of
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.tables.persons import PersonRows
 
@@ -24,7 +24,7 @@ def dp(epsilon: float, delta: float, kind: str = "dp", unit: str = "record") -> 
 @pytest.mark.parametrize("most", [2, 3, 7])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (2.0, 1e-9), (1.0, 0.0)])
 def test_records_of_a_person_are_as_many_steps(most, epsilon, delta):
-    *_, person = composed([dp(epsilon, delta)], persons(most))
+    *_, person = compose([dp(epsilon, delta)], persons(most))
     assert person.unit == "person"
     assert person.number("epsilon") == pytest.approx(most * epsilon)
     assert person.number("delta") == pytest.approx(delta * sum(math.exp(i * epsilon) for i in range(most)))
@@ -33,14 +33,14 @@ def test_records_of_a_person_are_as_many_steps(most, epsilon, delta):
 
 def test_noise_on_single_rows_adds_its_deltas():
     cells = [dp(0.5, 1e-6, "local-dp", "cell")]
-    *_, record, person = composed(cells, persons(4))
+    *_, record, person = compose(cells, persons(4))
     assert (record.unit, person.unit) == ("record", "person")
     assert person.number("epsilon") == pytest.approx(2.0)
     assert person.number("delta") == pytest.approx(4e-6)
 
 
 def test_what_is_spent_is_the_persons_wherever_it_stands():
-    found = composed([dp(0.5, 0.0)], persons(4))
+    found = compose([dp(0.5, 0.0)], persons(4))
     assert loss_of(found) == loss_of(found[::-1]) == PrivacyLoss(2.0, 0.0, "replace")
 
 
@@ -62,11 +62,11 @@ def test_what_is_spent_is_the_persons_wherever_it_stands():
 )
 def test_what_cannot_be_said_of_persons_is_refused(guarantee, whose, said):
     with pytest.raises(SpecError, match=said):
-        composed([guarantee], whose)
+        compose([guarantee], whose)
 
 
 def test_promises_of_classes_say_that_they_count_persons():
     given = Guarantee("k-anonymity", {"k": 3}, columns=("age",))
-    assert "counts persons" in composed([given], persons(None))[0].condition
-    assert composed([given], persons(1, rows=1)) == (given,)
-    assert composed([given]) == (given,)
+    assert "counts persons" in compose([given], persons(None))[0].condition
+    assert compose([given], persons(1, rows=1)) == (given,)
+    assert compose([given]) == (given,)

@@ -25,7 +25,7 @@ from anonymizer.report.assessment import Question, assess
 from anonymizer.report.judgment import at_most, judgment
 from anonymizer.report.sheet import cut, width
 from anonymizer.report.signing import person
-from anonymizer.report.specification import shown
+from anonymizer.report.specification import show_specification
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -121,7 +121,7 @@ def test_the_specification_is_shown_whole_where_nothing_is_rare():
     common = common.replace('mood = { type = "category", categories = ["good", "bad"] }\n', "")
     spec = parse(tomllib.loads(common), Path())
     table = Table.of(people()).declared(spec.roles, None, spec.schema)
-    text, left = shown(spec.document, table)
+    text, left = show_specification(spec.document, table)
     assert left == ()
     assert tomllib.loads(text) == spec.document
     assert parse(tomllib.loads(text), Path()).digest == spec.digest

@@ -17,7 +17,7 @@ from anonymizer.risk.attacks.inference import inference
 from anonymizer.risk.attacks.linkability import linkability
 from anonymizer.risk.attacks.outcome import Attack, Rate
 from anonymizer.risk.attacks.predicates import Index, Predicates
-from anonymizer.risk.attacks.rows import Nearest, Rows, aligned
+from anonymizer.risk.attacks.rows import Nearest, Rows, align_rows
 from anonymizer.risk.attacks.singling_out import singling_out, singling_out_values
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
@@ -241,7 +241,7 @@ def test_nearest_rows_equal_brute_force(rows, targets, neighbours, seed):
         )
 
     mine, theirs = frame(targets), frame(rows)
-    released, own = aligned(Table.of(theirs), (Table.of(mine),), ("number", "label", "other"))
+    released, own = align_rows(Table.of(theirs), (Table.of(mine),), ("number", "label", "other"))
     near = np.vstack([block for _, block in Nearest(released).near(own, neighbours)])
 
     def gap(x, y, unit):

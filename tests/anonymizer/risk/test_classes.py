@@ -21,7 +21,7 @@ from anonymizer.methods.conditions.constraints import (
     constraint,
 )
 from anonymizer.risk.class_risk import class_risk, nearly_alike
-from anonymizer.risk.classes import Contents, grouped
+from anonymizer.risk.classes import Contents, number_classes
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from tests.anonymizer.tables import classes_of, measures, tables
@@ -37,7 +37,7 @@ ALL = (
 
 @given(st.lists(st.tuples(st.integers(-1, 5), st.integers(-1, 10**6)), min_size=1, max_size=60))
 def test_groups_are_those_of_equal_rows(rows):
-    ids, count = grouped([np.array(column) for column in zip(*rows, strict=True)])
+    ids, count = number_classes([np.array(column) for column in zip(*rows, strict=True)])
     assert sorted(set(ids.tolist())) == list(range(count))
     pairs = dict(zip(rows, ids.tolist(), strict=True))
     assert len(pairs) == len(set(pairs.values())) == count
@@ -46,7 +46,7 @@ def test_groups_are_those_of_equal_rows(rows):
 
 @given(tables())
 def test_measures_of_classes_follow_their_definitions(table):
-    classes, count = grouped([table.codes("city").codes])
+    classes, count = number_classes([table.codes("city").codes])
     codes = table.codes("illness")
     contents = Contents.of(classes, count, codes.codes, np.bincount(codes.codes))
     everything = table.native["illness"].tolist()
@@ -75,7 +75,7 @@ def test_a_release_is_as_good_as_its_worst_class(table):
 @given(tables(least=4), st.sampled_from(ALL), st.integers(1, 3))
 def test_allowed_classes_stay_so_when_they_are_joined(table, one, k):
     allowed = Allowed(table, k, (one,))
-    classes, count = grouped([table.codes("age").codes // 4])
+    classes, count = number_classes([table.codes("age").codes // 4])
     rows = np.arange(len(table))
     fine = np.flatnonzero(allowed(rows, classes, count))
     members = rows[np.isin(classes, fine)]
@@ -89,7 +89,7 @@ def test_allowed_classes_stay_so_when_they_are_joined(table, one, k):
 
 @given(tables(least=2, most=20), st.lists(st.integers(0, 1), min_size=3, max_size=3))
 def test_hierarchical_distance_is_the_cheapest_transport(table, groups):
-    classes, count = grouped([table.codes("city").codes])
+    classes, count = number_classes([table.codes("city").codes])
     codes = table.codes("illness")
     level = np.unique(np.array(groups)[: len(codes.values)], return_inverse=True)[1]
     totals = np.bincount(codes.codes)
@@ -109,7 +109,7 @@ def test_hierarchical_distance_is_the_cheapest_transport(table, groups):
 
 @given(tables())
 def test_disclosure_is_the_largest_ratio_of_shares(table):
-    classes, count = grouped([table.codes("city").codes])
+    classes, count = number_classes([table.codes("city").codes])
     codes = table.codes("illness")
     totals = np.bincount(codes.codes)
     found = Contents.of(classes, count, codes.codes, totals).disclosure

@@ -19,7 +19,7 @@ from anonymizer.risk.distance.coverage import coverage
 from anonymizer.risk.distance.earth_mover import EXACT_ROWS, earth_mover
 from anonymizer.risk.distance.hitting import hitting_rate
 from anonymizer.risk.distance.matching import cheapest_matching
-from anonymizer.risk.distance.p_privacy import linked, p_privacy
+from anonymizer.risk.distance.p_privacy import link_columns, p_privacy
 from anonymizer.risk.distance.space import RecordSpace, nearest
 from anonymizer.risk.distance.voronoi import boundary_points, voronoi_privacy
 from anonymizer.risk.distance.y_privacy import y_privacy
@@ -62,7 +62,7 @@ def test_columns_that_depend_on_each_other_are_one_group() -> None:
     random = np.random.default_rng(5)
     a, c = random.integers(0, 6, 3000), random.integers(0, 6, 3000)
     frame = pd.DataFrame({"a": a, "c": c, "b": a % 3, "d": random.normal(size=3000), "e": 1})
-    assert linked(Table.of(frame), list("acbde")) == (("a", "b"), ("c",), ("d",), ("e",))
+    assert link_columns(Table.of(frame), list("acbde")) == (("a", "b"), ("c",), ("d",), ("e",))
 
 
 @given(points(7), points(9))

@@ -15,7 +15,7 @@ from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.methods.recoding.mondrian import Mondrian
 from anonymizer.risk.attacks.inference import inference
 from anonymizer.risk.attacks.linkability import linkability
-from anonymizer.risk.attacks.rows import aligned
+from anonymizer.risk.attacks.rows import align_rows
 from anonymizer.risk.attacks.singling_out import singling_out
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
@@ -122,7 +122,7 @@ def test_what_touches_does_not_meet():
     ages = Table.of(pd.DataFrame({"age": ["[20, 30)", "[30, 40)", "*", "< 20", "[20, 30]"]}))
     values = Table.of(pd.DataFrame({"age": [29, 30, 25, 19]}))
     for others in ((values,), (ages, values)):
-        release, *_, own = aligned(ages, others, ("age",))
+        release, *_, own = align_rows(ages, others, ("age",))
         inside = (release.low <= own.low.T) & (release.high >= own.high.T)
         assert inside.tolist() == [
             [True, False, True, False, True],

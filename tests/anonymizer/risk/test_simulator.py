@@ -16,7 +16,7 @@ from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.methods.reduction.suppression import SuppressCells, SuppressRecords
 from anonymizer.methods.sensitive.anatomy import Anatomy
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.risk.candidates import LabelCandidates, reached
+from anonymizer.risk.candidates import LabelCandidates, compose_steps
 from anonymizer.risk.simulator import simulate_attack
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -156,5 +156,5 @@ def test_two_steps_lead_where_one_after_the_other_leads(rows, between, columns, 
         return np.array(data.draw(cells), dtype=np.bool_).reshape(height, width)
 
     first, second = drawn(rows, between), drawn(between, columns)
-    assert np.array_equal(reached(first, second), first @ second)
-    assert np.array_equal(reached(np.eye(between, dtype=np.bool_), second), second)
+    assert np.array_equal(compose_steps(first, second), first @ second)
+    assert np.array_equal(compose_steps(np.eye(between, dtype=np.bool_), second), second)

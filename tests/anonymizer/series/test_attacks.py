@@ -9,8 +9,8 @@ from scipy.sparse import csr_matrix
 
 from anonymizer.errors import TableError
 from anonymizer.methods.perturbation.mdav import mdav
-from anonymizer.risk.distance.matching import assigned
-from anonymizer.series.attacks import linked, partners
+from anonymizer.risk.distance.matching import assign
+from anonymizer.series.attacks import link_users, partners
 from anonymizer.series.usefulness import predictable, usefulness
 
 
@@ -28,10 +28,10 @@ def habits(users: int, items: int, seed: int = 1) -> np.ndarray:
 def test_an_assignment_by_candidates_has_a_bound_that_holds():
     for seed in range(5):
         one, other = points(120, seed=seed), points(120, seed=seed + 50)
-        exact = assigned(one, other)
+        exact = assign(one, other)
         assert exact.excess == 0
         for candidates in (1, 3, 10, 120):
-            near = assigned(one, other, most_exact=50, candidates=candidates)
+            near = assign(one, other, most_exact=50, candidates=candidates)
             assert sorted(near.partners) == list(range(120))
             assert near.least <= exact.cost + 1e-9
             assert exact.cost <= near.cost + 1e-9
@@ -42,7 +42,7 @@ def test_an_assignment_by_candidates_has_a_bound_that_holds():
 
 def test_the_bound_is_narrow_where_partners_are_near():
     one = points(400, 6)
-    near = assigned(one, one + 0.01, most_exact=100, candidates=5)
+    near = assign(one, one + 0.01, most_exact=100, candidates=5)
     assert_array_equal(near.partners, np.arange(400))
     assert near.excess < 1e-9
 
@@ -51,17 +51,17 @@ def test_the_bound_is_narrow_where_partners_are_near():
 def test_tables_of_two_sizes_leave_somebody_alone(most_exact):
     one, other = points(40), points(60, seed=2)
     for first, second in ((one, other), (other, one)):
-        found = assigned(first, second, most_exact=most_exact)
+        found = assign(first, second, most_exact=most_exact)
         taken = found.partners[found.partners >= 0]
         assert len(taken) == len(set(taken.tolist())) == 40
         assert found.least <= found.cost
     with pytest.raises(TableError, match="A table has no rows"):
-        assigned(one[:0], other)
+        assign(one[:0], other)
 
 
 def test_equal_points_are_assigned_at_no_cost():
     same = np.zeros((30, 3))
-    found = assigned(same, same, most_exact=10, candidates=30)
+    found = assign(same, same, most_exact=10, candidates=30)
     assert (found.cost, found.least, found.excess) == (0.0, 0.0, 0.0)
 
 
@@ -69,15 +69,15 @@ def test_the_original_is_found_and_a_stranger_is_not():
     cells = points(200, 10)
     order = np.random.default_rng(3).permutation(200)
     partner = np.argsort(order)
-    found = linked(cells, cells[order], partner, seed=1)
+    found = link_users(cells, cells[order], partner, seed=1)
     assert (found.risk, found.k, found.right) == (1.0, 1, 1.0)
     low, high = found.attack.interval
     assert low > 0.97
     assert high == 1.0
     # of 200 strangers more than 12 are assigned to a given row with a probability below 1e-9
     assert found.attack.control.successes <= 12
-    assert linked(points(200, 10, 9), cells[order], partner, seed=1).attack.main.successes <= 12
-    sparse = linked(csr_matrix(cells), csr_matrix(cells[order]), partner, seed=1)
+    assert link_users(points(200, 10, 9), cells[order], partner, seed=1).attack.main.successes <= 12
+    sparse = link_users(csr_matrix(cells), csr_matrix(cells[order]), partner, seed=1)
     assert sparse.risk == found.risk
 
 
@@ -89,7 +89,7 @@ def test_clusters_of_k_are_found_with_one_in_k(k):
     means = np.stack([np.bincount(groups, column) / np.bincount(groups) for column in cells.T], axis=1)[
         groups
     ]
-    found = linked(cells, means, np.arange(200), seed=1)
+    found = link_users(cells, means, np.arange(200), seed=1)
     assert found.k == k
     assert_allclose(found.by_k, found.right / k)
     assert 0.6 / k < found.risk <= 1 / k
@@ -98,7 +98,7 @@ def test_clusters_of_k_are_found_with_one_in_k(k):
 
 def test_a_cluster_counts_by_its_size():
     cells = np.array([[0.0], [0.0], [0.0], [9.0], [9.0]])
-    found = linked(cells, cells, np.arange(5), seed=1)
+    found = link_users(cells, cells, np.arange(5), seed=1)
     assert (found.k, found.right) == (2, 1.0)
     assert_allclose(found.risk, 2 / 5)
     assert_allclose(found.by_k, 1 / 2)
@@ -108,7 +108,7 @@ def test_the_order_of_users_does_not_tell_among_equal_rows():
     """Noise too small to form clusters: assignment by the place of rows would find all of them."""
     same = np.zeros((300, 2))
     apart = 1 + 1e-12 * np.arange(600).reshape(300, 2)
-    found = linked(same, apart, np.arange(300), seed=1)
+    found = link_users(same, apart, np.arange(300), seed=1)
     # a random pairing hits more than 13 of 300 with a probability below 1e-9
     assert found.attack.main.successes <= 13
 
@@ -117,17 +117,17 @@ def test_only_users_of_both_windows_are_attacked():
     one, other = ("a", "b", "c"), ("c", "d", "a")
     assert_array_equal(partners(one, other), [2, -1, 0])
     cells = np.eye(3)
-    found = linked(cells, cells[[2, 1, 0]], partners(one, other), seed=1)
+    found = link_users(cells, cells[[2, 1, 0]], partners(one, other), seed=1)
     assert found.attack.main.attempts == 2
     assert found.risk == 1.0
     with pytest.raises(TableError, match="No user is in both"):
-        linked(cells, cells, np.full(3, -1))
+        link_users(cells, cells, np.full(3, -1))
     with pytest.raises(TableError, match="3 and 2 items"):
-        linked(cells, cells[:, :2], np.arange(3))
+        link_users(cells, cells[:, :2], np.arange(3))
 
 
 def test_one_user_is_found_by_chance():
-    found = linked(np.ones((1, 3)), np.zeros((1, 3)), np.zeros(1, dtype=np.int64))
+    found = link_users(np.ones((1, 3)), np.zeros((1, 3)), np.zeros(1, dtype=np.int64))
     assert found.risk == found.attack.control.value == found.attack.naive.value == 1.0
     assert found.attack.risk == 0.0
 

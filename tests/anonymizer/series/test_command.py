@@ -148,7 +148,7 @@ def test_an_interrupted_run_leaves_whole_files_or_none(folder, capsys, monkeypat
     if stage == "made":
         monkeypatch.setattr(Recombined, "_transform", interrupted(Recombined._transform, 2))
     elif stage == "measured":
-        monkeypatch.setattr("anonymizer.series.released.linked", interrupted(attacks.linked, 2))
+        monkeypatch.setattr("anonymizer.series.released.link_users", interrupted(attacks.link_users, 2))
     else:
         monkeypatch.setattr(Gate, "write", interrupted(Gate.write, {"passed": 2, "written": 4}[stage]))
     assert run("series log.csv --spec spec.toml -o out.csv --report r.html --json") == 130

@@ -19,7 +19,7 @@ from anonymizer.methods.perturbation.noise import Noise
 from anonymizer.methods.recoding.clustering import KMember
 from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.series.factorization import Factors, deviation, factorized, refitted
+from anonymizer.series.factorization import Factors, deviation, factorize, refit_features
 from anonymizer.series.log import Log
 from anonymizer.series.matrix import Window, matrices
 from anonymizer.series.recombined import Recombined
@@ -160,7 +160,7 @@ def test_factorization_comes_near_the_best_of_its_rank(kind):
     cells = behaviour(80, 120)
     singular = np.linalg.svd(cells, compute_uv=False)
     best = np.sqrt((singular[10:] ** 2).sum())
-    found = factorized(cells, 10, kind=kind, seed=1)
+    found = factorize(cells, 10, kind=kind, seed=1)
     error = np.linalg.norm(cells - found.users @ found.items.T)
     assert best <= error < 1.1 * best
     assert_allclose(deviation(cells, found), np.abs(cells - found.users @ found.items.T).sum())
@@ -172,22 +172,22 @@ def test_factorization_comes_near_the_best_of_its_rank(kind):
 @pytest.mark.parametrize("kind", ["sgd", "nmf"])
 def test_a_seed_makes_factors_repeatable_and_sparse_and_dense_alike(kind):
     cells = behaviour(40, 60)
-    one, two = (factorized(cells, 5, kind=kind, seed=3, iterations=20) for _ in range(2))
+    one, two = (factorize(cells, 5, kind=kind, seed=3, iterations=20) for _ in range(2))
     assert_array_equal(one.users, two.users)
     assert_array_equal(one.items, two.items)
-    other = factorized(cells, 5, kind=kind, seed=4, iterations=20)
-    free = factorized(cells, 5, kind=kind, iterations=20)
+    other = factorize(cells, 5, kind=kind, seed=4, iterations=20)
+    free = factorize(cells, 5, kind=kind, iterations=20)
     assert not np.array_equal(one.users, other.users)
     assert not np.array_equal(one.users, free.users)
-    sparse = factorized(csr_matrix(cells), 5, kind=kind, seed=3, iterations=20)
+    sparse = factorize(csr_matrix(cells), 5, kind=kind, seed=3, iterations=20)
     assert_allclose(sparse.users, one.users, rtol=1e-9)
 
 
 def test_sgd_of_blocks_is_the_same_by_sparse_steps(monkeypatch):
     cells = behaviour(40, 60)
-    one = factorized(cells, 5, seed=3, iterations=20)
+    one = factorize(cells, 5, seed=3, iterations=20)
     monkeypatch.setattr("anonymizer.series.factorization._SMALL", 0)
-    two = factorized(cells, 5, seed=3, iterations=20)
+    two = factorize(cells, 5, seed=3, iterations=20)
     assert_allclose(two.users, one.users, rtol=1e-9, atol=1e-12)
 
 
@@ -201,9 +201,9 @@ def objective(cells: np.ndarray, factors: Factors, penalty: float) -> float:
 def test_sgd_minimises_the_printed_equation(penalty):
     """Neither factor can be made much better for the other, which alternating least squares would do."""
     cells = behaviour(40, 60)
-    found = factorized(cells, 3, seed=1, iterations=200, penalty=penalty)
-    items = refitted(cells, found.users, penalty=penalty)
-    users = refitted(cells.T, found.items, penalty=penalty)
+    found = factorize(cells, 3, seed=1, iterations=200, penalty=penalty)
+    items = refit_features(cells, found.users, penalty=penalty)
+    users = refit_features(cells.T, found.items, penalty=penalty)
     least = objective(cells, found, penalty)
     assert least < objective(cells, Factors(found.users, np.zeros_like(items)), penalty)
     assert 0.99 * least < objective(cells, Factors(found.users, items), penalty) <= least
@@ -212,9 +212,9 @@ def test_sgd_minimises_the_printed_equation(penalty):
 
 def test_the_error_falls_with_iterations_and_rank():
     cells = behaviour(60, 80)
-    by_time = [deviation(cells, factorized(cells, 10, seed=1, iterations=some)) for some in (1, 10, 100)]
+    by_time = [deviation(cells, factorize(cells, 10, seed=1, iterations=some)) for some in (1, 10, 100)]
     assert by_time[0] > by_time[1] > by_time[2]
-    by_rank = [deviation(cells, factorized(cells, rank, seed=1)) for rank in (2, 10, 40)]
+    by_rank = [deviation(cells, factorize(cells, rank, seed=1)) for rank in (2, 10, 40)]
     assert by_rank[0] > by_rank[1] > by_rank[2]
 
 
@@ -230,7 +230,7 @@ def test_the_error_falls_with_iterations_and_rank():
 )
 def test_bad_parameters_are_refused(given, says):
     with pytest.raises(TableError, match=says) as problem:
-        factorized(behaviour(20, 30), **given)
+        factorize(behaviour(20, 30), **given)
     assert problem.value.hint
 
 
@@ -238,17 +238,17 @@ def test_nmf_takes_no_negative_cell_and_sgd_does():
     cells = behaviour(20, 30)
     cells[3, 4] = -1
     with pytest.raises(TableError, match="negative, and NMF"):
-        factorized(cells, 2, kind="nmf")
-    assert factorized(cells, 2, seed=1).users.shape == (20, 2)
+        factorize(cells, 2, kind="nmf")
+    assert factorize(cells, 2, seed=1).users.shape == (20, 2)
     cells[3, 4] = np.inf
     with pytest.raises(TableError, match="infinite"):
-        factorized(cells, 2)
+        factorize(cells, 2)
 
 
 def test_one_user_has_the_rank_one_at_most():
-    assert factorized(np.ones((1, 5)), 1, seed=1).users.shape == (1, 1)
+    assert factorize(np.ones((1, 5)), 1, seed=1).users.shape == (1, 1)
     with pytest.raises(TableError, match="1 users and 5 items has at most the rank 1"):
-        factorized(np.ones((1, 5)), 2)
+        factorize(np.ones((1, 5)), 2)
 
 
 RELEASES = [
@@ -350,9 +350,9 @@ def test_bad_recombinations_are_refused(method, says):
 
 def test_refitting_lowers_the_error():
     cells = behaviour(100, 50)
-    found = factorized(cells, 10, seed=1)
+    found = factorize(cells, 10, seed=1)
     coarse = np.round(found.users, 1)
-    again = refitted(cells, coarse)
+    again = refit_features(cells, coarse)
     assert np.linalg.norm(cells - coarse @ again.T) < np.linalg.norm(cells - coarse @ found.items.T)
     assert isinstance(Factors(coarse, again).items, np.ndarray)
 

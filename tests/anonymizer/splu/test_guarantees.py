@@ -7,7 +7,7 @@ import pytest
 
 from anonymizer.errors import SpecError, UnreachableError
 from anonymizer.splu import guarantees as promised
-from anonymizer.splu.generation import drawn, partitioned
+from anonymizer.splu.generation import draw_from_groups, partition
 from anonymizer.tables.randomness import Randomness
 
 
@@ -22,7 +22,7 @@ def test_figure_5_of_the_paper():
 def test_theorem_3_corrected():
     assert promised.chebyshev(10, 100, 0.1) == pytest.approx(0.9)
     assert float(promised.error_probability(10, 100, 0.1)) == pytest.approx(0.3165, abs=5e-5)
-    assert promised.printed(10, 100, 0.1) == pytest.approx(0.001)  # does not bound 0.3165
+    assert promised.bound_as_printed(10, 100, 0.1) == pytest.approx(0.001)  # does not bound 0.3165
 
 
 @pytest.mark.parametrize("gamma", [2, 5, 10])
@@ -30,7 +30,7 @@ def test_the_corrected_bound_is_one_and_the_printed_is_none(gamma):
     counts = np.arange(1, 400)
     exact = promised.error_probability(gamma, counts, 0.2)
     bound = np.array([promised.chebyshev(gamma, f, 0.2) for f in counts])
-    wrong = np.array([promised.printed(gamma, f, 0.2) for f in counts])
+    wrong = np.array([promised.bound_as_printed(gamma, f, 0.2) for f in counts])
     assert (exact <= bound + 1e-12).all()
     assert (exact > wrong).mean() > 0.3
 
@@ -40,7 +40,9 @@ def test_releases_miss_as_often_as_the_law_says():
     values = np.concatenate([np.zeros(f, dtype=np.int64), 1 + np.arange(75) % 15])
     missed = 0
     for run in range(runs):
-        published = values[drawn(partitioned(values, gamma, Randomness(run)), Randomness(run, "draw"))]
+        published = values[
+            draw_from_groups(partition(values, gamma, Randomness(run)), Randomness(run, "draw"))
+        ]
         missed += abs(int((published == 0).sum()) - f) > 0.3 * f
     expected = float(promised.miss_probability(gamma, f, 0.3))
     assert abs(missed / runs - expected) < 4 * np.sqrt(expected * (1 - expected) / runs)  # 6e-5

@@ -18,8 +18,8 @@ from anonymizer.synthetic.budget import Budget, Noisy
 from anonymizer.synthetic.counting import Coded, near_counts
 from anonymizer.synthetic.domains import domain_of
 from anonymizer.synthetic.junction import JunctionTree
-from anonymizer.synthetic.merging import Merging, merged
-from anonymizer.synthetic.network import Conditional, drawn
+from anonymizer.synthetic.merging import Merging, merge
+from anonymizer.synthetic.network import Conditional, draw_rows
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -159,7 +159,7 @@ def test_the_bound_of_the_dependence_is_nearly_reached():
 def test_rows_that_are_drawn_have_the_given_distribution():
     first = np.array([1.0, 3.0])
     second = np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 2.0]])
-    rows = drawn([Conditional(1, (), first), Conditional(0, (1,), second)], 4000, Randomness(1))
+    rows = draw_rows([Conditional(1, (), first), Conditional(0, (1,), second)], 4000, Randomness(1))
     counts = np.zeros((2, 3))
     np.add.at(counts, (rows[:, 1], rows[:, 0]), 1)
     expected = np.array([[500, 0, 500], [0, 1500, 1500]])
@@ -206,7 +206,7 @@ def test_rare_cells_are_joined_and_parted_by_their_shares():
     how = Merging.of(Noisy(np.array([100.0, 2.0, -3.0, 50.0, 6.0]), 5.0))
     assert how.groups.tolist() == [0, 2, 2, 1, 2]
     assert how.shares.tolist() == [1, 0.25, 0, 1, 0.75]
-    data = merged(Coded(np.array([[0], [1], [4]]), (5,), ("a",)), [how])
+    data = merge(Coded(np.array([[0], [1], [4]]), (5,), ("a",)), [how])
     assert data.codes.ravel().tolist() == [0, 2, 2]
     assert how.parted(np.array([0, 1]), Randomness(1)).tolist() == [0, 3]
     parted = how.parted(np.full(4000, 2), Randomness(1))

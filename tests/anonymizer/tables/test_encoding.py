@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from anonymizer.tables.encoding import Codes, coded
+from anonymizer.tables.encoding import Codes, encode
 from anonymizer.tables.table import Table
 
 DAY = dt.date(2024, 2, 29)
@@ -38,7 +38,7 @@ def plain(cells):
 )
 def test_the_values_are_those_of_the_column_each_once(library, cells):
     series = nw.from_native(library(cells), series_only=True)
-    found = coded(series)
+    found = encode(series)
     assert found.values.tolist() == plain(series.to_list())
     assert [found.values[code] for code in found.codes] == series.to_list()
 
@@ -48,13 +48,13 @@ def test_whole_numbers_at_the_ends_of_their_type(kind):
     ends = np.iinfo(kind)
     cells = np.array([ends.max, ends.min, ends.max, ends.max - 1, ends.min], dtype=kind)
     for some in (cells, cells[[0, 3]]):
-        found = coded(nw.from_native(pd.Series(some), series_only=True))
+        found = encode(nw.from_native(pd.Series(some), series_only=True))
         assert found.values.tolist() == sorted(set(some.tolist()))
         assert found.values[found.codes].tolist() == some.tolist()
 
 
 def test_objects_of_several_kinds_are_told_apart():
-    found = coded(nw.from_native(pd.Series([1, "1", True, "1"], dtype=object), series_only=True))
+    found = encode(nw.from_native(pd.Series([1, "1", True, "1"], dtype=object), series_only=True))
     assert found.values[found.codes].tolist() == [1, "1", True, "1"]
 
 

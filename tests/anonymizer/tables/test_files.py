@@ -42,7 +42,7 @@ def test_an_output_that_fails_is_absent_and_leaves_the_old_one(tmp_path):
     broken = iter([FRAME, None])
 
     def write():
-        with files.appended(path) as append:
+        with files.append_to(path) as append:
             for frame in broken:
                 append(frame)
 

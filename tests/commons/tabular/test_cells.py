@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from commons.tabular.cells import halved, limit_in
+from commons.tabular.cells import halve, limit_in
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_what_is_no_limit_is_none(text):
     "number", ["0.2", "5", "0", "-3", "+0.5", "0.0000001", "1234567890123456789012345678"]
 )
 def test_half_is_exact(number):
-    assert 2 * Fraction(halved(number)) == Fraction(number)
+    assert 2 * Fraction(halve(number)) == Fraction(number)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from commons.settings.toml import parse
 from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.batch import positions
-from parties.catalog.checking import below_limits, checked
-from parties.catalog.confirming import confirmed, proposal
+from parties.catalog.checking import below_limits, check_dataset
+from parties.catalog.confirming import confirm, proposal
 from parties.catalog.csvs import guess_dialect
 from parties.catalog.declaration import DatasetDeclaration, catalog_of, load_catalog
 from parties.catalog.drafting import MAX_COLUMNS, draft
@@ -270,11 +270,11 @@ confirmed = false
 
 
 def test_confirming_changes_nothing_else(tmp_path):
-    text = confirmed(CATALOG, "d", {"age": "0:120", "sex": "m, w"}, [])
+    text = confirm(CATALOG, "d", {"age": "0:120", "sex": "m, w"}, [])
     assert text == CATALOG.replace("17   #", "0   #").replace("98\n", "120\n", 1).replace(
         '"m"', '"m", "w"'
     ).replace("confirmed = false  # the data hold 17 to 98\n", "").replace("confirmed = false\n", "")
-    assert "confirmed" not in confirmed(CATALOG, "d", {}, ["age", "sex"])
+    assert "confirmed" not in confirm(CATALOG, "d", {}, ["age", "sex"])
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_confirming_changes_nothing_else(tmp_path):
 )
 def test_wrong_confirmations_are_refused(given, part):
     with pytest.raises(ConfigError) as caught:
-        confirmed(CATALOG, "d", given, [])
+        confirm(CATALOG, "d", given, [])
     assert part in caught.value.hint
 
 
@@ -298,7 +298,7 @@ def test_no_job_has_the_schema_of_an_unconfirmed_column(tmp_path):
     for column, what in (("age", "bounds"), ("sex", "labels")):
         with pytest.raises(DataError, match=f"The {what} of column '{column}'.*come from the data"):
             load_catalog(path).schema("d", column)
-    path.write_text(confirmed(CATALOG, "d", {"age": "0:120"}, []))
+    path.write_text(confirm(CATALOG, "d", {"age": "0:120"}, []))
     assert load_catalog(path).schema("d", "age").upper == 120
 
 
@@ -356,5 +356,5 @@ def test_a_value_below_a_limit_that_is_not_declared_is_named(tmp_path):
     dataset = catalog_of(
         parse("\n".join(lines), "catalog.toml", ConfigError), tmp_path / "catalog.toml"
     ).dataset("d")
-    faults = checked(dataset).faults
+    faults = check_dataset(dataset).faults
     assert 'below_limit = "half" (half the limit of detection) or "limit"' in faults[0].hint

@@ -11,7 +11,7 @@ from parties.catalog.batch import ROWS
 from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import load
 from smc.errors import Cancelled
-from smc.pieces import asked
+from smc.pieces import asking
 
 COUNT = 5 * ROWS
 PEOPLE = {
@@ -53,11 +53,11 @@ def test_it_is_asked_before_each_batch_and_while_persons_are_hashed(tmp_path, so
     path.write_text(tomli_w.dumps(catalog))
     people = load_catalog(path).dataset("people")
     every = Question()
-    with asked(every):
+    with asking(every):
         assert load(people, ["age"], secret=bytes(16)).rows == COUNT
     assert every.times >= 2 * COUNT // ROWS
     for last in (1, 3, every.times):
         question = Question(last)
-        with asked(question), pytest.raises(Cancelled):
+        with asking(question), pytest.raises(Cancelled):
             load(people, ["age"], secret=bytes(16))
         assert question.times == last

@@ -26,7 +26,7 @@ from parties.catalog.reading import _WORKERS, Reader
 from parties.config import Limits
 from parties.errors import DataError
 from smc.errors import Cancelled
-from smc.pieces import asked
+from smc.pieces import asking
 
 MEBI = 1 << 20
 READER = Reader(Limits(source_mib=256, source_seconds=600))
@@ -193,7 +193,7 @@ def test_a_database_that_never_answers_is_given_up_when_nobody_wants_it(tmp_path
             if reached:
                 raise Cancelled("Nobody wants it any more.")
 
-        with asked(question), pytest.raises(Cancelled):
+        with asking(question), pytest.raises(Cancelled):
             READER.load(dataset, ["x"])
         assert reached
 

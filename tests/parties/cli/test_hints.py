@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from parties.cli.hints import given, with_config
+from parties.cli.hints import config_words, with_config
 from parties.cli.main import duetto
 from tests.parties.served import SETTINGS
 
@@ -56,8 +56,8 @@ def test_commands_that_take_a_configuration_are_completed(hint, completed):
 
 
 def test_a_command_that_was_given_no_config_names_none(monkeypatch, tmp_path):
-    assert given(None) == ""
-    assert given(tmp_path) == f" --config {tmp_path}"
-    assert given(tmp_path / "a b") == f" --config '{tmp_path}/a b'"
+    assert config_words(None) == ""
+    assert config_words(tmp_path) == f" --config {tmp_path}"
+    assert config_words(tmp_path / "a b") == f" --config '{tmp_path}/a b'"
     monkeypatch.setenv("DUETTO_CONFIG", str(tmp_path))
-    assert given(tmp_path) == ""
+    assert config_words(tmp_path) == ""

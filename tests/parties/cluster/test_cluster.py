@@ -27,7 +27,7 @@ from smc.ciphers.paillier import Ciphertexts, OwnPaillier
 from smc.errors import Cancelled, DomainError, PeerAborted
 from smc.forms import Role
 from smc.numeric.modular import inverses, powers
-from smc.pieces import asked
+from smc.pieces import asking
 from tests.parties.cluster.local import LocalCluster, authority
 from tests.parties.cluster.tasks import slow
 from tests.parties.rpc.harness import (
@@ -255,7 +255,7 @@ def test_a_cluster_that_hangs_holds_up_neither_the_work_nor_who_gives_it_up(tmp_
 
         threading.Timer(0.2, wanted.set).start()
         started = time.monotonic()
-        with asked(question), pytest.raises(Cancelled):
+        with asking(question), pytest.raises(Cancelled):
             powers(range(40), 65537, MODULUS, there)
         assert time.monotonic() - started < 5.5
         with pytest.raises(ClusterUnavailable, match=r"For 6 seconds .* has finished nothing") as raised:

@@ -16,10 +16,10 @@ from parties.contracts.spec import parse_spec, read_spec, spec_from_document
 from parties.errors import JobError
 from parties.jobs.agreement.messages import (
     Answer,
-    Standing,
-    Word,
+    JobStatus,
+    PeerState,
     parse_answer,
-    parse_standing,
+    parse_status,
 )
 from parties.texts import is_plain
 from smc.analyses.disclosure.limits import Limits
@@ -273,32 +273,32 @@ def test_the_stricter_limits_of_both_are_agreed():
 
 @given(st.binary(max_size=300) | TEXT.map(lambda text: canonical.encode({"word": text, "job_id": text})))
 def test_no_bytes_raise_anything_but_a_violation(data):
-    for parse in (parse_contract, parse_answer, parse_standing):
+    for parse in (parse_contract, parse_answer, parse_status):
         with pytest.raises(ProtocolViolation):
             parse(data)
 
 
 def test_messages_come_back():
-    answer = Answer(Word.APPROVED, contract(), bytes(range(64)))
+    answer = Answer(PeerState.APPROVED, contract(), bytes(range(64)))
     assert parse_answer(answer.encode()) == answer
-    standing = Standing("0" * 16, Word.FAILED, "data")
-    assert parse_standing(standing.encode()) == standing
+    standing = JobStatus("0" * 16, PeerState.FAILED, "data")
+    assert parse_status(standing.encode()) == standing
     for wrong in (
-        Answer(Word.APPROVED, contract()),
-        Answer(Word.PENDING, contract(), bytes(64)),
-        Answer(Word.DENIED, contract()),
+        Answer(PeerState.APPROVED, contract()),
+        Answer(PeerState.PENDING, contract(), bytes(64)),
+        Answer(PeerState.DENIED, contract()),
     ):
         with pytest.raises(ProtocolViolation):
             parse_answer(wrong.encode())
     for wrong in (
-        Standing("0" * 16, Word.APPROVED),
-        Standing("0" * 16, Word.DENIED, "", bytes(64)),
-        Standing("0" * 16, Word.APPROVED, "", bytes(63)),
-        Standing("0" * 15, Word.DENIED),
-        Standing("0" * 16, Word.UNFIT),
+        JobStatus("0" * 16, PeerState.APPROVED),
+        JobStatus("0" * 16, PeerState.DENIED, "", bytes(64)),
+        JobStatus("0" * 16, PeerState.APPROVED, "", bytes(63)),
+        JobStatus("0" * 15, PeerState.DENIED),
+        JobStatus("0" * 16, PeerState.UNFIT),
     ):
         with pytest.raises(ProtocolViolation):
-            parse_standing(wrong.encode())
+            parse_status(wrong.encode())
     assert "signature" not in repr(answer)
 
 

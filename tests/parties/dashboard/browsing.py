@@ -7,7 +7,7 @@ import re
 from starlette.testclient import TestClient
 
 from parties.dashboard.app import make_app
-from parties.dashboard.drawing.desk import Desk
+from parties.dashboard.drawing.desk import Context
 from parties.dashboard.entrance.access import Access
 from parties.dashboard.entrance.guard import ENTRY
 
@@ -22,7 +22,7 @@ class Browser:
 
     def __init__(self, party, *, decides=True, releases=None, folders=(), signed_in=True):
         self.access = Access()
-        self.app = make_app(Desk(party, party.config_path, decides, releases, folders), self.access, NAME)
+        self.app = make_app(Context(party, party.config_path, decides, releases, folders), self.access, NAME)
         self.client = TestClient(self.app, base_url=ORIGIN, follow_redirects=False)
         if signed_in:
             assert self.client.get(f"{ENTRY}?token={self.access.invite()}").status_code == 303

@@ -12,7 +12,7 @@ import pytest
 import tomli_w
 
 from parties.catalog import mariadb
-from parties.catalog.adding import Asked, drafted
+from parties.catalog.adding import Asked, draft_addition
 from parties.catalog.databases import Query, cursor, read
 from parties.catalog.declaration import load_catalog
 from parties.errors import ConfigError, DataError
@@ -171,7 +171,7 @@ def test_a_table_is_added_to_the_catalog(maria, tmp_path):
     secret.chmod(0o600)
     catalog = tmp_path / "catalog.toml"
     catalog.write_text(tomli_w.dumps({}))
-    found = drafted(catalog, Asked(url_file=str(secret), table="hospital.stays"))
+    found = draft_addition(catalog, Asked(url_file=str(secret), table="hospital.stays"))
     columns = found.draft.columns
     assert {name: column.column.type for name, column in columns.items()} == {
         "id": "text",

@@ -17,7 +17,7 @@ from parties.client import job_text
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
 from parties.jobs.checks.task import Task
-from parties.jobs.manager import JobManager, Patience
+from parties.jobs.manager import JobManager, RetryPolicy
 from parties.jobs.run import outcome_document
 from parties.ledger.entries import SPENT
 from smc.analyses.studies.columns import Data
@@ -142,7 +142,7 @@ class Institutions(Pair):
             self.config(name),
             self._identities[name],
             self.network.port(name),
-            patience=Patience(dial_seconds=(0.05, 0.1), ask_seconds=0.2),
+            patience=RetryPolicy(dial_seconds=(0.05, 0.1), ask_seconds=0.2),
         )
         self.network.managers[name] = manager
         if resume:

@@ -17,17 +17,17 @@ from parties.config import Address, Compute, Config, Limits
 from parties.contracts.state import State
 from parties.errors import ConfigError, PeerUnreachable
 from parties.jobs.agreement.decisions import Person
-from parties.jobs.manager import JobManager, Patience
+from parties.jobs.manager import JobManager, RetryPolicy
 from parties.ledger.accounting import Account
 from parties.pki.identity import Identity, PeerIdentity
 from parties.ports.interfaces import Outage, SessionHeader
-from parties.rpc.refusal import refused
+from parties.rpc.refusal import refusal_error
 from parties.session.pools import PoolStore
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.errors import Cancelled, DuettoError, PeerError
 from smc.forms import Role
-from smc.pieces import asked
+from smc.pieces import asking
 from smc.protocols.session import Session
 from tests.parties.jobs.addition import Addition
 from tests.support.keys import toy
@@ -61,7 +61,7 @@ class Network:
             answer = getattr(self.managers[peer], verb)(me, body)
         except DuettoError as error:
             self.said.append((verb, error.stable_code.encode()))
-            raise refused(peer, error.stable_code) from None
+            raise refusal_error(peer, error.stable_code) from None
         self.said.append((verb, answer))
         return self.spoil[verb](answer) if verb in self.spoil else answer
 
@@ -73,7 +73,7 @@ class Network:
         try:
             theirs = self.managers[peer].accept_session(me, header)
         except DuettoError as error:
-            raise refused(peer, error.stable_code) from None
+            raise refusal_error(peer, error.stable_code) from None
         ends = memory_pair(self.seconds)
         self._transports[task.job_id] = ends
         other = self._pool.submit(self._side, theirs, ends[1])
@@ -107,7 +107,7 @@ class Network:
         channel = Channel(transport)
         failure: DuettoError | None = None
         try:
-            with asked(lambda: self._wanted(task)):
+            with asking(lambda: self._wanted(task)):
                 task.run(self._session(task, channel))
                 channel.finish()
         except DuettoError as error:
@@ -253,7 +253,7 @@ class Pair:
             self._identities[name],
             self.network.port(name),
             analyses={"addition": self.analysis[name]},
-            patience=Patience(dial_seconds=(0.05, 0.1), ask_seconds=0.2, watch_seconds=0),
+            patience=RetryPolicy(dial_seconds=(0.05, 0.1), ask_seconds=0.2, watch_seconds=0),
         )
         self.network.managers[name] = manager
         if resume:

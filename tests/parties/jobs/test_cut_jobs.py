@@ -13,7 +13,7 @@ import pytest
 
 from parties.config import Address, Limits
 from parties.contracts.state import State
-from parties.jobs.agreement.courier import Patience
+from parties.jobs.agreement.courier import RetryPolicy
 from parties.jobs.manager import JobManager
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import SPENT
@@ -106,7 +106,7 @@ class Wired:
             own,
             directory,
             analyses={"addition": Addition()},
-            patience=Patience(dial_seconds=(0.05, 0.1), ask_seconds=0.2),
+            patience=RetryPolicy(dial_seconds=(0.05, 0.1), ask_seconds=0.2),
             ledger=self._ledgers[name],
         )
         self.managers[name].resume()

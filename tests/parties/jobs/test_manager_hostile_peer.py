@@ -11,7 +11,7 @@ from parties.contracts import canonical
 from parties.contracts.contract import parse_contract, sign
 from parties.contracts.state import State
 from parties.errors import JobError, PeerRefused, PolicyError
-from parties.jobs.agreement.messages import Standing, Word, parse_standing
+from parties.jobs.agreement.messages import JobStatus, PeerState, parse_status
 from parties.ports.interfaces import SessionHeader
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import DuettoError, ProtocolViolation
@@ -39,7 +39,7 @@ def test_a_session_needs_both_signatures_and_the_right_header(pair):
     signature = sign(
         pair.south.store.get(record.job_id).contract, Role.ALICE, pair._identities["north"].signing
     )
-    pair.south.tell("north", Standing(record.job_id, Word.CONFIRMED, "", signature).encode())
+    pair.south.tell("north", JobStatus(record.job_id, PeerState.CONFIRMED, "", signature).encode())
     for bad in (
         replace(good, job_digest=bytes(32)),
         replace(good, dialler_role=Role.BOB),
@@ -63,28 +63,30 @@ def test_words_out_of_place_are_refused(pair):
     }
     job_id = record.job_id
     for manager, peer, word, signature, kind in [
-        (pair.south, "north", Word.CONFIRMED, signatures["north"], JobError),
-        (pair.south, "north", Word.APPROVED, signatures["north"], JobError),
-        (pair.north, "south", Word.CONFIRMED, signatures["south"], JobError),
-        (pair.north, "south", Word.APPROVED, signatures["north"], ProtocolViolation),
-        (pair.north, "south", Word.APPROVED, bytes(64), ProtocolViolation),
+        (pair.south, "north", PeerState.CONFIRMED, signatures["north"], JobError),
+        (pair.south, "north", PeerState.APPROVED, signatures["north"], JobError),
+        (pair.north, "south", PeerState.CONFIRMED, signatures["south"], JobError),
+        (pair.north, "south", PeerState.APPROVED, signatures["north"], ProtocolViolation),
+        (pair.north, "south", PeerState.APPROVED, bytes(64), ProtocolViolation),
     ]:
         with pytest.raises(kind):
-            manager.tell(peer, Standing(job_id, word, "", signature).encode())
+            manager.tell(peer, JobStatus(job_id, word, "", signature).encode())
     assert pair.north.store.get(job_id).state is State.WAITING_PEER
     assert pair.south.store.get(job_id).state is State.WAITING_OWN
-    for word, signature in ((Word.CANCELLED, b""), (Word.CONFIRMED, signatures["north"])):
-        answer = pair.south.tell("west", Standing(job_id, word, "", signature).encode())
-        assert parse_standing(answer) == Standing(job_id, Word.UNKNOWN), "the same as of a job that is not"
+    for word, signature in ((PeerState.CANCELLED, b""), (PeerState.CONFIRMED, signatures["north"])):
+        answer = pair.south.tell("west", JobStatus(job_id, word, "", signature).encode())
+        assert parse_status(answer) == JobStatus(job_id, PeerState.UNKNOWN), (
+            "the same as of a job that is not"
+        )
     assert pair.south.store.get(job_id).state is State.WAITING_OWN
 
 
 def test_a_job_that_was_not_proposed_yet_is_known_to_nobody(pair):
     pair.allow("north", approval="person")
     job_id = pair.north.submit(job_file()).job_id
-    for word in (Word.CANCELLED, Word.PENDING, Word.FAILED):
-        answer = pair.north.tell("south", Standing(job_id, word).encode())
-        assert parse_standing(answer).word is Word.UNKNOWN
+    for word in (PeerState.CANCELLED, PeerState.PENDING, PeerState.FAILED):
+        answer = pair.north.tell("south", JobStatus(job_id, word).encode())
+        assert parse_status(answer).word is PeerState.UNKNOWN
     assert pair.north.store.get(job_id).state is State.WAITING_OWN
 
 
@@ -92,10 +94,10 @@ def test_a_peer_cannot_end_or_change_what_has_finished(pair):
     job_id = pair.north.submit(job_file()).job_id
     wait_final(pair.north, job_id)
     wait_final(pair.south, job_id)
-    for word in Word:
-        if word not in (Word.UNFIT, Word.APPROVED, Word.CONFIRMED):
-            answer = pair.south.tell("north", Standing(job_id, word).encode())
-            assert parse_standing(answer).word is Word.FINISHED
+    for word in PeerState:
+        if word not in (PeerState.UNFIT, PeerState.APPROVED, PeerState.CONFIRMED):
+            answer = pair.south.tell("north", JobStatus(job_id, word).encode())
+            assert parse_status(answer).word is PeerState.FINISHED
     assert pair.south.store.get(job_id).state is State.FINISHED
     assert pair.south.result(job_id)
 
@@ -118,9 +120,9 @@ def test_a_peer_cannot_end_or_change_what_has_finished(pair):
 )
 def test_malformed_standings_are_refused(change):
     good = {"job_id": "0" * 16, "word": "pending", "code": "", "signature": ""}
-    assert parse_standing(canonical.encode(good)) == Standing("0" * 16, Word.PENDING)
+    assert parse_status(canonical.encode(good)) == JobStatus("0" * 16, PeerState.PENDING)
     with pytest.raises(ProtocolViolation):
-        parse_standing(canonical.encode(good | change))
+        parse_status(canonical.encode(good | change))
 
 
 def test_a_forged_draft_is_refused(pair):

@@ -10,7 +10,7 @@ import pytest
 
 from parties.contracts.state import State
 from parties.errors import PolicyError
-from parties.jobs.manager import JobManager, Patience
+from parties.jobs.manager import JobManager, RetryPolicy
 from parties.lanes.process import LaneWorkers
 from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
@@ -88,7 +88,7 @@ class PoolPair(Pair):
                 self._identities[name],
                 self.network.port(name),
                 analyses=ANALYSES,
-                patience=Patience(dial_seconds=(0.05, 0.1), ask_seconds=0.2),
+                patience=RetryPolicy(dial_seconds=(0.05, 0.1), ask_seconds=0.2),
             )
         for manager in self.network.managers.values():
             manager.resume()

@@ -9,7 +9,7 @@ import pytest
 
 from parties.contracts.state import State
 from parties.errors import JobError
-from parties.jobs.agreement.messages import Answer, Word, parse_answer
+from parties.jobs.agreement.messages import Answer, PeerState, parse_answer
 from parties.jobs.checks.opening import open_admission
 from parties.jobs.reports import check_report
 from parties.ledger.book import Ledger
@@ -30,7 +30,7 @@ def test_the_proposer_finds_for_itself_why_columns_do_not_fit(pair):
 
 def test_a_peer_that_calls_fitting_columns_unfit(pair):
     def unfit(answer):
-        return Answer(Word.UNFIT, parse_answer(answer).contract).encode()
+        return Answer(PeerState.UNFIT, parse_answer(answer).contract).encode()
 
     pair.network.spoil["propose"] = unfit
     with pytest.raises(JobError, match="here they fit") as caught:

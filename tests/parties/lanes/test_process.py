@@ -25,7 +25,7 @@ from smc.numeric.random import Randomness
 from smc.oblivious.lane_engine import LaneEngine
 from smc.oblivious.lanes import LaneCall, LaneLost
 from smc.pair import run_pair
-from smc.pieces import asked
+from smc.pieces import asking
 
 RANDOM = Randomness.from_seed(b"tests", "lanes in processes")
 COUNT = 50_000
@@ -160,7 +160,7 @@ def test_a_job_that_is_not_wanted_any_more_stops_while_the_worker_computes(call)
 
         threading.Timer(0.3, wanted.set).start()
         threading.Timer(5, end.close).start()  # a test that fails ends, too
-        with asked(question), pytest.raises(Cancelled):
+        with asking(question), pytest.raises(Cancelled):
             end.run(call, Clock())
         end.close()
         assert ended(worker.pid)

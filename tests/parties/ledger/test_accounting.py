@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parties.errors import BudgetError
-from parties.ledger.accounting import DELTA_TOTAL, Account, Budget, Spent, described, shown
+from parties.ledger.accounting import DELTA_TOTAL, Account, Budget, Spent, describe_loss, show_number
 from smc.analyses.studies.loss import Loss
 
 epsilons = st.fractions(min_value=0, max_value=3, max_denominator=1000)
@@ -124,7 +124,7 @@ def test_an_account_covers_its_data_sets_and_what_was_written_for_it():
 
 @given(st.fractions(min_value=0, max_value=10**9))
 def test_numbers_for_people_are_exact_or_rounded(value):
-    up, down = Fraction(shown(value)), Fraction(shown(value, ROUND_FLOOR))
+    up, down = Fraction(show_number(value)), Fraction(show_number(value, ROUND_FLOOR))
     if len(str(value)) <= 8:
         assert up == down == value
     else:
@@ -136,8 +136,10 @@ def test_numbers_for_people_are_exact_or_rounded(value):
     "value", [Fraction(10**9000 + 1, 10**9000), Fraction(1, 3**20000), Fraction(7**9000)]
 )
 def test_numbers_of_thousands_of_digits_are_shown(value):
-    assert len(shown(value)) < 20
-    assert Fraction(Decimal(shown(value, ROUND_FLOOR))) <= value <= Fraction(Decimal(shown(value)))
+    assert len(show_number(value)) < 20
+    assert (
+        Fraction(Decimal(show_number(value, ROUND_FLOOR))) <= value <= Fraction(Decimal(show_number(value)))
+    )
 
 
 def test_sums_of_odd_denominators_stay_short_and_never_fall_below_the_truth():
@@ -171,7 +173,7 @@ def test_the_default_delta_has_room_for_a_thousand_noisy_jobs():
 
 
 def test_a_loss_in_words():
-    assert described(Loss()) == "nothing"
-    assert described(Loss(Fraction(1, 2), Fraction(1, 2**40), Fraction(1, 8))) == (
+    assert describe_loss(Loss()) == "nothing"
+    assert describe_loss(Loss(Fraction(1, 2), Fraction(1, 2**40), Fraction(1, 8))) == (
         "epsilon 1/2, rho 1/8, delta 2^-40"
     )

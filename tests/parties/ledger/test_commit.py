@@ -19,7 +19,7 @@ from parties.ledger.commit import (
     _WRITTEN,
     GATE_BYTES,
     Announced,
-    Releasing,
+    LedgerCommit,
     Written,
     _text,
     is_announced,
@@ -45,7 +45,7 @@ def spending(role, digest=DIGEST, epsilon="1/2", limit="1", **further):
     peer = KEYS[role.other].public_key()
     loss, budget = Loss(Fraction(epsilon)), Budget(Fraction(limit))
     whose = (Account.of("d"), "d", role.other.value)
-    return Releasing(digest, role, *whose, loss, budget, KEYS[role], peer, **further)
+    return LedgerCommit(digest, role, *whose, loss, budget, KEYS[role], peer, **further)
 
 
 def run_gates(tmp_path, alice, bob, patched=lambda role, channel: channel):

@@ -33,7 +33,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from commons.logs import files
 from parties.ledger.accounting import Account, Budget, RunLimits
 from parties.ledger.book import Ledger
-from parties.ledger.commit import Releasing, make_gate
+from parties.ledger.commit import LedgerCommit, make_gate
 from smc.analyses.studies.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
@@ -77,7 +77,7 @@ ends = dict(zip(Role, memory_pair(5.0), strict=True))
 loss, budget = Loss(Fraction(1, 3), Fraction(1, 2**50), Fraction(1, 100)), Budget(Fraction(9))
 
 def side(role):
-    spending = Releasing(
+    spending = LedgerCommit(
         bytes(32), role, Account.of("d"), "d", role.other.value, loss, budget, keys[role],
         keys[role.other].public_key(), lambda is_released: nullcontext("ab" * 32),
     )

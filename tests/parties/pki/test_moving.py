@@ -248,7 +248,7 @@ def _again(work, north, archive, target):
         moving.pack(load(north), archive)
     else:
         shutil.rmtree(target, ignore_errors=True)
-        with moving.unpacked(archive, target):
+        with moving.unpack(archive, target):
             pass
 
 

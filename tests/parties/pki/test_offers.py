@@ -12,7 +12,7 @@ from parties.cli.own_keys import keys as keys_group
 from parties.config import load
 from parties.errors import PairingError
 from parties.pki import certificate, home, pairing
-from parties.pki.offers import Renewals, accept, offered
+from parties.pki.offers import Renewals, accept, find_offer
 from parties.pki.renewal import renew
 from parties.ports.terms import Terms
 from parties.rpc.greeting import check_greeting, make_greeting
@@ -41,7 +41,7 @@ def test_a_person_accepts_what_was_announced(homes):
     heard.hear("north", announced(homes))
     assert heard.due() == ()
     assert len(certificate.split(pinned(homes["south"], "north").certificates)) == 1
-    assert offered(config, config.peer("north")) is not None
+    assert find_offer(config, config.peer("north")) is not None
     done = CliRunner().invoke(keys_group, ["accept", "north", "--config", str(homes["south"])])
     assert done.exit_code == 0, done.output
     assert len(certificate.split(pinned(homes["south"], "north").certificates)) == 2
@@ -71,12 +71,12 @@ def test_a_greeting_announces_in_both_directions(homes):
         dialling(own["north"], known["south"], south.server.address, renewals=kept["north"]) as way,
     ):
         assert all(
-            offered(configs[name], configs[name].peer(other)) is None
+            find_offer(configs[name], configs[name].peer(other)) is None
             for name, other in (("north", "south"), ("south", "north"))
         )
         way.greet("south")
     for name, other in (("north", "south"), ("south", "north")):
-        found = offered(configs[name], configs[name].peer(other))
+        found = find_offer(configs[name], configs[name].peer(other))
         assert found is not None
         assert found.text == home.own_pairing(configs[other]).text
         assert accept(configs[name], other).pin == found.fingerprint
@@ -98,7 +98,7 @@ def test_what_is_no_renewal_is_not_kept(homes, caplog):
         heard = Renewals(config)
         heard.hear("north", data)
         heard.hear("north", data)
-        assert offered(config, config.peer("north")) is None
+        assert find_offer(config, config.peer("north")) is None
         assert caplog.text.count("is not taken") == number
     with pytest.raises(ProtocolViolation):
         check_greeting(make_greeting(SOUTH, Terms(), bytes(20000)), "south")
@@ -137,4 +137,4 @@ def test_junk_that_differs_each_time_is_looked_at_once_a_minute(homes, caplog, m
     assert len(looked) == len(caplog.messages) == 5
     now[0] += 60
     heard.hear("north", announced(homes))
-    assert offered(load(homes["south"]), load(homes["south"]).peer("north")) is not None
+    assert find_offer(load(homes["south"]), load(homes["south"]).peer("north")) is not None

@@ -12,7 +12,7 @@ from parties.cli.party import pair
 from parties.config import Address, load
 from parties.errors import PairingError
 from parties.pki import certificate, home, pairing
-from parties.pki.offers import Renewals, offered
+from parties.pki.offers import Renewals, find_offer
 from parties.pki.renewal import renew
 from tests.parties.pki.dated import DAY, certified, ending_in, real_now, renewed
 from tests.parties.pki.homes import HERE, hand_over, pinned
@@ -112,7 +112,7 @@ def test_certificates_that_are_valid_for_years_are_refused(homes, monkeypatch, d
     heard = Renewals(replace(config, accept_renewals=True))
     heard.hear("north", long.text.encode())
     assert heard.due() == ()
-    assert offered(config, config.peer("north")) is None
+    assert find_offer(config, config.peer("north")) is None
 
 
 def test_a_renewal_for_another_name_changes_nothing_of_the_peer(homes):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parties.results.figures import date_text, estimated, number, number_text
+from parties.results.figures import date_text, estimate_in_cells, number, number_text
 
 
 @pytest.mark.parametrize(
@@ -27,19 +27,19 @@ from parties.results.figures import date_text, estimated, number, number_text
     ],
 )
 def test_values_with_their_intervals(cells, text):
-    assert estimated(*cells).text() == text
+    assert estimate_in_cells(*cells).text() == text
 
 
 def test_dates_with_their_intervals():
-    assert estimated(5000.3, 4990.3, 5010.3, is_date=True).text("+-") == "1983-09-10 +- 10 days"
-    assert estimated(0, -1, 400, is_date=True).text() == "1970-01-01 [1969-12-31, 1971-02-05]"
+    assert estimate_in_cells(5000.3, 4990.3, 5010.3, is_date=True).text("+-") == "1983-09-10 +- 10 days"
+    assert estimate_in_cells(0, -1, 400, is_date=True).text() == "1970-01-01 [1969-12-31, 1971-02-05]"
     assert date_text(-10907) == "1940-02-21"
     assert date_text(10**9) == "1000000000"
 
 
 @pytest.mark.parametrize("cells", [("a", 1, 2), (float("nan"), 1, 2), (1, True, 2), (1, "1e400", 2)])
 def test_what_is_no_figure(cells):
-    assert estimated(*cells) is None
+    assert estimate_in_cells(*cells) is None
 
 
 def test_numbers_of_cells():
@@ -55,7 +55,7 @@ def test_numbers_of_cells():
 def test_what_is_written_covers_the_interval(value, half, digits):
     """Up to the rounding of the last digit that is shown."""
     unit = 10**digits
-    one = estimated(value / unit, (value - half) / unit, (value + half) / unit)
+    one = estimate_in_cells(value / unit, (value - half) / unit, (value + half) / unit)
     middle, width = one.text().split(" ± ")
     grain = 10.0 ** -(len(width.split(".")[1]) if "." in width else 0)
     assert float(width) >= half / unit - grain

@@ -7,7 +7,7 @@ import pytest
 
 from parties.client.result import Result
 from parties.results.frames import columns_of
-from parties.results.tables import ResultTable, shown
+from parties.results.tables import ResultTable, show_table
 from smc.analyses.studies.columns import DAYS
 from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
 
@@ -45,17 +45,17 @@ MATCHES = ResultTable("matches", {"row": [1, 2], "born": ["1990-12-31", "1601-01
 
 
 def test_a_value_and_its_interval_are_one_column():
-    one = shown(STATISTICS, most=40)
+    one = show_table(STATISTICS, most=40)
     assert [head.text for head in one.heads] == ["query", "value", "p", "R2", "unit"]
     assert [head.is_number for head in one.heads] == [False, True, True, True, False]
     assert [row[1] for row in one.rows] == ["5461 ± 9", "73.0 [71.5, 76.0]", "1983-09-10 ± 10 days", "-", "-"]
     assert (one.rows[3][2], one.rows[4][3], one.rows[2][4]) == ("0.0001", "0.75", "date")
-    sums = shown(SUMS, most=40, plus_minus="+-")
+    sums = show_table(SUMS, most=40, plus_minus="+-")
     assert (sums.rows, sums.left) == ((("alice", "6 +- 9", "12 +- 10"),), 0)
 
 
 def test_details_show_all_columns():
-    one = shown(STATISTICS, most=2, details=True)
+    one = show_table(STATISTICS, most=2, details=True)
     assert [head.text for head in one.heads] == list(STATISTICS.columns)
     assert one.rows[1][2:5] == ("73.0 [71.5, 76.0]", "71.5", "76.0")
     assert one.rows[0][7] == "2/7"
@@ -99,10 +99,10 @@ def test_numbers_of_days_are_dates_for_people_and_in_files():
     }
     table = ResultTable("centres", columns, kinds)
     assert table.written("born") == ["1970-01-01", None]
-    (first, second) = shown(table, most=9).rows
+    (first, second) = show_table(table, most=9).rows
     assert first[0] == "3"
     assert "1970-01-01" in first[1]
     assert second[1] == "-"
     exact = ResultTable("centres", {"born": [365.0]}, {"born": DAY_NUMBER})
-    assert shown(exact, most=9).rows == (("1971-01-01",),)
+    assert show_table(exact, most=9).rows == (("1971-01-01",),)
     assert str(columns_of(table)["born"][0])[:10] == "1970-01-01"

@@ -19,7 +19,7 @@ from parties.rpc import tls
 from parties.rpc.client import PROBE_BLOB
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.reach import Stage, reach
-from parties.rpc.refusal import CODE_KEY, clean, refused
+from parties.rpc.refusal import CODE_KEY, clean, refusal_error
 from parties.session.pins import Pins
 from smc.errors import ProtocolViolation
 from smc.forms import Role
@@ -276,5 +276,5 @@ def test_reach_of_a_good_peer(south):
 def test_codes_are_cleaned():
     assert clean("good-code-1") == "good-code-1"
     assert clean("Bad\ncode") == "unknown"
-    assert isinstance(refused("south", "busy"), PeerBusy)
-    assert "\n" not in str(refused("south", "evil\x1b[0m\n"))
+    assert isinstance(refusal_error("south", "busy"), PeerBusy)
+    assert "\n" not in str(refusal_error("south", "evil\x1b[0m\n"))

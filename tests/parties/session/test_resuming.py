@@ -9,7 +9,7 @@ import pytest
 
 from parties.config import Keepalive
 from parties.errors import PeerBusy
-from parties.jobs.agreement.courier import AWAY
+from parties.jobs.agreement.courier import UNREACHABLE
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.stream import PacketStream
 from parties.session import handshake
@@ -98,7 +98,7 @@ def test_a_session_that_begins_anew_ends_the_one_whose_answer_was_lost(monkeypat
         while time.monotonic() - started < 10:
             error = run.go(south, directory)
             # gRPC may greet over what is left of the connection that was cut; jobs are tried again then, too.
-            if not isinstance(error, (PeerBusy, *AWAY)):
+            if not isinstance(error, (PeerBusy, *UNREACHABLE)):
                 break
             time.sleep(0.05)
         assert error is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from smc.ciphers import lattice, lattice_ring
-from smc.ciphers.lattice import DEGREES, LatticeParameters, OwnLattice, PeerLattice, decoded
+from smc.ciphers.lattice import DEGREES, LatticeParameters, OwnLattice, PeerLattice, decode
 from smc.errors import UsageError
 from tests.support.seeds import seeded
 
@@ -63,7 +63,7 @@ def test_products_are_exact_at_the_worst_data(degree, width, sign):
     own, peer, _ = pair(chosen, 1, 1, plain)
     factors = np.full((2, 1, degree), sign * BOUND, dtype=np.int64)
     second, first, masks = peer.respond(factors, 1, everything)
-    found = decoded(chosen, first, own.decrypt(second, 1).reshape(-1)) + masks
+    found = decode(chosen, first, own.decrypt(second, 1).reshape(-1)) + masks
     # Coefficient i of the product of two constant polynomials is (2 i + 2 - N) times their constants.
     each = sign * BOUND * ((1 << width) - 1)
     wanted = [(2 * i + 2 - degree) * each % (1 << width) for i in range(degree)]
@@ -81,7 +81,7 @@ def noise_of(chosen, own, peer, plain, factors):
         lattice.highest = highest
     (second,) = kept
     secrets = lattice_ring.backward(own._secrets)
-    limbs = lattice_ring.forward(lattice_ring.balanced(second.copy()))
+    limbs = lattice_ring.forward(lattice_ring.balance(second.copy()))
     modulus = 1 << chosen.modulus_bits
     result = []
     for number, secret in enumerate(secrets):
@@ -140,7 +140,7 @@ def test_the_largest_flood_is_still_decrypted(octet, monkeypatch):
     second, limbs = peer._products(np.zeros((1, 1, DEGREE), dtype=np.int64) + 1, 1)
     monkeypatch.setattr(peer, "_random", Constant(octet))
     first = peer._flooded(limbs.reshape(chosen.limbs, -1), np.zeros(DEGREE, dtype=np.uint64))
-    found = decoded(chosen, first, own.decrypt(second, 1).reshape(-1))
+    found = decode(chosen, first, own.decrypt(second, 1).reshape(-1))
     exact = lattice_ring.backward(
         lattice_ring.forward(np.ones(DEGREE, dtype=np.int64))
         * lattice_ring.forward(plain[0, 0].astype(np.int64))
@@ -241,7 +241,7 @@ def test_all_is_a_multiple_of_the_idle_bits(degree):
     x = np.zeros((1, 2, degree), dtype=np.int64)
     x[0, :, 0] = 3, 1
     second, first, masks = peer.respond(x, 1, lambda limb: limb.reshape(-1))
-    found = decoded(given, first.reshape(1, 1, -1), own.decrypt(second, 1)).reshape(-1)
+    found = decode(given, first.reshape(1, 1, -1), own.decrypt(second, 1)).reshape(-1)
     assert ((found + masks) % (1 << 32) == (3 * plain[0] + plain[1]) % (1 << 32)).all()
 
 

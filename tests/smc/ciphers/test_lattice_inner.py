@@ -91,19 +91,19 @@ def noise_of(given, x, spoilt=lambda limbs: None):
     own, peer = pair(given, np.zeros((given.length, given.columns), dtype=np.uint64))
     kept = {}
 
-    def flooded(chosen, random, first, masks):
+    def flood_noise(chosen, random, first, masks):
         kept["first"] = first.copy()
 
     def highest(limbs, count):
         kept.setdefault("second", limbs.copy())
         return limbs[-count:]
 
-    saved = lattice_inner.flooded, lattice_inner.highest_limbs
-    lattice_inner.flooded, lattice_inner.highest_limbs = flooded, highest
+    saved = lattice_inner.flood_noise, lattice_inner.highest_limbs
+    lattice_inner.flood_noise, lattice_inner.highest_limbs = flood_noise, highest
     try:
         peer.respond(x)
     finally:
-        lattice_inner.flooded, lattice_inner.highest_limbs = saved
+        lattice_inner.flood_noise, lattice_inner.highest_limbs = saved
     modulus = 1 << given.lattice.modulus_bits
 
     def whole(limbs):
@@ -134,7 +134,7 @@ def test_the_largest_flood_is_still_decrypted(octet, monkeypatch):
     y = words((3000, 2), 32)
     own, peer = pair(given, y)
     x = integers(2, given)
-    honest = lattice_inner.flooded
+    honest = lattice_inner.flood_noise
 
     class Constant:
         def bytes(self, count):
@@ -142,7 +142,7 @@ def test_the_largest_flood_is_still_decrypted(octet, monkeypatch):
 
     monkeypatch.setattr(
         lattice_inner,
-        "flooded",
+        "flood_noise",
         lambda chosen, random, first, masks: honest(chosen, Constant(), first, masks),
     )
     second, first, masks = peer.respond(x)

@@ -60,7 +60,7 @@ def test_products(degree):
 @pytest.mark.parametrize("every", [1, 2, 8, 16])
 def test_folded_sums_of_products(every):
     left, right = integers(-99, 99, (3, 4, 32)), integers(-(1 << 17), 1 << 17, (4, 5, 32))
-    found = ring.backward(ring.folded(ring.forward(left), ring.forward(right), every))
+    found = ring.backward(ring.fold_products(ring.forward(left), ring.forward(right), every))
     assert found.shape == (3, 5, 32 // every)
     for i in range(3):
         for j in range(5):
@@ -85,7 +85,7 @@ def test_the_error_of_the_transform_is_within_its_bound(degree):
 
 @given(st.integers(0, (1 << 64) - 1), st.integers(0, BITS))
 def test_placed_words(word, shift):
-    found = ring.placed(np.array([word], dtype=np.uint64), shift, LIMBS)
+    found = ring.shift_words(np.array([word], dtype=np.uint64), shift, LIMBS)
     assert values_of(found) == [(word << shift) % (1 << BITS)]
     assert ((found >= 0) & (found < 1 << ring.LIMB_BITS)).all()
 
@@ -94,7 +94,7 @@ def test_limbs_keep_their_values():
     values = elements(200)
     loose = limbs_of(values) + integers(-(1 << 40), 1 << 40, (LIMBS, 200))
     wanted = values_of(loose)
-    for function, least in ((ring.balanced, -(1 << 17)), (ring.carried, 0)):
+    for function, least in ((ring.balance, -(1 << 17)), (ring.carry, 0)):
         found = function(loose.copy())
         assert values_of(found) == wanted
         assert found.min() >= least
@@ -112,13 +112,13 @@ def test_highest_bits_are_rounded(bits):
 @given(st.integers(1, 57), st.integers(0, 40))
 def test_packed_words_come_back(bits, count):
     words = RANDOM.words(count) & np.uint64((1 << bits) - 1)
-    data = ring.packed(words, bits)
+    data = ring.pack_words(words, bits)
     assert len(data) == ring.packed_size(count, bits) == -(-count // 8) * bits
-    assert (ring.unpacked(data, count, bits) == words).all()
+    assert (ring.unpack_words(data, count, bits) == words).all()
 
 
 def test_padding_is_checked():
-    data = ring.packed(np.array([1, 2, 3], dtype=np.uint64), 5)
+    data = ring.pack_words(np.array([1, 2, 3], dtype=np.uint64), 5)
     data[-1] |= 1
     with pytest.raises(ProtocolViolation, match="padding"):
-        ring.unpacked(data, 3, 5)
+        ring.unpack_words(data, 3, 5)

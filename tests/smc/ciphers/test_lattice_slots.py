@@ -9,7 +9,7 @@ import pytest
 
 from smc.ciphers import lattice, lattice_slots
 from smc.ciphers.lattice import DEGREES, MAX_ERROR
-from smc.ciphers.lattice_ring import LIMB_BITS, backward, balanced, carried, forward
+from smc.ciphers.lattice_ring import LIMB_BITS, backward, balance, carry, forward
 from smc.ciphers.lattice_slots import RUN_PRODUCTS, OwnSlots, PeerSlots, SlotParameters
 from smc.ciphers.slot_transform import (
     DEGREE,
@@ -134,7 +134,7 @@ def test_the_noise_is_no_larger_than_the_flood_covers():
     group = groups()[0]
     x = [words("random"), words("halves")]
     second, first = peer._products(0, group, own.encrypt(0, [words("zero")] * 2)[0], x)
-    product = backward(forward(balanced(carried(second.copy()))) * own._secret)
+    product = backward(forward(balance(carry(second.copy()))) * own._secret)
     size = 1 << given.lattice.modulus_bits
     total = (whole(first, given) + whole(product, given)) % size
     noise = ((total + size // 2) % size - size // 2).astype(np.float64)
@@ -181,13 +181,13 @@ class Octets:
 @pytest.mark.parametrize("octet", [b"\x00", b"\xff"])
 def test_the_largest_flood_is_still_decrypted(octet, monkeypatch):
     _, own, peer = pair(1, 2)
-    honest = lattice_slots.drowned
+    honest = lattice_slots.drown
 
     class Constant:
         def bytes(self, count):
             return octet * count
 
-    monkeypatch.setattr(lattice_slots, "drowned", lambda given, _, first: honest(given, Constant(), first))
+    monkeypatch.setattr(lattice_slots, "drown", lambda given, _, first: honest(given, Constant(), first))
     x, y = [words("random")] * 2, [words("largest")] * 2
     second, first, masks = peer.respond(own.encrypt(0, y), x)
     assert (own.decrypt(second, first) - masks == 2 * x[0] * y[0]).all()

@@ -19,7 +19,7 @@ from smc.oblivious.silent_ot import SilentReceiver, SilentSender
 from smc.oblivious.silent_transfers import Refill, SilentTransfers
 from smc.oblivious.transfers import Transfers
 from smc.pair import run_pair
-from smc.pieces import asked
+from smc.pieces import asking
 
 TOY = LpnSet(log_length=8, trees=60, depth=4, group=4)
 MOST = max(TOY.iterations(10_000)) * TOY.block_words
@@ -214,7 +214,7 @@ def test_other_threads_ask_whether_the_run_is_still_wanted():
             raise Cancelled("as it should be", "again")
 
     def side(session):
-        with asked(question):
+        with asking(question):
             engine = session.oblivious
             engine.setup_silent()
             session.channel.finish()

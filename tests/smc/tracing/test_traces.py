@@ -168,7 +168,7 @@ def multiplied(session):
 
 
 def gated(session):
-    return mux.gate(session, bits(session, 90), words(session, 90), Role.BOB)
+    return mux.select(session, bits(session, 90), words(session, 90), Role.BOB)
 
 
 def joint(session):

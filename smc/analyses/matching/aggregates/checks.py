@@ -14,7 +14,7 @@ from smc.analyses.matching.aggregates.parameters import (
     SIZE,
     STATISTICS,
     FigureParameters,
-    declared,
+    declare_value,
 )
 from smc.analyses.studies.columns import PERSONS, Data, Schema
 from smc.forms import Role
@@ -62,7 +62,7 @@ def check_rows(
         (role.other, peer, limits.fewest_matchable(len(numbers))),
     ):
         values = [value for value in parameters.values if value.side is side and schemas is not None]
-        every = [declared(v, (schemas or {})[v.column]) for v in values]
+        every = [declare_value(v, (schemas or {})[v.column]) for v in values]
         bounds = [Bounds(each.lower, each.upper) for each in every]
         check_room(
             bounds, noises(tuple(bounds)) if noises else (), most, limits.weight_factor if weighs else 1

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, off_bounds
 from smc.analyses.disclosure.figures import Sum
 from smc.analyses.disclosure.owned import Owned
-from smc.analyses.matching.aggregates.parameters import STATISTICS, FigureParameters, declared
+from smc.analyses.matching.aggregates.parameters import STATISTICS, FigureParameters, declare_value
 from smc.analyses.studies.columns import Data
 from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared, exchange_declarations
@@ -26,7 +26,7 @@ from smc.secret.joins import majority
 from smc.secret.sharing.bounds import Bounds
 
 
-def exchanged(session: Session, parameters: FigureParameters, data: Data) -> list[Declared]:
+def exchange_declared(session: Session, parameters: FigureParameters, data: Data) -> list[Declared]:
     """The declarations of all values of both sides, in the order of the job.
 
     Args:
@@ -41,7 +41,7 @@ def exchanged(session: Session, parameters: FigureParameters, data: Data) -> lis
     if not parameters.values:
         return []
     local = [
-        declared(value, data[value.column].schema)
+        declare_value(value, data[value.column].schema)
         for value in parameters.values
         if value.side is session.role
     ]
@@ -169,7 +169,7 @@ class FigureColumns:
         return BESIDE_BOUNDS + self.bounds[place].span_bits
 
 
-def apart(
+def count_apart(
     member: SecretBits,
     size: SecretInts,
     total: Callable[[SecretInts], SecretInts],

@@ -189,7 +189,7 @@ UNKNOWN_VALUE: Final = Schema("integer", lower=-(1 << 31), upper=1 << 31)
 """What a value is taken for whose declaration is not known."""
 
 
-def declared(value: ValueColumn, schema: Schema | None) -> Declared:
+def declare_value(value: ValueColumn, schema: Schema | None) -> Declared:
     """Scale and bounds of a column, in held units: declared ones, or those of a job with noise.
 
     Args:

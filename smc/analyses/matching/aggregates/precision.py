@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.matching.aggregates.parameters import AggregateParameters, declared, distributions
+from smc.analyses.matching.aggregates.parameters import AggregateParameters, declare_value, distributions
 from smc.analyses.matching.aggregates.tables import MISS, mean_interval
 from smc.analyses.records.numbers import text
 from smc.analyses.studies.columns import Data, Schema
@@ -17,7 +17,7 @@ from smc.forms import Role
 from smc.secret.sharing.bounds import Bounds
 
 
-def expected(
+def expected_precision(
     parameters: AggregateParameters,
     numbers: NDArray[np.int64],
     data: Data,
@@ -49,7 +49,7 @@ def expected(
         total: float | None = None
         mean: float | None = None
         if schema is not None:
-            each = declared(value, schema)
+            each = declare_value(value, schema)
             noise = distributions(parameters, (Bounds(each.lower, each.upper),))[1]
             total = float(noise.half_width(MISS)) / 10**each.scale
             if local:

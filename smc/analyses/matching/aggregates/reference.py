@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc.analyses.matching.aggregates.parameters import SHARES, AggregateParameters, declared
+from smc.analyses.matching.aggregates.parameters import SHARES, AggregateParameters, declare_value
 from smc.analyses.matching.aggregates.tables import results, share_outcome
 from smc.analyses.records.joint_keys import plain_keys
 from smc.analyses.studies.columns import Data
@@ -26,7 +26,7 @@ def reference(
     for value in parameters.values:
         side = list(Role).index(value.side)
         column = data[side][value.column]
-        every.append(declared(value, column.schema))
+        every.append(declare_value(value, column.schema))
         chosen = column.array[numbers[side][pairs[:, side]]]
         bounded = parameters.epsilon is not None
         values.append(np.clip(chosen, every[-1].lower, every[-1].upper) if bounded else chosen)

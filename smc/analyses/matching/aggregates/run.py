@@ -17,7 +17,7 @@ from smc.analyses.disclosure.figures import Groups, Noisy, Shares, Size, Sum
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_room, counts_persons
-from smc.analyses.matching.aggregates.columns import FigureColumns, apart, exchanged
+from smc.analyses.matching.aggregates.columns import FigureColumns, count_apart, exchange_declared
 from smc.analyses.matching.aggregates.parameters import SHARES, SIZE, AggregateParameters, distributions
 from smc.analyses.matching.aggregates.tables import results, share_outcome
 from smc.analyses.records.joint_keys import key_rows
@@ -57,7 +57,7 @@ def run(
     rows, peer_count = key_rows(session, parameters.keys, data, release)
     if counts_persons(parameters, release):
         check_one_row_each(rows.persons)
-    every = exchanged(session, parameters, rows.data)
+    every = exchange_declared(session, parameters, rows.data)
     brought = FigureColumns.of(parameters, every, weighs=release.weighs, counts=release.counts_groups)
     noises = distributions(parameters, brought.bounds)
     # No more rows can match than the smaller side has; sums and weights have to fit for that many.
@@ -74,7 +74,7 @@ def run(
     member = SecretInts.from_bits(aligned.member)
     figures = [aligned.total(member), *(aligned.total(column) for column in columns.values)]
     marks = [columns.marks[place] for place in sorted(columns.marks)]
-    distinguished = apart(aligned.member, figures[0], aligned.total, marks)
+    distinguished = count_apart(aligned.member, figures[0], aligned.total, marks)
     if noises:
         figures = _noisy(session, figures, noises)
     size = figures[0]

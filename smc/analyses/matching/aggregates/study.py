@@ -21,10 +21,10 @@ from smc.analyses.matching.aggregates.parameters import (
     UNKNOWN_VALUE,
     AggregateParameters,
     FigureParameters,
-    declared,
+    declare_value,
     distributions,
 )
-from smc.analyses.matching.aggregates.precision import expected
+from smc.analyses.matching.aggregates.precision import expected_precision
 from smc.analyses.matching.aggregates.reference import reference
 from smc.analyses.matching.aggregates.run import run
 from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_SECONDS, check_key_rows
@@ -68,7 +68,9 @@ class AggregatesStudy(TracedStudy):
         schemas = {Role.ALICE: alice, Role.BOB: bob}
         for role in Role:
             check_keys(self.parameters.keys, schemas[role], role)
-        every = [declared(value, schemas[value.side].get(value.column)) for value in self.parameters.values]
+        every = [
+            declare_value(value, schemas[value.side].get(value.column)) for value in self.parameters.values
+        ]
         distributions(self.parameters, tuple(Bounds(each.lower, each.upper) for each in every))
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:
@@ -124,7 +126,7 @@ class AggregatesStudy(TracedStudy):
             numbers = check_key_rows(self.parameters.keys, data, role, limits)
             noises = partial(distributions, self.parameters)
             check_rows(self.parameters, noises, numbers, data, role, limits, peer)
-            found.extend(expected(self.parameters, numbers, data, role, peer))
+            found.extend(expected_precision(self.parameters, numbers, data, role, peer))
 
         preview = Preview.of(look)
         return with_precision(preview, found) if found else preview
@@ -171,6 +173,6 @@ def span_bits(parameters: FigureParameters, schemas: Mapping[str, Schema]) -> di
     """Digits of the values of each side, by their declarations."""
     found = dict.fromkeys(Role, 0)
     for value in parameters.values:
-        each = declared(value, schemas[value.column])
+        each = declare_value(value, schemas[value.column])
         found[value.side] += Bounds(each.lower, each.upper).span_bits
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc.analyses.matching.aggregates.parameters import declared
+from smc.analyses.matching.aggregates.parameters import declare_value
 from smc.analyses.matching.linked.outcome import outcome
 from smc.analyses.matching.linked.parameters import LinkedParameters
 from smc.analyses.matching.tolerant.plain import plain_links
@@ -33,7 +33,7 @@ def reference(
     every, figures = [], [len(links)]
     for value in parameters.figures.values:
         column = sides[value.side][value.column]
-        every.append(declared(value, column.schema))
+        every.append(declare_value(value, column.schema))
         figures.append(int(column.array[rows[value.side]].sum()))
     one, other = (
         outcome(parameters, counts, every, figures if role in recipients else None) for role in Role

@@ -19,7 +19,7 @@ from smc.analyses.disclosure.figures import Groups, Size
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_room, counts_persons
-from smc.analyses.matching.aggregates.columns import FigureColumns, apart, exchanged
+from smc.analyses.matching.aggregates.columns import FigureColumns, count_apart, exchange_declared
 from smc.analyses.matching.aggregates.parameters import SIZE
 from smc.analyses.matching.linked.outcome import outcome
 from smc.analyses.matching.linked.parameters import LinkedParameters
@@ -70,7 +70,7 @@ def run(
         check_one_row_each(data[PERSONS].array if PERSONS in data else None)
     (peer,) = exchange_counts(session, [local])
     release.sets(local, peer)
-    every = exchanged(session, figures, data)
+    every = exchange_declared(session, figures, data)
     counts = {session.role: local, session.role.other: peer}
     most = min(counts.values())
     brought = FigureColumns.of(figures, every, weighs=release.weighs, counts=release.counts_groups)
@@ -99,7 +99,7 @@ def run(
     distinguished = []
     for role in Role:
         marks = [columns.marks[i] for i in sorted(columns.marks) if figures.values[i].side is role]
-        distinguished += apart(paired[role], size, total, marks)
+        distinguished += count_apart(paired[role], size, total, marks)
     release.intersection(lambda: (size,))
     if figures.output == SIZE:
         opened = release.open(size, recipients, Size())
@@ -138,7 +138,7 @@ def _gated(paired: SecretBits, columns: list[SecretInts]) -> list[SecretInts]:
     session, owner = paired.session, columns[0].owner
     words = np.stack([column.shares for column in columns])
     bits = np.broadcast_to(paired.shares, words.shape).reshape(-1)
-    gated = mux.gate(session, bits, words.reshape(-1), owner).reshape(words.shape)
+    gated = mux.select(session, bits, words.reshape(-1), owner).reshape(words.shape)
     return [
         SecretInts.from_shares(session, shares, column.bounds.hull(_NOTHING))
         for shares, column in zip(gated, columns, strict=True)

@@ -17,7 +17,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_rows
 from smc.analyses.matching.aggregates.leakage import shows_rows
-from smc.analyses.matching.aggregates.parameters import STATISTICS, UNKNOWN_VALUE, declared
+from smc.analyses.matching.aggregates.parameters import STATISTICS, UNKNOWN_VALUE, declare_value
 from smc.analyses.matching.aggregates.study import span_bits
 from smc.analyses.matching.linked.leakage import leakage
 from smc.analyses.matching.linked.parameters import LinkedParameters
@@ -63,7 +63,7 @@ class LinkedStudy(TracedStudy):
         TolerantStudy(self.parameters.matching).check(alice, bob)
         schemas = {Role.ALICE: alice, Role.BOB: bob}
         for value in self.parameters.figures.values:
-            declared(value, schemas[value.side].get(value.column))
+            declare_value(value, schemas[value.side].get(value.column))
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Anyone may receive; somebody has to.
@@ -123,7 +123,7 @@ class LinkedStudy(TracedStudy):
         sums = figures.output == STATISTICS
         columns = len(figures.values)
         if sums and limits.weighs:
-            columns += sum(declared(value, schemas[value.column]).lower < 0 for value in figures.values)
+            columns += sum(declare_value(value, schemas[value.column]).lower < 0 for value in figures.values)
         if sums and limits.counts_groups:
             columns += BESIDE_BOUNDS * len(figures.values) + sum(span_bits(figures, schemas).values())
         return Memory(pairing.fixed, pairing.row + _COLUMN_MEMORY * columns).at(max(counts))

@@ -70,7 +70,7 @@ DEFAULT_ERRORS: Final = ErrorModel()
 """The model as documented."""
 
 
-def corrupted(texts: Texts, model: ErrorModel, random: Randomness) -> dict[str, list[str]]:
+def corrupt_register(texts: Texts, model: ErrorModel, random: Randomness) -> dict[str, list[str]]:
     """A second register of the same persons, row by row.
 
     Args:

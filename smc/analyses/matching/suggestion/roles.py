@@ -31,7 +31,7 @@ ROLES: Final = tuple(_KINDS)
 """All roles that a column can have."""
 
 
-def guessed(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
+def guess_roles(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
     """The column of each role.
 
     Args:

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.suggestion import menu
-from smc.analyses.matching.suggestion.errors import DEFAULT_ERRORS, ErrorModel, Texts, corrupted
+from smc.analyses.matching.suggestion.errors import DEFAULT_ERRORS, ErrorModel, Texts, corrupt_register
 from smc.analyses.matching.suggestion.roles import BORN
 from smc.analyses.matching.tolerant.coverage import Coverage
 from smc.analyses.matching.tolerant.encoding import DEFAULT_STEPS
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.plain import claims, ranked_pairs
-from smc.analyses.matching.tolerant.records import prepare, ranked
+from smc.analyses.matching.tolerant.records import prepare, rank_layouts
 from smc.analyses.matching.tolerant.study import TOLERANT
-from smc.analyses.records.normalization import normalized
+from smc.analyses.records.normalization import normalize
 from smc.analyses.records.numbers import loss_term
 from smc.analyses.studies.columns import Data
 from smc.errors import DomainError, UsageError
@@ -137,7 +137,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     """Choose a recipe for a file.
 
     Args:
-        data: columns called by their roles, see `roles.guessed`; of one length.
+        data: columns called by their roles, see `roles.guess_roles`; of one length.
         assumed: of the peer.
         say: takes notes on the progress.
 
@@ -146,7 +146,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
             is stated, or its birth dates are not written in one of two ways, or its persons cannot be told
             apart.
     """
-    texts = {role: normalized(column, DEFAULT_STEPS, f"The column {role!r}") for role, column in data.items()}
+    texts = {role: normalize(column, DEFAULT_STEPS, f"The column {role!r}") for role, column in data.items()}
     rows = len(texts[BORN])
     if rows < MIN_ROWS:
         raise DomainError(
@@ -180,7 +180,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         say("Linking half as many, to see how false pairs grow with the file.")
         fewer = _registers(texts, assumed, assumed.sample // 2, random)
         half = _qualities(_parsed(recipe(ranks, menu.THRESHOLDS[0])), *fewer)
-        qualities = grown(qualities, half, rows / assumed.sample)
+        qualities = extrapolate(qualities, half, rows / assumed.sample)
     chosen = _best(qualities, assumed.threshold)
     if not chosen.f_measure and common >= MIN_COMMON:
         raise DomainError(
@@ -206,7 +206,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     )
 
 
-def grown(found: Sequence[Quality], half: Sequence[Quality], times: float) -> tuple[Quality, ...]:
+def extrapolate(found: Sequence[Quality], half: Sequence[Quality], times: float) -> tuple[Quality, ...]:
     """The qualities of a larger file, of whose rows only a sample was linked.
 
     Right pairs stay in proportion, as keys take both rows of a person or not. False pairs are strangers who
@@ -236,7 +236,7 @@ def _best(qualities: Sequence[Quality], threshold: str) -> Quality:
 
 def _coverage(parameters: Mapping[str, Any], texts: Texts) -> Coverage:
     parsed = _parsed(parameters)
-    return Coverage.of(parsed, ranked(parsed, texts), len(texts[BORN]))
+    return Coverage.of(parsed, rank_layouts(parsed, texts), len(texts[BORN]))
 
 
 def _without_method(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -274,7 +274,7 @@ def _registers(
     copies = np.full(rows, -1)
     copies[second] = np.arange(len(second))
     alice = {role: [column[row] for row in order[:first]] for role, column in texts.items()}
-    bob = corrupted(
+    bob = corrupt_register(
         {role: [column[row] for row in second] for role, column in texts.items()}, assumed.errors, random
     )
     return alice, bob, copies[order[:first]]

@@ -28,7 +28,7 @@ import numpy as np
 from smc.analyses.matching.tolerant.histogram import EDGES
 from smc.analyses.matching.tolerant.places import Bit, Word
 from smc.forms import Role
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.session import Session
 from smc.secret.comparison import msb
 from smc.secret.sharing.bounds import Bounds
@@ -65,7 +65,7 @@ def reaches(session: Session, found: Word, threshold: Fraction, most: int) -> Bi
     return msb.nonnegative(session, _margins(session, found, threshold, most), _bounds(most))
 
 
-def counted(session: Session, found: Word, most: int) -> Word:
+def count_words(session: Session, found: Word, most: int) -> Word:
     """Local shares of how many words lie in each bin.
 
     Args:
@@ -85,7 +85,7 @@ def counted(session: Session, found: Word, most: int) -> Word:
 
 
 def _parts(rows: int) -> Iterator[slice]:
-    return cut(len(EDGES), max(1, STRETCH_ROWS // rows))
+    return chunks(len(EDGES), max(1, STRETCH_ROWS // rows))
 
 
 def _margins(session: Session, found: Word, threshold: Fraction, most: int) -> Word:

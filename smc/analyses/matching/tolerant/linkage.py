@@ -31,11 +31,11 @@ from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.secret.ints import SecretInts
-from smc.secret.joins.row_state import Register
+from smc.secret.joins.row_state import RowState
 from smc.secret.sharing.bounds import LIMIT, Bounds
 
 Links = NDArray[np.int64]
-Registers = dict[Role, Register]
+Registers = dict[Role, RowState]
 
 MARK: Final = np.uint64(1)
 
@@ -164,7 +164,7 @@ class BucketLinkage(Linkage):
 
     def _new_registers(self) -> Registers:
         places = self._parameters.buckets(tuple(self._counts.values())) * self._parameters.bucket
-        return {role: Register(self._session, role, max(places, self._counts[role])) for role in Role}
+        return {role: RowState(self._session, role, max(places, self._counts[role])) for role in Role}
 
 
 class AllAlike(BucketLinkage):
@@ -217,7 +217,7 @@ class AllAlike(BucketLinkage):
         return links
 
 
-def marks_of(register: Register, places: Places) -> Bit:
+def marks_of(register: RowState, places: Places) -> Bit:
     """Own XOR shares of the lowest bits of the words of a pass, in the shape of its places."""
     return lowest(register.shares[: places.rows.size]).reshape(places.rows.shape)
 

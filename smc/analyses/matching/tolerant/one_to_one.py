@@ -115,7 +115,7 @@ class OneToOne(BucketLinkage):
             lead = top - best[role].shares[: len(top)]
             better = msb.nonnegative(self._session, np.negative(lead), Bounds(-most, most))
             better ^= public_bits(self._session, np.ones_like(better))
-            best[role].add(mux.gate(self._session, better, lead))
+            best[role].add(mux.select(self._session, better, lead))
             way.better[role] = better.reshape(places.rows.shape)
         return way
 

@@ -13,7 +13,7 @@ from smc.analyses.matching.tolerant.coverage import Coverage
 from smc.analyses.matching.tolerant.histogram import EDGES, NEIGHBOURS, Chosen
 from smc.analyses.matching.tolerant.parameters import LARGEST, TolerantParameters
 from smc.analyses.matching.tolerant.records import Records
-from smc.analyses.records.normalization import normalized
+from smc.analyses.records.normalization import normalize
 from smc.analyses.records.numbers import text
 from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import DATE, Outcome, Table
@@ -29,7 +29,7 @@ def route(parameters: TolerantParameters) -> str:
     return f"Bloom filters compared {ways} by oblivious transfer"
 
 
-def ordered(parameters: TolerantParameters, links: NDArray[np.int64]) -> NDArray[np.int64]:
+def order_pairs(parameters: TolerantParameters, links: NDArray[np.int64]) -> NDArray[np.int64]:
     """The pairs of the result, as Alice's and Bob's numbers, in an order that both sides find alike."""
     if parameters.one_to_one == LARGEST:
         chosen = largest_assignment((int(left), int(right)) for left, right in links)
@@ -63,7 +63,7 @@ def pairs_table(
         "partner": partners.tolist(),
     }
     for name in parameters.show:
-        texts = normalized(data[name], (), f"The column {name!r}")
+        texts = normalize(data[name], (), f"The column {name!r}")
         columns[name] = [texts[row] for row in rows]
     kinds = {name: DATE for name in parameters.show if data[name].schema.is_date}
     details = details_of(parameters, counts, chosen)

@@ -1,6 +1,6 @@
 """How names sound: codes that are the same for most spellings of a name.
 
-Both are made of what `smc.analyses.records.letters.spelt` finds, so a name in another script than Latin has
+Both are made of what `smc.analyses.records.letters.spell` finds, so a name in another script than Latin has
 no code.
 
 Reference: Soundex: Odell and Russell, US patents 1,261,167 and 1,435,663; Cologne phonetics: Postel, Die
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from smc.analyses.records.letters import spelt
+from smc.analyses.records.letters import spell
 
 _SOUNDS: Final = {
     letter: str(digit)
@@ -36,7 +36,7 @@ _REPEATED: Final = re.compile(r"(.)\1+")
 
 def soundex(text: str) -> str:
     """The Soundex code of a word: its first letter and three digits; empty without a letter of a to z."""
-    letters = spelt(text)
+    letters = spell(text)
     if not letters:
         return ""
     code, last = letters[0], _SOUNDS.get(letters[0], "")
@@ -54,7 +54,7 @@ def cologne(text: str) -> str:
 
     A word of nothing but h has the code 0, as a vowel.
     """
-    letters = spelt(text)
+    letters = spell(text)
     if not letters:
         return ""
     around = zip("\0" + letters, letters, letters[1:] + "\0", strict=False)

@@ -13,7 +13,7 @@ from smc.analyses.matching.tolerant.blocking import EMPTY, BucketLayout, Index
 from smc.analyses.matching.tolerant.records import Records
 from smc.analyses.matching.tolerant.similarity import Rule
 from smc.forms import Role
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import msb, mux, pairing
@@ -30,7 +30,7 @@ STRETCH_PAIRS: Final = 1 << 20
 def stretches(buckets: int, capacity: int) -> Iterator[slice]:
     """Cut the buckets of a pass."""
     size = max(1, STRETCH_PAIRS // capacity**2)
-    return cut(buckets, size)
+    return chunks(buckets, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Places:
         values = np.zeros(chosen.shape, dtype=np.uint64, like=chosen)
         if session.role is not role:
             values += own(session, np.where(self.rows == EMPTY, 0, words[self.rows]))
-        delivered = mux.gate(session, chosen.reshape(-1), values.reshape(-1), role.other)
+        delivered = mux.select(session, chosen.reshape(-1), values.reshape(-1), role.other)
         return delivered.reshape(chosen.shape)
 
 

@@ -17,7 +17,7 @@ from smc.analyses.matching.tolerant.places import stretches
 from smc.analyses.matching.tolerant.records import Records
 from smc.analyses.matching.tolerant.similarity import Rule, sizes_of
 from smc.forms import Role
-from smc.pieces import cut, each
+from smc.pieces import chunks, each
 from smc.secret.joins.circuit_psi import table_owner
 
 Links = NDArray[np.int64]
@@ -64,7 +64,7 @@ def ranked_pairs(parameters: TolerantParameters, alice: Records, bob: Records) -
             for row in each(first.rows)
             for partner in keyed.get((int(first.hashes[row, 0]), int(first.hashes[row, 1])), [])
         ]
-        for part in cut(len(met), _STRIPE_ROWS):
+        for part in chunks(len(met), _STRIPE_ROWS):
             left, right = np.array(met[part]).T
             overlaps = (alice.filters.rows[left] & bob.filters.rows[right]).sum(axis=1, dtype=np.int64)
             sizes = alice.counted[left], bob.counted[right]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.matching.tolerant.coverage import Coverage
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
-from smc.analyses.matching.tolerant.records import Texts, layouts, ranked
+from smc.analyses.matching.tolerant.records import Texts, layouts, rank_layouts
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.study import Preview
 from smc.numeric.shape_arrays import of_shape
@@ -27,7 +27,7 @@ def preview_rows(parameters: TolerantParameters, texts: Texts, rows: int) -> Pre
     if not rows:
         return Preview()
     placed = (
-        ranked(parameters, texts)
+        rank_layouts(parameters, texts)
         if parameters.ranks
         else layouts(parameters, texts, parameters.buckets((rows,)))
     )

@@ -40,7 +40,7 @@ from smc.analyses.matching.tolerant.ranks import RankLayout
 from smc.analyses.matching.tolerant.records import Records
 from smc.forms import Role
 from smc.numeric.shape_arrays import contiguous
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.session import Session
@@ -72,7 +72,7 @@ STRETCH_SLOTS: Final = 1 << 16
 
 def stretches(slots: int) -> Iterator[slice]:
     """Cut the slots of a pass."""
-    return cut(slots, STRETCH_SLOTS)
+    return chunks(slots, STRETCH_SLOTS)
 
 
 def leads(most: int) -> Bounds:
@@ -201,7 +201,7 @@ class RankJoin(Linkage):
             scores += np.uint64(rule.most_score)
         if self._parameters.histogram is not None:
             scores = likeness.words(scores, doubled)
-        return _Pass(keys, joined, mask), mux.gate(session, alike.shares, scores)
+        return _Pass(keys, joined, mask), mux.select(session, alike.shares, scores)
 
     def _overlaps(self, filters: Word, rows: Index | None) -> Word:
         """Local shares modulo 256 of the overlaps of some slots, in words.
@@ -235,14 +235,14 @@ class RankJoin(Linkage):
         histogram = self._parameters.histogram
         if histogram is None:
             bounds = Bounds(-most, most)
-            places, tops = pairing.winners(
+            places, tops = pairing.mutual_best(
                 session, lines, lambda lead: msb.nonnegative(session, lead, bounds)
             )
             positive = tops - np.uint64(session.role is Role.ALICE)
             some = msb.nonnegative(session, positive, Bounds(-1, most))
             words = tops << SCORE_BIT
         else:
-            places, tops = pairing.winners(session, lines, self._leads)
+            places, tops = pairing.mutual_best(session, lines, self._leads)
             self.chosen = self._choice(histogram, tops)
             some = likeness.reaches(session, tops, self.chosen.threshold, most)
             words = likeness.scores(session, tops)
@@ -250,7 +250,7 @@ class RankJoin(Linkage):
         if self._mine:
             words = words + self._marked
         spread = np.broadcast_to(words[:, None], lines.shape).reshape(-1)
-        return mux.gate(session, chosen.shares.reshape(-1), spread).reshape(scores.shape)
+        return mux.select(session, chosen.shares.reshape(-1), spread).reshape(scores.shape)
 
     def _choice(self, histogram: Histogram, nearest: Word) -> Chosen:
         """The threshold that follows from how alike the claiming rows are to their nearest.
@@ -260,7 +260,7 @@ class RankJoin(Linkage):
         """
         session = self._session
         distribution = histogram.noise
-        counts = likeness.counted(session, nearest, self._parameters.rule.most_score)
+        counts = likeness.count_words(session, nearest, self._parameters.rule.most_score)
         counts += noise.draw(session, [distribution] * len(EDGES))
         bounds = Bounds(-distribution.bound, len(nearest) + distribution.bound)
         secret = SecretInts.from_shares(session, counts, bounds)
@@ -285,13 +285,13 @@ class RankJoin(Linkage):
     def _claimed(self, way: _Pass, claims: Word) -> Word:
         """Local shares of the claims on the other side's items, 0 without one, by its rows and ranks."""
         session, other = self._session, self._claiming.other
-        opened = joins.carried(session, way.forth, claims, way.forth.columns[:, 1])
+        opened = joins.carry_values(session, way.forth, claims, way.forth.columns[:, 1])
         columns: Word | int = COLUMNS
         if opened is not None:
             columns = np.stack([opened, way.mask], axis=1)
         way.back = joins.join(session, way.keys, self._peer_items, other, columns)
-        found = joins.unmasked(way.back, way.back.columns[:, 0], way.mask)
-        return self._by_item(way.back, mux.gate(session, way.back.member, found))
+        found = joins.unmask(way.back, way.back.columns[:, 0], way.mask)
+        return self._by_item(way.back, mux.select(session, way.back.member, found))
 
     def _accepted(self, claims: Word) -> Word:
         """Local shares of the numbers of rows that take a claim, at the item that it is on, else 0.
@@ -301,23 +301,23 @@ class RankJoin(Linkage):
         """
         session = self._session
         lines = claims.reshape(len(claims), -1)
-        places, tops = pairing.winners(session, lines, self._leads)
+        places, tops = pairing.mutual_best(session, lines, self._leads)
         # A row without a claim has a winner, too, but no mark is at it.
         chosen = SecretBits(session, places) & SecretBits(session, lowest(lines))
         # Above a number and its mark there is the score, which nobody is to learn.
         self._words[self._claiming.other] = tops << NUMBER_BIT
         words = np.zeros(len(lines), dtype=np.uint64, like=lines) if self._mine else self._marked
         spread = np.broadcast_to(words[:, None], lines.shape).reshape(-1)
-        gated = mux.gate(session, chosen.shares.reshape(-1), spread, self._claiming.other)
+        gated = mux.select(session, chosen.shares.reshape(-1), spread, self._claiming.other)
         return gated.reshape(claims.shape)
 
     def _answered(self, way: _Pass, accepted: Word) -> Word:
         """Local shares of the accepting rows' numbers on the claiming side's items, by its rows and ranks."""
         session, back = self._session, _present(way.back)
-        opened = joins.carried(session, back, accepted, back.columns[:, 1])
+        opened = joins.carry_values(session, back, accepted, back.columns[:, 1])
         columns: Word | int = 1 if opened is None else opened[:, None]
         found = joins.values(session, way.forth, way.keys, self._peer_items, columns)[:, 0]
-        gated = mux.gate(session, way.forth.member, joins.unmasked(way.forth, found, way.mask))
+        gated = mux.select(session, way.forth.member, joins.unmask(way.forth, found, way.mask))
         return self._by_item(way.forth, gated)
 
     def _by_item(self, joined: Join, values: Word) -> Word:

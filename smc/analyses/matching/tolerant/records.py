@@ -13,7 +13,7 @@ from smc.analyses.matching.tolerant.encoding import Filters, Octet, encode
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.ranks import RankLayout, rank
 from smc.analyses.matching.tolerant.similarity import ABSENT, sizes_of
-from smc.analyses.records.normalization import normalized
+from smc.analyses.records.normalization import normalize
 from smc.analyses.studies.columns import Data
 from smc.errors import DomainError
 
@@ -74,12 +74,12 @@ def read_texts(parameters: TolerantParameters, data: Data) -> Texts:
     """
     parameters.check_dates({name: data[name].schema for name in parameters.columns})
     return {
-        name: normalized(data[name], parameters.steps(name), f"The column {name!r}")
+        name: normalize(data[name], parameters.steps(name), f"The column {name!r}")
         for name in parameters.columns
     }
 
 
-def ranked(parameters: TolerantParameters, texts: Texts) -> tuple[RankLayout, ...]:
+def rank_layouts(parameters: TolerantParameters, texts: Texts) -> tuple[RankLayout, ...]:
     """Rank rows in each pass; the arguments are as of `layouts`."""
     return tuple(
         rank(key, texts, parameters.ordering(key), parameters.ranks, f"{number}/{parameters.salt}")
@@ -112,5 +112,5 @@ def prepare(parameters: TolerantParameters, texts: Texts, buckets: int) -> Recor
     filters = encode(parameters.fields, texts, parameters.bits, parameters.salt)
     sizes = sizes_of(filters.rows)
     if parameters.ranks:
-        return Records(filters, sizes, (), ranked(parameters, texts))
+        return Records(filters, sizes, (), rank_layouts(parameters, texts))
     return Records(filters, sizes, layouts(parameters, texts, buckets))

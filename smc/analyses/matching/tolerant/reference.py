@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc.analyses.matching.tolerant.outcome import KEPT, NO_ROWS, details_of, notes_of, ordered, pairs_table
+from smc.analyses.matching.tolerant.outcome import (
+    KEPT,
+    NO_ROWS,
+    details_of,
+    notes_of,
+    order_pairs,
+    pairs_table,
+)
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.plain import chosen_links, plain_links
 from smc.analyses.matching.tolerant.preview import preview_rows
@@ -38,7 +45,7 @@ def reference(
         else:
             links, chosen = chosen_links(parameters, parameters.histogram, *both)
         notes = {role: notes_of(parameters, records[role]) for role in Role}
-    first, second = ordered(parameters, links).T
+    first, second = order_pairs(parameters, links).T
     outcomes = [
         pairs_table(parameters, counts, sides[role], rows, partners + 1, notes[role], chosen)
         if role in recipients

@@ -10,7 +10,14 @@ from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.tolerant.linkage import AllAlike, Linkage
 from smc.analyses.matching.tolerant.one_to_one import OneToOne
-from smc.analyses.matching.tolerant.outcome import KEPT, NO_ROWS, details_of, notes_of, ordered, pairs_table
+from smc.analyses.matching.tolerant.outcome import (
+    KEPT,
+    NO_ROWS,
+    details_of,
+    notes_of,
+    order_pairs,
+    pairs_table,
+)
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.preview import check_persons, preview_rows
 from smc.analyses.matching.tolerant.rank_join import RankJoin
@@ -62,7 +69,7 @@ def run(
     links = linkage.links()
     if links is None:
         return Outcome((), KEPT, details_of(parameters, counts, linkage.chosen))
-    alice, bob = ordered(parameters, links).T
+    alice, bob = order_pairs(parameters, links).T
     numbers, partners = (alice, bob) if session.role is Role.ALICE else (bob, alice)
     # Links name rows by the numbers of this run, from 1; argsort turns that numbering around.
     rows = np.argsort(linkage.numbers)[numbers - 1]

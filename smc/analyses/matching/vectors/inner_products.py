@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from smc.analyses.matching.vectors.scores import VectorMeasure
 from smc.forms import Role
-from smc.pieces import cut
+from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret.lattice.matrices import HeldMatrix, MatrixLayout, PeerMatrix, layout_of
 from smc.secret.products import repeated
-from smc.secret.products.repeated import Entries, RepeatedFactors
+from smc.secret.products.repeated import FactorShape, RepeatedFactors
 
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]
@@ -66,7 +66,7 @@ class ProductPlan:
 
     def strips(self) -> Iterator[slice]:
         """Alice's rows, so many at a time that all pairs with Bob's fit a tile, or nearly so."""
-        return cut(self.alice, max(1, min(TILE_ROWS, TILE_ROWS * TILE_ROWS // self.bob)))
+        return chunks(self.alice, max(1, min(TILE_ROWS, TILE_ROWS * TILE_ROWS // self.bob)))
 
     def cost(self) -> Cost:
         """The exact cost of all products, without the set-up of oblivious transfer."""
@@ -176,7 +176,7 @@ class InnerProducts:
 
 def _tiles(count: int) -> Iterator[slice]:
     """Rows of one side, a tile at a time."""
-    return cut(count, TILE_ROWS)
+    return chunks(count, TILE_ROWS)
 
 
 def _sums(vectors: Whole) -> Word:
@@ -184,6 +184,6 @@ def _sums(vectors: Whole) -> Word:
     return result
 
 
-def _entries(measure: VectorMeasure, alice: int, bob: int) -> tuple[Entries, Entries]:
+def _entries(measure: VectorMeasure, alice: int, bob: int) -> tuple[FactorShape, FactorShape]:
     """Alice's and Bob's rows that choose: the first half of hers, for the other half all of his."""
-    return Entries(alice // 2, measure.bits), Entries(bob, measure.bits)
+    return FactorShape(alice // 2, measure.bits), FactorShape(bob, measure.bits)

@@ -69,7 +69,7 @@ def _nearest(session: Session, measure: VectorMeasure, words: NDArray[np.uint64]
     return np.concatenate(ranks, axis=1)
 
 
-def matched(session: Session, bits: Bit, bob: int) -> tuple[SecretInts, SecretInts]:
+def count_matched(session: Session, bits: Bit, bob: int) -> tuple[SecretInts, SecretInts]:
     """How many of Alice's rows and of Bob's have a match, one secret number each.
 
     Args:

@@ -42,7 +42,7 @@ def run(
     check_counts(parameters, alice, bob)
     numbers = session.random.permutation(len(local))
     bits = vector_pairs.alike(session, measure, local[numbers], alice, bob)
-    release.intersection(lambda: vector_pairs.matched(session, bits, bob))
+    release.intersection(lambda: vector_pairs.count_matched(session, bits, bob))
     found = release.open(SecretBits(session, bits.reshape(alice, -1)), recipients, Rows())
     details = details_of(parameters, measure, alice, bob)
     if found is None:

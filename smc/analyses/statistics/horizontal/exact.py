@@ -22,7 +22,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.release import Release
-from smc.analyses.disclosure.tables import TablePart, Weighed, joined, suppressed
+from smc.analyses.disclosure.tables import TablePart, Weighed, join_parts, suppress
 from smc.analyses.records.conditions import Where
 from smc.analyses.records.numbers import real
 from smc.analyses.statistics.kinds.chi_square import exact_test
@@ -124,10 +124,10 @@ class Tables:
     ) -> list[OpenedTable]:
         """The reference of `opened`: what a recipient would get from both sides' parts under their limits."""
         return [
-            joined(
+            join_parts(
                 parts,
                 [
-                    suppressed(Owned(own), part, margins=self._margins)
+                    suppress(Owned(own), part, margins=self._margins)
                     for own, part in zip(limits, parts, strict=True)
                 ],
                 margins=self._margins,

@@ -8,7 +8,7 @@ from smc.analyses.statistics.plans.outcome import (
     EXACT_DETAILS,
     Reported,
     kept_from,
-    received,
+    outcome_of,
 )
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
@@ -39,6 +39,6 @@ def reference(
                 (planned.query, planned.statistic, *entry)
                 for entry in noisy.results(planned, entries, b"", noisy=False, limited=False)
             ]
-    outcome = received(parameters, reported, EXACT_DETAILS, noisy=False)
+    outcome = outcome_of(parameters, reported, EXACT_DETAILS, noisy=False)
     to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
     return to_alice, to_bob

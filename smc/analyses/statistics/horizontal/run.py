@@ -10,7 +10,7 @@ from smc.analyses.statistics.plans.outcome import (
     Reported,
     kept_from,
     noisy_details,
-    received,
+    outcome_of,
 )
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
@@ -35,7 +35,7 @@ def run_noisy(
     own = noisy.local_entries(parameters, plans, data)
     words = noisy.noisy_words(session, plans, own)
     seed = noisy.simulation_seed(session, plans)
-    opened = noisy.opened(
+    opened = noisy.open_noisy(
         session, plans, words, recipients, release, rows_per_person=parameters.rows_per_person
     )
     if opened is None:
@@ -45,7 +45,7 @@ def run_noisy(
         for planned, entries in zip(plans, opened, strict=True)
         for entry in noisy.results(planned, entries, seed, noisy=True, limited=release.counts_groups)
     ]
-    return received(parameters, reported, details, noisy=True)
+    return outcome_of(parameters, reported, details, noisy=True)
 
 
 def run_exact(
@@ -66,4 +66,4 @@ def run_exact(
             reported += reported_of(tables, tables.results(opened))
     if session.role not in recipients:
         return kept_from(EXACT_DETAILS)
-    return received(parameters, reported, EXACT_DETAILS, noisy=False)
+    return outcome_of(parameters, reported, EXACT_DETAILS, noisy=False)

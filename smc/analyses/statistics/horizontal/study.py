@@ -26,7 +26,7 @@ from smc.analyses.statistics.horizontal.run import run_exact, run_noisy
 from smc.analyses.statistics.plans import noisy
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
-from smc.analyses.statistics.plans.precision import expected
+from smc.analyses.statistics.plans.precision import expected_precision
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import Data, Schema
@@ -109,7 +109,7 @@ class NoisyStudy(TracedStudy):
         limits: Limits,
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
-        """Whether rows fit the queries, and the precision to expect, see `expected`."""
+        """Whether rows fit the queries, and the precision to expect, see `expected_precision`."""
         del role, peer
         found: list[dict[str, Any]] = []
 
@@ -118,7 +118,7 @@ class NoisyStudy(TracedStudy):
             plans = plan(self.parameters, schemas, counted=limits.counts_groups)
             own = noisy.local_entries(self.parameters, plans, data)
             for planned, entries in zip(plans, own, strict=True):
-                found.extend(expected(planned, entries, len(Role)))
+                found.extend(expected_precision(planned, entries, len(Role)))
 
         return with_precision(Preview.of(look), found)
 

@@ -151,7 +151,7 @@ class Quantile(Statistic):
         over, under = self._sides(own, alice=session.role is Role.ALICE)
         both = np.concatenate([over.reshape(-1), under.reshape(-1)]).view(np.uint64)
         late = msb.nonnegative(session, both, self._misses(self.maximum_rows))
-        kept = mux.gate(session, late, both).reshape(2, groups * len(_CHOICES), -1)
+        kept = mux.select(session, late, both).reshape(2, groups * len(_CHOICES), -1)
         scores = kept[0] + kept[1] - noise.reshape(groups * len(_CHOICES), -1)
         places, _ = argmin.least(session, scores, self._scores)
         return places.reshape(groups, len(_CHOICES))

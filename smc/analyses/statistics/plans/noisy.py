@@ -144,7 +144,7 @@ def simulation_seed(session: Session, plans: Sequence[Planned]) -> bytes:
     return toss(session) if _simulate(plans) else b""
 
 
-def opened(
+def open_noisy(
     session: Session,
     plans: Sequence[Planned],
     words: Word,

@@ -43,7 +43,7 @@ _CLAMPED: Final = frozenset(
 
 def loss_text(loss: Loss) -> str:
     """A loss, as results and statements name it."""
-    return f"rho {rounded(loss.rho)}" if loss.rho else f"epsilon {text(loss.epsilon)}"
+    return f"rho {show_number(loss.rho)}" if loss.rho else f"epsilon {text(loss.epsilon)}"
 
 
 def conditions_text(parameters: StatisticsParameters) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def names_text(parameters: StatisticsParameters) -> str:
     return ", ".join(found)
 
 
-def rounded(value: Fraction) -> str:
+def show_number(value: Fraction) -> str:
     """Exactly where that is short, else six digits."""
     exact = text(value)
     return exact if len(exact) <= 20 else f"{float(value):.6g}"
@@ -91,7 +91,7 @@ def kept_from(details: Mapping[str, Any]) -> Outcome:
     return Outcome((), ("The results went to the other party only.",), details)
 
 
-def received(
+def outcome_of(
     parameters: StatisticsParameters, reported: Sequence[Reported], details: Mapping[str, Any], *, noisy: bool
 ) -> Outcome:
     """For a recipient."""
@@ -133,7 +133,7 @@ def _row(
     query: Query, statistic: Statistic, group: str | None, result: Result, *, noisy: bool
 ) -> dict[str, Any]:
     loss = "rho" if query.loss.rho else "epsilon"
-    spent = rounded(query.loss.rho) if query.loss.rho else text(query.loss.epsilon)
+    spent = show_number(query.loss.rho) if query.loss.rho else text(query.loss.epsilon)
     return {
         "query": query.name,
         "kind": query.kind,

@@ -15,7 +15,7 @@ import numpy as np
 
 from smc.analyses.records.numbers import text
 from smc.analyses.statistics.kinds.statistic import Result
-from smc.analyses.statistics.plans.outcome import rounded
+from smc.analyses.statistics.plans.outcome import show_number
 from smc.analyses.statistics.plans.plan import Planned
 from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.rows import Ints
@@ -23,7 +23,7 @@ from smc.analyses.studies.precision import expectation, half
 from smc.numeric.random import Randomness
 
 
-def expected(planned: Planned, entries: Ints, sides: int) -> list[dict[str, Any]]:
+def expected_precision(planned: Planned, entries: Ints, sides: int) -> list[dict[str, Any]]:
     """The half widths of a query's 95 % intervals: one for each group, and each term of a regression.
 
     Args:
@@ -53,7 +53,7 @@ def unknown(query: Query) -> dict[str, Any]:
 
 
 def _row(query: Query, unit: str, group: str | None, term: str | None, width: float | None) -> dict[str, Any]:
-    loss = {"rho": rounded(query.loss.rho)} if query.loss.rho else {"epsilon": text(query.loss.epsilon)}
+    loss = {"rho": show_number(query.loss.rho)} if query.loss.rho else {"epsilon": text(query.loss.epsilon)}
     return expectation(query.name, query.kind, width, unit, loss, group=group, term=term)
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.records.key_parameters import check_keys
 from smc.analyses.statistics.plans.noisy import local
-from smc.analyses.statistics.plans.precision import expected, unknown
+from smc.analyses.statistics.plans.precision import expected_precision, unknown
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.statistics.queries.vertical import Vertical
-from smc.analyses.statistics.vertical.run import Brought, planned
+from smc.analyses.statistics.vertical.run import Brought, plan_queries
 from smc.analyses.statistics.vertical.schemas import KINDS
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import Schema
@@ -42,7 +42,7 @@ def check(
     for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
         _check_columns(vertical, schemas, role)
     every = {name: alice[name] for name in vertical.alice} | {name: bob[name] for name in vertical.bob}
-    plans = planned(parameters, every, counts_matches=False, counts_groups=False)
+    plans = plan_queries(parameters, every, counts_matches=False, counts_groups=False)
     if sum(len(pairs(each, vertical.alice)) for each in plans) > MAX_PRODUCTS:
         raise UsageError(
             f"The queries ask for more than {MAX_PRODUCTS} sums over matched rows.",
@@ -60,7 +60,7 @@ def check_side(
     """
     _check_columns(vertical, schemas, role)
     own = replace(parameters, queries=_alone(parameters, vertical, role))
-    planned(own, schemas, counts_matches=False, counts_groups=False)
+    plan_queries(own, schemas, counts_matches=False, counts_groups=False)
 
 
 def precision_of(
@@ -76,12 +76,14 @@ def precision_of(
     Of queries about columns of the other side nothing is known.
     """
     own = replace(parameters, queries=_alone(parameters, vertical, role))
-    plans = planned(
+    plans = plan_queries(
         own, schemas, counts_matches=limits.minimum_intersection > 0, counts_groups=limits.minimum_group > 0
     )
     count = len(brought.keyed)
     rows = LocalRows(brought.columns, np.arange(count), count)
-    known = {each.query.name: expected(each, local(each, rows.meeting(each.where)), 1) for each in plans}
+    known = {
+        each.query.name: expected_precision(each, local(each, rows.meeting(each.where)), 1) for each in plans
+    }
     return [row for query in parameters.queries for row in known.get(query.name) or [unknown(query)]]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smc.analyses.statistics.plans import noisy
-from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from, received
+from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from, outcome_of
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.rows import LocalRows
@@ -35,6 +35,6 @@ def reference(
     plans = plan(parameters, {**schemas_of(alice, vertical.alice), **schemas_of(bob, vertical.bob)})
     entries = [noisy.exact(each, [noisy.local(each, rows.meeting(each.where))]) for each in plans]
     reported = reported_of(plans, entries, b"", is_noisy=False, limited=False)
-    outcome = received(parameters, reported, EXACT_DETAILS, noisy=False)
+    outcome = outcome_of(parameters, reported, EXACT_DETAILS, noisy=False)
     to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
     return to_alice, to_bob

@@ -22,17 +22,17 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.disclosure.release import Release
-from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
+from smc.analyses.records.keys import KeyedRows, hash_keys, keyed_rows
 from smc.analyses.statistics.kinds.statistic import Word
 from smc.analyses.statistics.plans import noisy
-from smc.analyses.statistics.plans.outcome import Reported, kept_from, noisy_details, received
+from smc.analyses.statistics.plans.outcome import Reported, kept_from, noisy_details, outcome_of
 from smc.analyses.statistics.plans.plan import Planned, plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.rows import Ints
 from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical import sums as vertical_sums
-from smc.analyses.statistics.vertical.schemas import read, written
+from smc.analyses.statistics.vertical.schemas import read, write_schemas
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import PERSONS, Data, Schema
 from smc.analyses.studies.loss import Loss
@@ -91,7 +91,7 @@ class Brought:
         return cls(keyed, columns)
 
 
-def planned(
+def plan_queries(
     parameters: StatisticsParameters,
     schemas: Mapping[str, Schema],
     *,
@@ -141,13 +141,13 @@ def run(
     role = session.role
     brought = Brought.of(parameters, vertical, data, role)
     schemas = schemas_of(data, vertical.values(role))
-    declared = written(schemas.values())
+    declared = write_schemas(schemas.values())
     peer_count, length = exchange_counts(
         session, [len(brought.keyed), len(declared)], most=[parameters.maximum_rows, MAX_BYTES]
     )
     release.sets(len(brought.keyed), peer_count)
     theirs = read(exchange_texts(session, declared, length), vertical.values(role.other))
-    plans = planned(
+    plans = plan_queries(
         parameters,
         {**schemas, **theirs},
         counts_matches=release.counts_matches,
@@ -155,7 +155,7 @@ def run(
     )
     wanted = [pairs(each, vertical.alice) for each in plans]
     # The salt is tossed after both have fixed their rows, so nobody can choose keys whose hashes collide.
-    keys = hashed(brought.keyed, toss(session))
+    keys = hash_keys(brought.keyed, toss(session))
     # All products go through one matching of the rows; `_by_group` deals the sums out to the queries again.
     flat = [pair for each in wanted for pair in each]
     found = vertical_sums.sums(session, flat, brought.columns, keys, peer_count)
@@ -167,11 +167,11 @@ def run(
     release.intersection(lambda: (_size(session, words),))
     if release.counts_matches:
         plans, words = plans[1:], words[1:]
-    opened = noisy.opened(session, plans, words, recipients, release)
+    opened = noisy.open_noisy(session, plans, words, recipients, release)
     if opened is None:
         return kept_from(details)
     reported = reported_of(plans, opened, seed, is_noisy=True, limited=release.counts_groups)
-    return received(parameters, reported, details, noisy=True)
+    return outcome_of(parameters, reported, details, noisy=True)
 
 
 def schemas_of(data: Data, names: Sequence[str]) -> dict[str, Schema]:

@@ -17,7 +17,7 @@ KINDS: Final = ("integer", "decimal", "category")
 _FIELDS: Final = 6
 
 
-def written(schemas: Iterable[Schema]) -> bytes:
+def write_schemas(schemas: Iterable[Schema]) -> bytes:
     """Declarations in JSON: what a statistic depends on, in the order of the columns."""
     fields = [[s.kind, s.scale, s.lower, s.upper, list(s.categories), s.unit] for s in schemas]
     return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()

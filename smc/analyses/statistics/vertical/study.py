@@ -15,7 +15,7 @@ from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.checks import check, check_side, precision_of
 from smc.analyses.statistics.vertical.likely import assumed
 from smc.analyses.statistics.vertical.reference import reference
-from smc.analyses.statistics.vertical.run import Brought, planned, run
+from smc.analyses.statistics.vertical.run import Brought, plan_queries, run
 from smc.analyses.statistics.vertical.sums import FeatureLayout
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import Data, Schema
@@ -127,7 +127,7 @@ class VerticalStudy(TracedStudy):
     def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
         """Measured: by rows, and by the features of the party that does not own the table of keys."""
         del limits
-        plans = planned(self.parameters, schemas, counts_matches=False, counts_groups=False)
+        plans = plan_queries(self.parameters, schemas, counts_matches=False, counts_groups=False)
         wanted = [pair for each in plans for pair in pairs(each, self.vertical.alice)]
         features = max(
             sum(_FEATURE_MEMORY + _FEATURE_BIT_MEMORY * feature.span_bits for feature in layout)

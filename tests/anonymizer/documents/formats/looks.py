@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-from anonymizer.documents.texts.edits import Edit, applied
+from anonymizer.documents.texts.edits import Edit, apply_edits
 
 WORDS = st.text("αβγδεζηθκλμνξπρστφχψω", min_size=5, max_size=8)
 """Words of letters that no markup has, so that they can be searched for in bytes."""
@@ -65,7 +65,7 @@ def stands(form, opened):
 def gone(form, opened, edits, words):
     """Written with edits it is the edited text, and nothing of the words is in the bytes."""
     data = opened.written(edits)
-    expected = solid(applied(opened.text, edits))
+    expected = solid(apply_edits(opened.text, edits))
     if expected:
         again = form.opened("again" + opened.ending, data)
         assert solid(again.text) == expected

@@ -15,7 +15,7 @@ from anonymizer.documents.generalization.hypernyms import Hypernyms
 from anonymizer.documents.generalization.numbers import Numbers
 from anonymizer.documents.generalization.standard import places, standard
 from anonymizer.documents.generalization.wordnet import WordNet
-from anonymizer.documents.texts.text import Word, folded
+from anonymizer.documents.texts.text import Word, fold
 from anonymizer.errors import FileError
 from tests.anonymizer.documents.generalization.dictionary import written
 from tests.anonymizer.documents.generalization.said import words_of
@@ -156,10 +156,10 @@ def attacked(chain, text, language, read, picks):
         replaced |= {words[at].text, words[at].lemma}
         found = chain.general(words, at, language)
         assert found.first <= at < found.end
-        said = folded(found.text)
+        said = fold(found.text)
         for word in replaced:
-            assert f" {folded(word)} " not in f" {said} "
-            assert len(word) < 3 or word[0].isdigit() or folded(word) not in said
+            assert f" {fold(word)} " not in f" {said} "
+            assert len(word) < 3 or word[0].isdigit() or fold(word) not in said
         text = text[: words[found.first].start] + found.text + text[words[found.end - 1].end :]
     raise AssertionError(text)
 

@@ -11,8 +11,8 @@ from scipy.stats import chisquare, kstest, laplace
 
 from anonymizer.dp.audit import event_loss, loss_at_least
 from anonymizer.dp.budgets import budgets
-from anonymizer.dp.centroids import FINENESS, SLACK, accounted, chosen, noisy
-from anonymizer.dp.clusters import Clusters, moved_loss, ranked
+from anonymizer.dp.centroids import FINENESS, SLACK, account, choose_categories, noisy
+from anonymizer.dp.clusters import Clusters, moved_loss, rank_individually
 from anonymizer.errors import AnonymizerError
 from anonymizer.gate.gate import Gate
 from anonymizer.methods.perturbation.dp_noise import DpNoise
@@ -71,7 +71,7 @@ def made(method, **given):
 )
 def test_individual_ranking_makes_clusters_of_consecutive_values(rows, k, sizes):
     values = np.array(Randomness(1).permutation(rows) % 7, dtype=float)
-    groups = ranked(values, k)
+    groups = rank_individually(values, k)
     assert np.bincount(groups).tolist() == sizes
     for one in range(len(sizes) - 1):
         assert values[groups == one].max() <= values[groups == one + 1].min()
@@ -118,7 +118,7 @@ def test_the_stated_changes_are_the_largest_that_one_record_makes(size):
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 100.0])
 def test_opendp_accounts_for_no_more_than_the_budget(epsilon):
-    measurement, unit = accounted(epsilon)
+    measurement, unit = account(epsilon)
     assert measurement.map(FINENESS + SLACK) <= epsilon
     assert unit == pytest.approx(1 / epsilon, rel=1e-5)
 
@@ -135,7 +135,7 @@ def test_centroids_get_laplace_noise_of_their_own_scale():
 def test_categories_are_chosen_by_permute_and_flip():
     """With two categories the probability of the rarer is e^(-eps d / 2) / 2, exactly."""
     counts = np.tile([7, 4], (6000, 1))
-    found = np.bincount(chosen(counts, 0.8), minlength=2)
+    found = np.bincount(choose_categories(counts, 0.8), minlength=2)
     rare = np.exp(-0.8 * 3 / 2) / 2
     assert chisquare(found, [6000 * (1 - rare), 6000 * rare]).pvalue > ALARM
 
@@ -177,7 +177,7 @@ def test_rows_of_a_cluster_share_a_value_of_the_declared_form(method):
     assert out["age"].between(0, 120).all()
     assert out["pay"].between(0, 10).all()
     for name in ("age", "pay"):
-        groups = ranked(table.numbers(name), 7)
+        groups = rank_individually(table.numbers(name), 7)
         assert out.groupby(groups)[name].nunique().max() == 1
 
 
@@ -280,7 +280,7 @@ def neighbours(values, moved: bool):
 def test_an_audit_of_records_that_stay_finds_no_more_than_epsilon(method):
     """The clusters are kept, so the new value may even lie beyond them."""
     values = 30 + 40 * Randomness(4).uniform(50)
-    epsilon, groups = 0.8, ranked(values, 5)
+    epsilon, groups = 0.8, rank_individually(values, 5)
     one = made(method)
     for new in (0.0, 100.0, 40.0):
         other = values.copy()
@@ -319,7 +319,7 @@ def test_an_audit_of_whole_releases_where_noise_does_not_depend_on_the_data():
 
 def test_an_audit_of_categories_finds_no_more_than_epsilon():
     """One record of five changes from the first to the second category, the worst that it can do."""
-    first, second = (chosen(np.tile(counts, (4000, 1)), 1.0) for counts in ([3, 2], [2, 3]))
+    first, second = (choose_categories(np.tile(counts, (4000, 1)), 1.0) for counts in ([3, 2], [2, 3]))
     assert 0.1 < loss_at_least(first, second, wrong=1e-6) <= 1.0
 
 
@@ -330,18 +330,18 @@ def test_who_changes_cluster_loses_what_is_stated_and_no_more(method):
     epsilon, k = 0.8, 5
     one = made(method)
     worst = 0.0
-    first, means, scales = outputs(one, values, ranked(values, k), epsilon, 3000)
+    first, means, scales = outputs(one, values, rank_individually(values, k), epsilon, 3000)
     for place, new in product(range(0, 60, 7), (0.0, 31.0, 50.0, 100.0)):
         other = values.copy()
         other[place] = new
-        moved, _ = one._centroids("x", Clusters.of(other, ranked(other, k)), *BOUNDS)
+        moved, _ = one._centroids("x", Clusters.of(other, rank_individually(other, k)), *BOUNDS)
         worst = max(worst, moved_loss(means, moved, scales))
     stated = {DpUm: 1, IdpLs: 2, IdpCbls: 12}[method] * epsilon
     assert worst <= stated * (1 + 1e-4)
     other = values.copy()
     other[int(values.argmin())] = 100.0
-    moved, _ = one._centroids("x", Clusters.of(other, ranked(other, k)), *BOUNDS)
-    second = outputs(one, values, ranked(values, k), epsilon, 3000)[0] - means + moved
+    moved, _ = one._centroids("x", Clusters.of(other, rank_individually(other, k)), *BOUNDS)
+    second = outputs(one, values, rank_individually(values, k), epsilon, 3000)[0] - means + moved
     audited = loss_at_least(
         ratio(first, means, moved, scales), ratio(second, means, moved, scales), wrong=1e-7
     )
@@ -358,7 +358,7 @@ def test_noise_that_is_computed_anew_has_no_bound():
     other[1] = 48.0
     scales = []
     for given in (values, other):
-        clusters = Clusters.of(given, ranked(given, 5))
+        clusters = Clusters.of(given, rank_individually(given, 5))
         scales.append(clusters.inner_change()[0])
     assert scales[1] > 5 * scales[0]
     draws = [noisy(np.full(4000, 40.0), np.full(4000, scale), 0.0, 0.1)[0] for scale in scales]

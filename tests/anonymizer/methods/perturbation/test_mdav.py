@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import SpecError, UnreachableError
-from anonymizer.methods.perturbation.mdav import MDAV, information_loss, mdav, robust, standardized
+from anonymizer.methods.perturbation.mdav import MDAV, information_loss, mdav, robust, standardize
 from anonymizer.risk.candidates import exactly
 from anonymizer.tables import files
 from anonymizer.tables.randomness import Randomness
@@ -22,7 +22,7 @@ from tests.anonymizer.data import shared
     [("casc_census", (5.692, 9.088, 14.156)), ("casc_tarragona", (16.933, 22.462, 33.193))],
 )
 def test_the_figures_of_sdcmicro(name, figures):
-    points = standardized(files.read(shared(f"{name}.csv")).to_numpy(float))
+    points = standardize(files.read(shared(f"{name}.csv")).to_numpy(float))
     for k, figure in zip((3, 5, 10), figures, strict=True):
         assert round(100 * information_loss(points, mdav(points, k)), 3) == figure
 
@@ -97,15 +97,15 @@ def test_robust_distances_do_not_mind_units_or_how_columns_are_mixed():
     random = np.random.default_rng(2)
     points = random.normal(size=(60, 3))
     mixed = points @ np.array([[3.0, 1, 0], [0, 0.2, 0.1], [1, 0, 40]]) + 7
-    assert (mdav(robust(standardized(points)), 3) == mdav(robust(standardized(mixed)), 3)).all()
-    assert (mdav(standardized(points), 3) != mdav(standardized(mixed), 3)).any()
+    assert (mdav(robust(standardize(points)), 3) == mdav(robust(standardize(mixed)), 3)).all()
+    assert (mdav(standardize(points), 3) != mdav(standardize(mixed), 3)).any()
 
 
 def test_robust_distances_see_outliers_that_hide_each_other():
     random = np.random.default_rng(4)
     inner = random.multivariate_normal([0, 0], [[1, 0.95], [0.95, 1]], size=90)
     outer = np.tile([2.5, -2.5], (10, 1)) + random.normal(size=(10, 2)) / 10
-    points = standardized(np.concatenate((inner, outer)))
+    points = standardize(np.concatenate((inner, outer)))
 
     def separation(some):
         centred = some - np.median(some, axis=0)
@@ -123,7 +123,7 @@ def test_columns_that_are_linear_in_others_are_no_trouble():
     release = method.release(Table.of(frame))
     assert np.bincount(method.groups_).min() >= 3
     assert release.guarantees[0].number("k") == 3
-    points = standardized(frame.to_numpy(float))
+    points = standardize(frame.to_numpy(float))
     assert information_loss(points, method.groups_) < 0.5
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import TableError
-from anonymizer.methods.perturbation.rank_swapping import RankSwapping, ranked
-from anonymizer.methods.perturbation.swapping import Swapping, paired
+from anonymizer.methods.perturbation.rank_swapping import RankSwapping, swap_ranks
+from anonymizer.methods.perturbation.swapping import Swapping, swap_pairs
 from anonymizer.risk.candidates import exactly
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
@@ -64,7 +64,7 @@ def test_pairs_are_exchanged_inside_groups(seed, groups, data):
     places = data.draw(st.sets(st.integers(0, len(groups) - 1)))
     chosen = np.array(sorted(places), dtype=np.int64)
     labels = np.array(groups)
-    order = paired(chosen, labels, Randomness(seed))
+    order = swap_pairs(chosen, labels, Randomness(seed))
     assert (order[order] == np.arange(len(groups))).all()
     assert (labels[order] == labels).all()
     moved = np.flatnonzero(order != np.arange(len(groups)))
@@ -76,14 +76,14 @@ def test_pairs_are_exchanged_inside_groups(seed, groups, data):
 
 @given(SEEDS, st.integers(0, 200), st.integers(1, 50))
 def test_ranks_move_no_farther_than_the_window(seed, count, window):
-    order = ranked(count, window, Randomness(seed))
+    order = swap_ranks(count, window, Randomness(seed))
     assert (order[order] == np.arange(count)).all()
     assert (np.abs(order - np.arange(count)) <= window).all()
 
 
 def test_rank_shifts_follow_the_law_that_the_simulator_assumes():
     count, window = 200_000, 2000
-    order = ranked(count, window, Randomness(3))
+    order = swap_ranks(count, window, Randomness(3))
     shifts = np.abs(order - np.arange(count))
     assert (shifts == 0).mean() < 0.01
     # 100,000 pairs: five standard deviations of a share of 0.9 are 0.005

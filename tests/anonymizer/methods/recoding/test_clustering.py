@@ -14,7 +14,7 @@ from anonymizer.errors import TableError
 from anonymizer.methods.conditions.allowed import Allowed
 from anonymizer.methods.recoding.attributes import attribute, class_losses, covers
 from anonymizer.methods.recoding.clustering import k_member, one_pass
-from anonymizer.methods.recoding.joining import Joins, joined
+from anonymizer.methods.recoding.joining import Joins, join_classes
 from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
@@ -57,7 +57,7 @@ def test_clusters_have_k_rows(table, k, seed):
 def test_joined_classes_are_unions_and_the_first_is_the_cheapest(table, k, numbers, given_classes):
     columns = attributes(table, numbers=numbers)
     before = np.array(given_classes)[: len(table)]
-    after = joined(columns, before, Allowed(table, k))
+    after = join_classes(columns, before, Allowed(table, k))
     assert np.bincount(after)[np.unique(after)].min() >= k
     for number in np.unique(before):
         assert len(np.unique(after[before == number])) == 1

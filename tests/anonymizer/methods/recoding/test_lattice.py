@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anonymizer.methods.recoding import lattice
 from anonymizer.methods.recoding.attributes import Labelled
-from anonymizer.methods.recoding.lattice import Frequencies, tagged
+from anonymizer.methods.recoding.lattice import Frequencies, tag_nodes
 from tests.anonymizer.tables import ROLES, tables
 
 
@@ -67,4 +67,4 @@ def test_tags_are_right_and_no_known_node_is_asked(shape, ends):
         asked.append(node)
         return bool(passes[node])
 
-    assert np.array_equal(tagged(shape, judged), passes)
+    assert np.array_equal(tag_nodes(shape, judged), passes)

@@ -12,9 +12,9 @@ from anonymizer.methods.sensitive.dbr import DistributionRandomization
 from anonymizer.methods.sensitive.splu_gen import SpluGen
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.splu.answers import AnatomyAnswers, DbrAnswers, LaplaceAnswers, SpluAnswers
-from anonymizer.splu.generation import drawn, partitioned
+from anonymizer.splu.generation import draw_from_groups, partition
 from anonymizer.splu.query import parse
-from anonymizer.splu.reconstruction import Blur, estimated, printed
+from anonymizer.splu.reconstruction import Blur, estimate, estimate_as_printed
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -48,19 +48,19 @@ def skewed(rows: int, values: int, gamma: int, seed: int = 3) -> np.ndarray:
 def test_groups_hold_different_values_and_every_row_once(gamma):
     values = skewed(gamma * 301, 40, gamma)
     assert np.bincount(values).max() == 301
-    decoys = partitioned(values, gamma, Randomness(0))
+    decoys = partition(values, gamma, Randomness(0))
     held = np.sort(values[decoys.rows], axis=1)
     assert (np.diff(held, axis=1) > 0).all()
     assert sorted(decoys.rows.ravel()) == list(range(len(values)))
     assert (decoys.group[decoys.rows] == np.arange(301)[:, None]).all()
-    published = drawn(decoys, Randomness(4))
+    published = draw_from_groups(decoys, Randomness(4))
     assert (decoys.group[published] == decoys.group).all()
 
 
 def test_values_meet_by_their_numbers_only():
     # groups filled from the largest buckets in turn would join 0 with 1 always and with 5 never
     values = np.repeat(np.arange(20), 500)
-    held = values[partitioned(values, 5, Randomness(0)).rows]
+    held = values[partition(values, 5, Randomness(0)).rows]
     there = np.zeros((len(held), 20))
     there[np.arange(len(held))[:, None], held] = 1
     together = (there.T @ there)[~np.eye(20, dtype=bool)]
@@ -133,7 +133,9 @@ def releases():
     found = []
     for number in range(100):
         moved = {
-            name: drawn(partitioned(codes.codes, 4, Randomness(number, name)), Randomness(number, f"{name}2"))
+            name: draw_from_groups(
+                partition(codes.codes, 4, Randomness(number, name)), Randomness(number, f"{name}2")
+            )
             for name, codes in columns.items()
         }
         found.append(SpluAnswers(table.permuted(moved), ROLES.sensitive, 4))
@@ -188,12 +190,12 @@ def test_the_iteration_as_printed_counts_values_too_low(releases):
 
 
 def test_values_in_every_group_say_nothing_of_dependence():
-    found = estimated(np.array([[500.0, 500.0], [250.0, 250.0]]), [Blur(0.5)])
+    found = estimate(np.array([[500.0, 500.0], [250.0, 250.0]]), [Blur(0.5)])
     assert (found.low, found.count, found.high) == (0, 250, 500)
 
 
 def test_a_value_that_was_never_published_may_be_there():
-    found = estimated(np.array([[0.0, 0.0], [1000.0, 0.0]]), [Blur(0.8)])
+    found = estimate(np.array([[0.0, 0.0], [1000.0, 0.0]]), [Blur(0.8)])
     assert found.count == 0
     assert 2.9 < found.high < 4.5  # f rows are all missed with probability 0.8**(5 f)
 
@@ -296,4 +298,4 @@ def test_declared_categories_are_the_domain_and_their_order_compares():
 
 def test_printed_takes_several_columns():
     observed = np.full((2, 2, 2), 100.0)
-    assert printed(observed, [4, 4]).converged
+    assert estimate_as_printed(observed, [4, 4]).converged

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from parties.contracts.state import WAYS, State
 from parties.errors import JobError
-from parties.jobs.agreement.messages import Standing, Word, parse_standing
-from parties.jobs.agreement.standing import settled, word_of
+from parties.jobs.agreement.messages import JobStatus, PeerState, parse_status
+from parties.jobs.agreement.standing import settle, word_of
 from parties.ports.interfaces import Outage
 from smc.errors import PeerLost
 from smc.forms import Role
@@ -29,8 +29,8 @@ def possible(one: State, other: State) -> bool:
     return (one is not State.FINISHED or other in DONE) and (other is not State.FINISHED or one in DONE)
 
 
-def said(own: State, word: Word) -> State:
-    for state in settled(own, word):
+def said(own: State, word: PeerState) -> State:
+    for state in settle(own, word):
         assert state in WAYS[own], (own, word, state)
         own = state
     return own
@@ -55,7 +55,7 @@ def test_two_sides_that_have_told_each_other_agree(states, exchanges):
 
 
 @pytest.mark.parametrize("own", list(State))
-@pytest.mark.parametrize("word", list(Word))
+@pytest.mark.parametrize("word", list(PeerState))
 def test_every_word_in_every_state_leads_by_a_way_that_exists(own, word):
     last = said(own, word)
     assert own is not State.FINISHED or last is State.FINISHED
@@ -252,8 +252,8 @@ def test_a_running_job_ends_when_the_peer_says_so(pair):
     pair.analysis["south"].stops = {Role.BOB: stop}
     job_id = pair.north.submit(job_file()).job_id
     wait_state(pair.south, job_id, State.RUNNING)
-    answer = pair.south.tell("north", Standing(job_id, Word.FAILED, "interrupted").encode())
-    assert parse_standing(answer).word is Word.FAILED
+    answer = pair.south.tell("north", JobStatus(job_id, PeerState.FAILED, "interrupted").encode())
+    assert parse_status(answer).word is PeerState.FAILED
     stop.set()
     agreed(pair, job_id, State.FAILED)
 

@@ -20,7 +20,7 @@ from parties.jobs.storage.backup import back_up
 from parties.ledger.entries import COUNTERSIGNED, SPENT, LedgerError
 from parties.ledger.heads import open_heads
 from parties.pki.lock import MOVED, only_one
-from parties.pki.moving import pack, unpacked
+from parties.pki.moving import pack, unpack
 from smc.forms import Role
 from tests.parties.jobs.joined import ROLES, approve, job_file, wait_final, wait_state
 
@@ -42,7 +42,7 @@ def restored(pair, archive):
     """North as it is after its home was lost and a backup came back."""
     pair.stop("north")
     shutil.rmtree(pair.folder / "north")
-    with unpacked(archive, pair.folder / "north", backup=True):
+    with unpack(archive, pair.folder / "north", backup=True):
         pass
     return pair.start("north")
 
@@ -137,7 +137,7 @@ def test_the_result_of_a_peer_whose_database_was_restored_lies_aside_here(pair, 
     pair.network.down = True
     pair.stop("south")
     shutil.rmtree(pair.folder / "south")
-    with unpacked(archive, pair.folder / "south", backup=True):
+    with unpack(archive, pair.folder / "south", backup=True):
         pass
     pair.start("south")
     pair.network.down = False
@@ -168,7 +168,7 @@ def test_backups_during_a_hundred_changes_are_whole(pair):
     pair.stop("north")
     for number, archive in enumerate(archives[:: max(1, len(archives) // 5)]):
         home = pair.folder / f"north-{number}"
-        with unpacked(archive, home, backup=True) as (arriving, _):
+        with unpack(archive, home, backup=True) as (arriving, _):
             assert not [*arriving.glob("jobs.sqlite-*")]
         home.rename(pair.folder / "north.new")
         shutil.rmtree(pair.folder / "north")
@@ -222,7 +222,7 @@ def test_what_must_not_exist_twice_is_not_in_a_backup(pair, tmp_path):
         (home / name).write_text("x")
     archive = taken(pair)
     assert archive.stat().st_mode & 0o777 == 0o600
-    with unpacked(archive, tmp_path / "new", backup=True) as (arriving, when):
+    with unpack(archive, tmp_path / "new", backup=True) as (arriving, when):
         names = {str(path.relative_to(arriving)) for path in arriving.rglob("*") if path.is_file()}
     assert names.isdisjoint({"pools/x", "run/x", ".heads.json.abcdefgh.new", MOVED})
     assert not [name for name in names if name.endswith((".new", ".lock", "-wal"))]
@@ -232,14 +232,14 @@ def test_what_must_not_exist_twice_is_not_in_a_backup(pair, tmp_path):
 
 def test_a_backup_is_not_taken_for_a_home_that_moved_nor_the_other_way_round(pair, tmp_path):
     archive = taken(pair)
-    with pytest.raises(ConfigError, match="is a backup") as caught, unpacked(archive, tmp_path / "new"):
+    with pytest.raises(ConfigError, match="is a backup") as caught, unpack(archive, tmp_path / "new"):
         pass
     assert "party restore" in caught.value.hint
     pair.stop("north")
     (pair.folder / "north" / "run").chmod(0o700)
     moved = pair.folder / "moved.tar"
     pack(pair.config("north"), moved)
-    with pytest.raises(ConfigError, match="home that moved"), unpacked(moved, tmp_path / "new", backup=True):
+    with pytest.raises(ConfigError, match="home that moved"), unpack(moved, tmp_path / "new", backup=True):
         pass
     with pytest.raises(ConfigError, match="has moved away"):
         back_up(pair.config("north"), pair.folder / "late.tar")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.disclosure.clusters import Way, plain_fails, plain_withheld, withheld
+from smc.analyses.disclosure.clusters import Assignment, plain_fails, plain_withheld, withheld
 from smc.analyses.disclosure.limits import Limits
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DuettoError, UsageError
@@ -75,7 +75,7 @@ def test_the_rule_on_secret_sizes(ways, minimum):
         session.oblivious.setup()
         counts = [each.at(session).bounded(Bounds(0, most)) for each in flat]
         secret = [
-            Way(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
+            Assignment(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
             for found in (counts[: 2 * parts], counts[2 * parts :])
         ]
         return withheld(secret, minimum, None).reveal(), session.channel.traffic
@@ -89,7 +89,7 @@ def test_the_rule_on_secret_sizes(ways, minimum):
             SecretInts.from_shares(session, session.random.words(clusters), Bounds(0, most)) for _ in flat
         ]
         secret = [
-            Way(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
+            Assignment(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
             for found in (counts[: 2 * parts], counts[2 * parts :])
         ]
         withheld(secret, minimum, None).reveal()

@@ -292,12 +292,12 @@ def expected(name, study, alice, bob, limits):
     centres = twin.first_centres(study.parameters, scaled, rows, seeded())
     bits = []
     for _ in range(study.parameters.iterations):
-        bits = [(twin.assigned(scaled, rows, centres)[:, None] == np.arange(k))]
+        bits = [(twin.assign_rows(scaled, rows, centres)[:, None] == np.arange(k))]
         sums, sizes = bits[0].T.astype(np.int64) @ rows, bits[0].sum(axis=0)
         filled = np.maximum(sizes, 1)[:, None]
         means = ((sums << scaled.fraction + 1) + filled) // (2 * filled)
         centres = np.where(sizes[:, None] > 0, means, centres)
-    bits.append(twin.assigned(scaled, rows, centres)[:, None] == np.arange(k))
+    bits.append(twin.assign_rows(scaled, rows, centres)[:, None] == np.arange(k))
     sides, ways = [], []
     for role in Role:
         inside = bits[0][shape.rows_of(role)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
+from smc.analyses.comparison.bisection import findable_values, jobs_to_find, possible_values
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.studies.columns import Column, Schema
@@ -118,16 +118,16 @@ def test_how_many_values(schema: Schema, values: int | None) -> None:
 )
 def test_who_finds_what(kind: str, alice: tuple[str, ...], bob: tuple[str, ...]) -> None:
     parsed = ComparisonType.parse(kind)
-    assert found(parsed, Role.ALICE) == alice
-    assert found(parsed, Role.BOB) == bob
+    assert findable_values(parsed, Role.ALICE) == alice
+    assert findable_values(parsed, Role.BOB) == bob
 
 
 def test_every_type_with_its_mirror() -> None:
     """Nobody finds what it knows, or anything from results that it does not see."""
     for kind in all_types():
         for role in Role:
-            names = found(kind, role)
-            assert names == found(kind.mirror, role.other)
+            names = findable_values(kind, role)
+            assert names == findable_values(kind.mirror, role.other)
             assert not names or role in kind.delta.sees
             assert all(role not in (kind.x if name == "x" else kind.y).sees for name in names)
 

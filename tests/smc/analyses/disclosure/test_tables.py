@@ -22,7 +22,7 @@ from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.scope import Kind, Scope
 from smc.analyses.disclosure.suppression import roomy_from
-from smc.analyses.disclosure.tables import MAX_WITHHELD, joined, suppressed
+from smc.analyses.disclosure.tables import MAX_WITHHELD, join_parts, suppress
 from smc.errors import DisclosureRefused, PeerAborted, PeerLost, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -45,8 +45,8 @@ def pair_of(table, **more):
 
 def plain(sides, limits=THREE, *, margins=False):
     """What recipients get, in the clear."""
-    return joined(
-        sides, [suppressed(Owned(limits), each, margins=margins) for each in sides], margins=margins
+    return join_parts(
+        sides, [suppress(Owned(limits), each, margins=margins) for each in sides], margins=margins
     )
 
 

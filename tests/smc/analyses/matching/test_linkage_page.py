@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from smc.analyses.records.normalization import normalized, parse_steps
+from smc.analyses.records.normalization import normalize, parse_steps
 from smc.analyses.studies.columns import Column, Schema
 
 ROOT = Path(__file__).parents[4]
@@ -76,7 +76,7 @@ WRITTEN = (
 def test_steps():
     rows = ["| At north | At south | Steps that make them equal | Become |", "|---|---|---|---|"]
     for north, south, steps in WRITTEN:
-        found = normalized(Column([north, south], Schema("text")), parse_steps([*steps], "key"), "key")
+        found = normalize(Column([north, south], Schema("text")), parse_steps([*steps], "key"), "key")
         assert found[0] == found[1]
         rows.append(f"| `{north}` | `{south}` | {', '.join(f'`{step}`' for step in steps)} | `{found[0]}` |")
     check("steps", "\n".join(rows))

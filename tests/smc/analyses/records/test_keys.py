@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.analyses.records import keys
-from smc.analyses.records.keys import DISTINCT, ERROR, MULTISET, KeyedRows, hashed, keyed_rows
-from smc.analyses.records.normalization import STEPS, normalized, parse_steps
+from smc.analyses.records.keys import DISTINCT, ERROR, MULTISET, KeyedRows, hash_keys, keyed_rows
+from smc.analyses.records.normalization import STEPS, normalize, parse_steps
 from smc.analyses.studies.columns import DAYS, Column, Schema
 from smc.errors import DomainError, UsageError
 
@@ -20,7 +20,7 @@ TEXT = Schema("text")
 
 def forms(values, *steps):
     """Normal forms of texts."""
-    return normalized(Column(list(values), TEXT), steps, "here")
+    return normalize(Column(list(values), TEXT), steps, "here")
 
 
 @pytest.mark.parametrize(
@@ -128,17 +128,17 @@ def test_order_of_steps_matters():
 
 def test_days_become_dates_and_labels_their_texts():
     days = Column(np.array([0, 19_723, -1]), Schema("integer", lower=-9, upper=10**5))
-    assert normalized(days, ("date",), "here") == ["1970-01-01", "2024-01-01", "1969-12-31"]
-    assert normalized(days, (), "here") == ["0", "19723", "-1"]
+    assert normalize(days, ("date",), "here") == ["1970-01-01", "2024-01-01", "1969-12-31"]
+    assert normalize(days, (), "here") == ["0", "19723", "-1"]
     with pytest.raises(DomainError, match="not a valid date"):
-        normalized(Column(np.array([10**7]), Schema("integer")), ("date",), "here")
+        normalize(Column(np.array([10**7]), Schema("integer")), ("date",), "here")
     dates = Column(days.values, Schema("integer", lower=-9, upper=10**5, unit=DAYS))
     for steps in ((), ("trim",), ("date",), NAMES):
-        assert normalized(dates, steps, "here") == ["1970-01-01", "2024-01-01", "1969-12-31"]
+        assert normalize(dates, steps, "here") == ["1970-01-01", "2024-01-01", "1969-12-31"]
     labels = Column(np.array([1, 0, 1]), Schema("category", categories=("B", " a")))
-    assert normalized(labels, ("trim", "lower"), "here") == ["a", "b", "a"]
+    assert normalize(labels, ("trim", "lower"), "here") == ["a", "b", "a"]
     with pytest.raises(UsageError):
-        normalized(Column([1], Schema("decimal", 2)), (), "here")
+        normalize(Column([1], Schema("decimal", 2)), (), "here")
 
 
 @given(
@@ -180,11 +180,11 @@ def test_rows_without_a_key_and_ragged_columns_are_refused():
 @given(st.lists(st.text(min_size=1, max_size=40), max_size=12, unique=True))
 def test_hashes_are_the_same_on_both_sides_and_differ_where_keys_do(values):
     texts = KeyedRows((values,), np.arange(len(values)))
-    keys = hashed(texts, b"salt")
-    back = hashed(KeyedRows((values[::-1],), np.arange(len(values))), b"salt")
+    keys = hash_keys(texts, b"salt")
+    back = hash_keys(KeyedRows((values[::-1],), np.arange(len(values))), b"salt")
     assert (keys == back[::-1]).all()
     assert len({tuple(key) for key in keys.tolist()}) == len(values)
-    assert not len(values) or (keys != hashed(texts, b"other")).any(axis=1).all()
+    assert not len(values) or (keys != hash_keys(texts, b"other")).any(axis=1).all()
 
 
 def test_hashes_keep_columns_lengths_and_copies_apart():
@@ -197,17 +197,17 @@ def test_hashes_keep_columns_lengths_and_copies_apart():
         ("a" * 16 + "\0" * 16, "c"),
     ]
     columns = tuple(list(column) for column in zip(*rows, strict=True))
-    plain = hashed(KeyedRows(columns, np.arange(6)), b"salt")
-    copies = [hashed(KeyedRows(columns, np.arange(6), np.full(6, copy)), b"salt") for copy in (0, 1)]
-    alone = hashed(KeyedRows(columns[:1], np.arange(6)), b"salt")
+    plain = hash_keys(KeyedRows(columns, np.arange(6)), b"salt")
+    copies = [hash_keys(KeyedRows(columns, np.arange(6), np.full(6, copy)), b"salt") for copy in (0, 1)]
+    alone = hash_keys(KeyedRows(columns[:1], np.arange(6)), b"salt")
     every = np.concatenate([plain, *copies, np.unique(alone, axis=0)])
     assert len(np.unique(every, axis=0)) == len(every)
 
 
 def test_hashes_of_many_rows_in_blocks_are_those_of_few():
     values = [f"{number:07d}" for number in range(70_000)]
-    many = hashed(KeyedRows((values,), np.arange(70_000)), b"salt")
-    few = hashed(KeyedRows((values[-3:],), np.arange(3)), b"salt")
+    many = hash_keys(KeyedRows((values,), np.arange(70_000)), b"salt")
+    few = hash_keys(KeyedRows((values[-3:],), np.arange(3)), b"salt")
     assert (many[-3:] == few).all()
     assert len(np.unique(many[:, 0])) == 70_000
 

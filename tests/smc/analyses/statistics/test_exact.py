@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.owned import Owned
-from smc.analyses.disclosure.tables import refusal, suppressed
+from smc.analyses.disclosure.tables import refusal, suppress
 from smc.analyses.statistics.horizontal.exact import MARGIN, Tables
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import PERSONS, Column, Schema
@@ -85,7 +85,7 @@ def test_under_limits_what_is_opened_is_what_the_plain_rules_open(rows, cut, nam
     study, limits = job(name), Limits(minimum_group=group, dominance=dominance)
     tables = Tables.of(study.parameters.queries[0], study.parameters, SCHEMAS)
     parts = [tables.local(LocalRows.of(study.parameters, data), data) for data in (alice, bob)]
-    stands = [[suppressed(Owned(limits), part, margins=False) for part in side] for side in parts]
+    stands = [[suppress(Owned(limits), part, margins=False) for part in side] for side in parts]
     if any(refusal(Owned(limits), side, found) for side, found in zip(parts, stands, strict=True)):
         with pytest.raises(DisclosureRefused):
             joint(study, alice, bob, limits=limits)
@@ -141,7 +141,7 @@ def test_a_count_of_rows_is_a_sum_of_each_persons_rows(name, persons, limits, wi
     first, *_ = Tables.of(parameters.queries[0], parameters, SCHEMAS).local(
         LocalRows.of(parameters, data), data
     )
-    assert suppressed(Owned(limits), first, margins=False).primary.reshape(-1)[0] == withheld
+    assert suppress(Owned(limits), first, margins=False).primary.reshape(-1)[0] == withheld
 
 
 def test_exact_figures_take_in_all_rows_of_a_person():

@@ -16,7 +16,7 @@ from smc.analyses.statistics.plans import noisy
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.statistics.vertical import sums as vertical_sums
-from smc.analyses.statistics.vertical.run import Brought, planned
+from smc.analyses.statistics.vertical.run import Brought, plan_queries
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import Column, Schema
 from smc.analyses.studies.runner import run_study
@@ -288,7 +288,7 @@ def test_a_small_intersection_is_refused_at_both_sides(monkeypatch):
 
 def test_the_noisy_size_takes_a_tenth_of_the_loss():
     study = job(KINDS["mean"], KINDS["sum"])
-    plans = planned(study.parameters, SCHEMAS, counts_matches=True, counts_groups=False)
+    plans = plan_queries(study.parameters, SCHEMAS, counts_matches=True, counts_groups=False)
     spent = [each.query.loss.epsilon for each in plans]
     assert spent == [Fraction(4, 10), Fraction(18, 10), Fraction(18, 10)]
     assert [each.query.kind for each in plans] == ["count", "mean", "sum"]

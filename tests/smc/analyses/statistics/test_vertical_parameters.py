@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.analyses.statistics.queries.vertical import Vertical
-from smc.analyses.statistics.vertical.schemas import read, written
+from smc.analyses.statistics.vertical.schemas import read, write_schemas
 from smc.analyses.studies.columns import Schema
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.pair import run_pair
@@ -86,7 +86,7 @@ schemas = st.builds(
 @given(st.lists(schemas, max_size=3))
 def test_declarations_come_back(given_schemas):
     names = [str(place) for place in range(len(given_schemas))]
-    assert list(read(written(given_schemas).decode(), names).values()) == given_schemas
+    assert list(read(write_schemas(given_schemas).decode(), names).values()) == given_schemas
 
 
 FIELDS = ["decimal", 2, 0, 10, [], "kg"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from smc.analyses.preparation.study import PREPARATION, PreparationStudy
-from smc.analyses.registry import ANALYSES, registered, study_of
+from smc.analyses.registry import ANALYSES, register, study_of
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.forms import ComparisonType, Role
@@ -154,10 +154,10 @@ def without(kind: type, left_out: str) -> type:
 @pytest.mark.parametrize("left_out", ["name", "always_matches", "parse"])
 def test_an_analysis_that_lacks_a_part_cannot_be_registered(left_out: str) -> None:
     with pytest.raises(TypeError, match="Silent"):
-        registered((without(type(PREPARATION), left_out)(),))
+        register((without(type(PREPARATION), left_out)(),))
     with pytest.raises(ValueError, match="preparation"):
-        registered((PREPARATION, PREPARATION))
-    assert dict(registered((PREPARATION,))) == {"preparation": PREPARATION}
+        register((PREPARATION, PREPARATION))
+    assert dict(register((PREPARATION,))) == {"preparation": PREPARATION}
 
 
 @pytest.mark.parametrize("left_out", ["facts", "leakage", "preview", "cost", "check", "reference"])

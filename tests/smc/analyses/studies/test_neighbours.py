@@ -78,7 +78,7 @@ def noisy_numbers(study, data, centres=None):
     rows, _ = plain_table(study.parameters, scaled, dict(zip(Role, data, strict=True)))
     noisy = privacy.plan(study.parameters, scaled)
     stated = scaled.stated(study.parameters.centres) if centres is None else centres
-    labels = twin.assigned(scaled, rows, stated)
+    labels = twin.assign_rows(scaled, rows, stated)
     hot = (labels[:, None] == np.arange(study.parameters.clusters)).astype(np.int64)
     counts = hot.sum(axis=0)
     deviations = 2 * (hot.T @ rows) - counts[:, None] * scaled.largest

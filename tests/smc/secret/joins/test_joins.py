@@ -67,10 +67,10 @@ def test_values_go_to_the_other_sides_items_and_back(owner, monkeypatch):
     def program(session, found, keys, count):
         mine = session.role is owner
         own = share if mine else values - share
-        shown = joins.carried(session, found, own, found.columns[:, 0])
+        shown = joins.carry_values(session, found, own, found.columns[:, 0])
         back = 1 if shown is None else shown[:, None]
         second = joins.join(session, keys, count, owner.other, back)
-        there = joins.unmasked(second, second.columns[:, 0], masks[session.role])
+        there = joins.unmask(second, second.columns[:, 0], masks[session.role])
         again = joins.values(session, found, keys, count, masks[session.role][:, None] if not mine else 1)
         size = len(numbers[owner.other])
         return (
@@ -112,7 +112,7 @@ def test_equal_values_are_shown_as_noise():
     masks = RANDOM.words(400)
 
     def program(session, found, keys, count):
-        return joins.carried(session, found, np.zeros(400, dtype=np.uint64), found.columns[:, 0])
+        return joins.carry_values(session, found, np.zeros(400, dtype=np.uint64), found.columns[:, 0])
 
     shown = joined(numbers, owner, masks[:, None], program, xored=0)[owner]
     assert (shown[200:] == masks[:200]).all()

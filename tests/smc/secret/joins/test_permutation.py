@@ -16,7 +16,7 @@ from smc.pair import run_pair
 from smc.secret.joins import permutation
 from smc.secret.joins.benes import apply, columns_for, switches, wires_for
 from smc.secret.joins.permutation import SwitchCorrections
-from smc.secret.joins.row_state import Register
+from smc.secret.joins.row_state import RowState
 from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
 
@@ -135,7 +135,7 @@ def test_a_register_follows_its_owners_order(owner):
         def part(words):
             return words if session.role is Role.ALICE else np.zeros_like(words)
 
-        register = Register(session, owner, 10)
+        register = RowState(session, owner, 10)
         before = session.channel.traffic
         register.arrange(mine(orders[0]))
         assert session.channel.traffic == before
@@ -155,7 +155,7 @@ def test_a_register_follows_its_owners_order(owner):
 
 def test_a_registers_order_comes_from_its_owner():
     def run(session):
-        Register(session, Role.ALICE, 3).arrange(None)
+        RowState(session, Role.ALICE, 3).arrange(None)
 
     with pytest.raises(UsageError, match="owner"):
         run_pair(run, lambda session: session.channel.traffic)

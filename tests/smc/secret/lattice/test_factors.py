@@ -13,7 +13,7 @@ from smc.pair import run_pair
 from smc.secret.lattice import matrices as lattice_products
 from smc.secret.lattice.factors import LatticeFactors, LatticePlan, cost
 from smc.secret.lattice.matrices import LatticeQuery, LatticeResponse
-from smc.secret.products.repeated import Entries
+from smc.secret.products.repeated import FactorShape
 from tests.smc.secret.products.test_repeated import matrices, shared, words
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated, used_bits
 
@@ -61,10 +61,10 @@ def check(alice, bob, lengths, width, times=2, worst=False):
 @pytest.mark.parametrize(
     ("alice", "bob", "lengths", "width"),
     [
-        (Entries(1, (1,)), Entries(1, (1,)), (1, 1), 8),
-        (Entries(70, (12, 12, 3)), Entries(500, (8,)), (4, 2), 32),
-        (Entries(9, (0, 5)), Entries(3, (12, 0)), (3, 1), 24),
-        (Entries(40, (16, 16)), Entries(60, (16,)), (2, 2), 40),
+        (FactorShape(1, (1,)), FactorShape(1, (1,)), (1, 1), 8),
+        (FactorShape(70, (12, 12, 3)), FactorShape(500, (8,)), (4, 2), 32),
+        (FactorShape(9, (0, 5)), FactorShape(3, (12, 0)), (3, 1), 24),
+        (FactorShape(40, (16, 16)), FactorShape(60, (16,)), (2, 2), 40),
     ],
 )
 def test_products(alice, bob, lengths, width, worst):
@@ -73,7 +73,7 @@ def test_products(alice, bob, lengths, width, worst):
 
 def test_unequal_numbers_of_batches(monkeypatch):
     monkeypatch.setattr(lattice_products, "_BATCH_WORDS", 1 << 12)
-    alice, bob = Entries(700, (8, 8)), Entries(3, (8,))
+    alice, bob = FactorShape(700, (8, 8)), FactorShape(3, (8,))
     plan = LatticePlan.of(alice, bob, (3, 3), 24, 1)
     assert len(list(plan.alice.batches(700))) > len(list(plan.bob.batches(3)))
     check(alice, bob, (3, 3), 24, times=1)
@@ -82,7 +82,7 @@ def test_unequal_numbers_of_batches(monkeypatch):
 def test_messages_say_nothing(monkeypatch):
     """Of the same sizes for the most uneven matrices as for zeros, and uniform but for the idle bits of
     ciphertexts, which are zero whatever the data."""
-    alice, bob = Entries(300, (12, 12)), Entries(200, (12,))
+    alice, bob = FactorShape(300, (12, 12)), FactorShape(200, (12,))
     seen = []
     for value in (0, (1 << 12) - 1):
         held = {
@@ -106,7 +106,7 @@ def test_messages_say_nothing(monkeypatch):
 
 def test_more_products_than_planned_are_refused():
     """The flood is for so many: another one would show more of the noise."""
-    alice, bob = Entries(3, (4,)), Entries(2, (4,))
+    alice, bob = FactorShape(3, (4,)), FactorShape(2, (4,))
     plan = LatticePlan.of(alice, bob, (1, 1), 16, 2)
 
     def side(session):
@@ -126,7 +126,7 @@ def test_more_products_than_planned_are_refused():
 
 def test_a_message_of_another_size_is_a_violation(monkeypatch):
     channels = truncated(monkeypatch, LatticeResponse.__name__)
-    alice, bob = Entries(3, (4,)), Entries(2, (4,))
+    alice, bob = FactorShape(3, (4,)), FactorShape(2, (4,))
     _, held = matrices(alice, bob)
     run = program(alice, bob, (1, 1), 16, held, dict.fromkeys(Role, np.ones((1, 1), dtype=WORD)))
 
@@ -139,8 +139,8 @@ def test_a_message_of_another_size_is_a_violation(monkeypatch):
 
 
 def test_sizes_that_no_lattice_takes():
-    entries = Entries(5, (32,))
+    entries = FactorShape(5, (32,))
     assert LatticePlan.of(entries, entries, (1, 1), 64, 1) is None
-    assert LatticePlan.of(Entries(0, (3,)), Entries(5, (3,)), (1, 1), 16, 1) is None
+    assert LatticePlan.of(FactorShape(0, (3,)), FactorShape(5, (3,)), (1, 1), 16, 1) is None
     with pytest.raises(UsageError, match="oblivious transfer"):
         cost(entries, entries, (1, 1), 64, 1)

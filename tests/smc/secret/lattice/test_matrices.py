@@ -136,7 +136,7 @@ def test_a_message_of_another_size_is_a_violation(monkeypatch):
 
 def test_padding_that_is_not_zero_is_a_violation(monkeypatch):
     """The entries of this product leave their last group of eight words incomplete."""
-    honest = lattice_products.packed
+    honest = lattice_products.pack_words
 
     def dirty(values, bits):
         data = honest(values, bits)
@@ -145,7 +145,7 @@ def test_padding_that_is_not_zero_is_a_violation(monkeypatch):
         return data
 
     layout = layout_of(3, 3, 5, 9, 16)
-    monkeypatch.setattr(lattice_products, "packed", dirty)
+    monkeypatch.setattr(lattice_products, "pack_words", dirty)
     run = program(layout, uniform((3, 3), -9, 9), words((3, 5), 16))
     with pytest.raises(ProtocolViolation, match="padding"):
         run_pair(run, run)

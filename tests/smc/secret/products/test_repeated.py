@@ -17,7 +17,7 @@ from smc.secret import uniform
 from smc.secret.comparison import argmin_one_hot
 from smc.secret.products import grouped, repeated
 from smc.secret.products.grouped import Grouping
-from smc.secret.products.repeated import Entries, RepeatedFactors
+from smc.secret.products.repeated import FactorShape, RepeatedFactors
 from smc.secret.sharing import masks
 from smc.secret.sharing.bounds import Bounds
 from tests.smc.secret.secret_runs import RANDOM
@@ -96,16 +96,16 @@ def test_rows_differ_by_the_offset_where_the_choice_is_1(count):
 
 @pytest.mark.parametrize("width", [1, 8, 17, 31, 32, 33, 40, 64])
 def test_products_of_any_width(width):
-    check_products(Entries(7, (3, 0, 5)), Entries(2, (4, 1)), (2, 5), width)
+    check_products(FactorShape(7, (3, 0, 5)), FactorShape(2, (4, 1)), (2, 5), width)
 
 
 @pytest.mark.parametrize(
     ("alice", "bob", "lengths"),
     [
-        (Entries(1, (1,)), Entries(1, (1,)), (1, 1)),
-        (Entries(0, (2, 2)), Entries(9, (2, 2)), (3, 3)),
-        (Entries(9, (0, 0)), Entries(3, (12,)), (4, 1)),
-        (Entries(64, (12, 12)), Entries(65, (20, 3)), (9, 4)),
+        (FactorShape(1, (1,)), FactorShape(1, (1,)), (1, 1)),
+        (FactorShape(0, (2, 2)), FactorShape(9, (2, 2)), (3, 3)),
+        (FactorShape(9, (0, 0)), FactorShape(3, (12,)), (4, 1)),
+        (FactorShape(64, (12, 12)), FactorShape(65, (20, 3)), (9, 4)),
     ],
 )
 def test_products_of_any_shape(alice, bob, lengths):
@@ -116,12 +116,12 @@ def test_products_in_many_blocks_and_bursts(monkeypatch):
     monkeypatch.setattr(repeated, "_BLOCK_TRANSFERS", 70)
     monkeypatch.setattr(repeated, "_PIECE_BYTES", 200)
     monkeypatch.setattr(repeated, "SPAN_BYTES", 900)
-    check_products(Entries(50, (3, 4)), Entries(23, (5, 1, 2)), (2, 3), 20)
+    check_products(FactorShape(50, (3, 4)), FactorShape(23, (5, 1, 2)), (2, 3), 20)
 
 
 def test_transfers_that_are_not_kept_are_made_anew(monkeypatch):
     monkeypatch.setattr(repeated, "KEPT_TRANSFERS", 30)
-    check_products(Entries(10, (3, 4)), Entries(4, (5, 1)), (2, 3), 20, times=3)
+    check_products(FactorShape(10, (3, 4)), FactorShape(4, (5, 1)), (2, 3), 20, times=3)
 
 
 def test_corrections_are_masked_afresh_each_time(monkeypatch):
@@ -134,7 +134,7 @@ def test_corrections_are_masked_afresh_each_time(monkeypatch):
         honest(self, message)
 
     monkeypatch.setattr(Channel, "send", send)
-    check_products(Entries(6, (4,)), Entries(0, (4,)), (4, 4), 32, times=2)
+    check_products(FactorShape(6, (4,)), FactorShape(0, (4,)), (4, 4), 32, times=2)
     first, second = sent
     assert len(first) == len(second)
     assert sum(a == b for a, b in zip(first, second, strict=True)) < len(first) / 4
@@ -142,7 +142,7 @@ def test_corrections_are_masked_afresh_each_time(monkeypatch):
 
 def test_another_matrix_than_declared_is_refused():
     def side(session):
-        entries = Entries(2, (3,))
+        entries = FactorShape(2, (3,))
         for wrong in (np.zeros((3, 1), dtype=WORD), np.full((2, 1), 8, dtype=WORD)):
             with pytest.raises(UsageError, match="declared shape"):
                 RepeatedFactors(session, wrong, entries, entries)
@@ -160,7 +160,7 @@ def test_a_message_of_another_size_is_a_violation(monkeypatch):
 
     monkeypatch.setattr(Channel, "send", send)
     with pytest.raises(ProtocolViolation):
-        check_products(Entries(3, (2,)), Entries(3, (2,)), (1, 1), 16)
+        check_products(FactorShape(3, (2,)), FactorShape(3, (2,)), (1, 1), 16)
 
 
 @given(st.integers(1, 64), st.integers(0, 5), st.integers(1, 4))
@@ -197,7 +197,8 @@ def sums(alice, bob, groups, largest):
         )
         cost = session.channel.traffic
         return [
-            grouped.lifted(session, part, width) for part in (parts if role is Role.ALICE else parts[::-1])
+            grouped.extend_shares(session, part, width)
+            for part in (parts if role is Role.ALICE else parts[::-1])
         ], cost
 
     (first, cost_a), (second, cost_b) = run_pair(side, side)
@@ -230,7 +231,7 @@ def test_sums_in_many_blocks(monkeypatch):
 def test_lifting_at_the_edges(value, mask):
     def side(session):
         own = mask if session.role is Role.ALICE else (value - mask) % (1 << 32)
-        return grouped.lifted(session, np.array([[own]], dtype=np.uint32), 32)
+        return grouped.extend_shares(session, np.array([[own]], dtype=np.uint32), 32)
 
     alice, bob = run_pair(side, side)
     assert int((alice + bob)[0, 0]) == value

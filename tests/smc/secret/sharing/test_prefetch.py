@@ -11,7 +11,7 @@ from smc.oblivious import silent_circuits
 from smc.pair import run_pair
 from smc.secret.comparison import msb
 from smc.secret.sharing.bounds import Bounds
-from smc.secret.sharing.prefetch import NOTHING, Ahead
+from smc.secret.sharing.prefetch import NO_PREFETCH, Prefetch
 from smc.tracing.session import trace
 from tests.support.seeds import seeded
 
@@ -59,7 +59,7 @@ def batches(*counts):
 
 @pytest.mark.parametrize("counts", [COUNTS, COUNTS[:1], (), (2, 3)])
 def test_comparisons_cost_what_is_stated_after_an_order(counts):
-    own = Ahead.of(SLOW, 1, batches(*counts))
+    own = Prefetch.of(SLOW, 1, batches(*counts))
     alice, bob = compared(own)
     whole = stated(own)
     assert (alice.sent, bob.sent) == (whole.alice_bytes, whole.bob_bytes)
@@ -67,22 +67,22 @@ def test_comparisons_cost_what_is_stated_after_an_order(counts):
 
 
 def test_only_silent_comparisons_are_ordered_and_they_save_their_rounds():
-    own = Ahead.of(SLOW, 1, batches(*COUNTS))
+    own = Prefetch.of(SLOW, 1, batches(*COUNTS))
     layout = silent_circuits.SilentDigits.of(BOUNDS.sign_bits)
     # 50 comparisons take extended transfers.
     assert own.words == layout.transfers * (-(-30_000 // 64) + -(-12_000 // 64))
     assert own.whole
-    ordered, usual = stated(own), stated(NOTHING)
+    ordered, usual = stated(own), stated(NO_PREFETCH)
     # One flight delivers what two batches then need not wait for.
     assert usual.rounds - ordered.rounds == 1
     assert (ordered.silent_rows, usual.ahead_rows) == (0, 0)
     assert ordered.ahead_rows > 0
-    assert Ahead.of(None, 1, batches(*COUNTS)) == Ahead(0, True)
+    assert Prefetch.of(None, 1, batches(*COUNTS)) == Prefetch(0, True)
 
 
 def test_no_more_is_ordered_than_is_made_at_once(monkeypatch):
     monkeypatch.setattr(silent_circuits, "SPAN_WORDS", 12_000)
-    own = Ahead.of(SLOW, 1, batches(*COUNTS))
+    own = Prefetch.of(SLOW, 1, batches(*COUNTS))
     assert not own.whole
     assert 0 < own.words <= 12_000
     alice, bob = compared(own)

@@ -7,9 +7,9 @@ import pytest
 
 from parties.bench.people import people
 from smc.analyses.matching.suggestion import menu
-from smc.analyses.matching.suggestion.errors import ErrorModel, corrupted
-from smc.analyses.matching.suggestion.roles import guessed
-from smc.analyses.matching.suggestion.suggest import MIN_ROWS, Assumed, Quality, grown, suggest
+from smc.analyses.matching.suggestion.errors import ErrorModel, corrupt_register
+from smc.analyses.matching.suggestion.roles import guess_roles
+from smc.analyses.matching.suggestion.suggest import MIN_ROWS, Assumed, Quality, extrapolate, suggest
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.studies.columns import Column, Schema
 from smc.errors import DomainError, UsageError
@@ -65,10 +65,10 @@ def test_the_expected_quality_is_that_of_the_job_on_the_same_registers(monkeypat
     seen = {}
 
     def keep(texts, model, random):
-        seen.update(before=texts, after=corrupted(texts, model, random))
+        seen.update(before=texts, after=corrupt_register(texts, model, random))
         return seen["after"]
 
-    monkeypatch.setattr("smc.analyses.matching.suggestion.suggest.corrupted", keep)
+    monkeypatch.setattr("smc.analyses.matching.suggestion.suggest.corrupt_register", keep)
     found = suggest(alice, Assumed())
     # All of Alice's rows are of one file, and names and dates together tell them apart.
     first = _first_register(alice, seen["before"], found)
@@ -150,13 +150,13 @@ def test_two_wrong_fields_of_four_leave_a_key_of_large_files():
 def test_false_pairs_grow_in_a_straight_line_and_right_ones_stay():
     sample = (Quality("0.60", 1000, 0.9, 0.9), Quality("0.70", 880, 1.0, 0.88), Quality("0.80", 0, 0.0, 0.0))
     half = (Quality("0.60", 475, 0.9 / 0.95, 0.9), Quality("0.70", 440, 1.0, 0.88), sample[2])
-    larger = grown(sample, half, 10)
+    larger = extrapolate(sample, half, 10)
     # 50 false pairs for 1,000 persons in common at half the rows and 100 at all: 1,000 at ten times.
     assert larger[0].precision == pytest.approx(0.9 / 1.9)
     assert larger[0].pairs == 1900
     assert [one.recall for one in larger] == [one.recall for one in sample]
     assert larger[1:] == sample[1:]
-    assert grown(sample, half, 1)[0].precision == pytest.approx(0.9)
+    assert extrapolate(sample, half, 1)[0].precision == pytest.approx(0.9)
 
 
 def test_of_a_sample_of_a_file_the_expected_precision_is_no_better_than_of_the_sample():
@@ -171,24 +171,26 @@ def test_of_a_sample_of_a_file_the_expected_precision_is_no_better_than_of_the_s
 
 def test_no_errors_change_nothing_and_errors_have_their_stated_share():
     texts = {"given_name": ["maria"] * 40_000, "surname": ["vogel"] * 40_000, "born": ["19800203"] * 40_000}
-    assert corrupted(texts, ErrorModel().times(0), seeded(6)) == texts
+    assert corrupt_register(texts, ErrorModel().times(0), seeded(6)) == texts
     model = ErrorModel(*[0.0] * 3, missing=0.02, short=0.0, crossed=0.0, renamed=0.0, moved=0.0)
-    empty = corrupted(texts, model, seeded(6))["surname"].count("")
+    empty = corrupt_register(texts, model, seeded(6))["surname"].count("")
     assert abs(empty - 800) < 6 * 28
-    turned = corrupted(texts, ErrorModel(0, 0, 1.0, 0, 0, 0, 0, 0), seeded(6))
+    turned = corrupt_register(texts, ErrorModel(0, 0, 1.0, 0, 0, 0, 0, 0), seeded(6))
     assert set(turned["born"]) == {"19800302"}
-    crossed = corrupted(texts, ErrorModel(0, 0, 0, 0, 0, 1.0, 0, 0), seeded(6))
+    crossed = corrupt_register(texts, ErrorModel(0, 0, 0, 0, 0, 1.0, 0, 0), seeded(6))
     assert set(crossed["given_name"]) == {"vogel"}
-    assert corrupted(texts, ErrorModel(), seeded(7)) == corrupted(texts, ErrorModel(), seeded(7))
+    assert corrupt_register(texts, ErrorModel(), seeded(7)) == corrupt_register(
+        texts, ErrorModel(), seeded(7)
+    )
 
 
 def test_roles_are_guessed_by_names_and_can_be_said():
     names = ["Vorname", "lastName", "date of birth", "PLZ", "other"]
-    assert guessed(names, {}) == {
+    assert guess_roles(names, {}) == {
         "given_name": "Vorname", "surname": "lastName", "born": "date of birth", "postcode": "PLZ",
     }  # fmt: skip
-    assert guessed(names, {"postcode": "", "town": "other"})["town"] == "other"
-    assert "postcode" not in guessed(names, {"postcode": ""})
+    assert guess_roles(names, {"postcode": "", "town": "other"})["town"] == "other"
+    assert "postcode" not in guess_roles(names, {"postcode": ""})
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,7 @@ def test_roles_are_guessed_by_names_and_can_be_said():
 )
 def test_wrong_roles_are_refused(names, given, said):
     with pytest.raises(UsageError, match=said) as caught:
-        guessed(names, given)
+        guess_roles(names, given)
     assert caught.value.hint
 
 

@@ -98,7 +98,7 @@ def test_coefficients_are_compared_and_counted_exactly():
         mask = np.arange(1, len(words) + 4, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         own = mask if session.role is Role.ALICE else np.append(words, nobody) - mask
         bits = [likeness.reaches(session, own, threshold, most) for threshold in thresholds]
-        return bits, likeness.counted(session, own, most), likeness.scores(session, own)
+        return bits, likeness.count_words(session, own, most), likeness.scores(session, own)
 
     first, second = run_pair(run, run)
     dice = [1 - Fraction(d, size) for size, d in every]
