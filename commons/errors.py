@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import ClassVar
 
+from typing_extensions import override
+
 _NAMED = 3
 """So many names that may have been meant are named."""
 
@@ -29,6 +31,7 @@ class HintedError(Exception):
         self.hint = hint or self.advice
         self.stable_code = code or self.code
 
+    @override
     def __str__(self) -> str:
         return f"{self.what} {self.hint}".strip()
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+from typing_extensions import override
+
 from commons.settings.marks import Between, Inline, Item, Key, OneOf, Parse, UnfitError, Unread
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
@@ -59,6 +61,7 @@ class Address:
             )
         return cls(host, int(port))
 
+    @override
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
 

@@ -12,6 +12,8 @@ from enum import Enum
 from itertools import product
 from typing import Final
 
+from typing_extensions import override
+
 from smc.errors import UsageError
 
 
@@ -112,6 +114,7 @@ class ComparisonType:
         x, y, delta = (Form(part) for part in parts)
         return cls(x, y, delta, bitwise)
 
+    @override
     def __str__(self) -> str:
         bits = "[bits]" if self.bitwise else ""
         return f"{self.x.value}{bits}-{self.y.value}-{self.delta.value}"

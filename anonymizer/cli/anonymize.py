@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from typing_extensions import override
 
 from anonymizer.cli.frequencies import frequencies
 from anonymizer.cli.init import init
@@ -33,6 +34,7 @@ MIN_CHUNK = 100
 class _WithWords(click.Command):
     """The command, with words of its own in the place of the data, such as `init`."""
 
+    @override
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from typing_extensions import override
+
 from anonymizer.errors import list_names
 
 _EACH: Final = 3
@@ -33,6 +35,7 @@ class Finding:
     decisions: tuple[str, ...] = field(default=(), repr=False)
     together: tuple[str, ...] = ()
 
+    @override
     def __str__(self) -> str:
         return f"{self.what} {self.hint}".strip()
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, Level, ValueHierarchy, text_of
@@ -42,10 +43,12 @@ class CorrelationHierarchy(Hierarchy):
         self._counts = tuple(counts)
 
     @property
+    @override
     def height(self) -> int:
         """The levels of groups, and `*`."""
         return len(self._counts) + 1
 
+    @override
     def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
         """Not without a table.
 
@@ -57,6 +60,7 @@ class CorrelationHierarchy(Hierarchy):
             "Give the whole table.",
         )
 
+    @override
     def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
         """The groups of the values of a table."""
         if self._target == column:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.days import day
@@ -49,10 +50,12 @@ class DateHierarchy(Hierarchy):
         self._form = form
 
     @property
+    @override
     def height(self) -> int:
         """The steps, and `*`."""
         return len(self._steps) + 1
 
+    @override
     def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
         """The levels over the given dates; loss is the part of the months between first and last date."""
         days = [self._day(value, column) for value in values.tolist()]

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import HierarchyError
 
@@ -144,10 +145,12 @@ class ValueHierarchy(Hierarchy):
         return tuple(self._rows.values())
 
     @property
+    @override
     def height(self) -> int:
         """The number of levels above the values."""
         return self._height
 
+    @override
     def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
         """The levels over the given values; leaves are those of the whole hierarchy."""
         rows = []
@@ -162,6 +165,7 @@ class ValueHierarchy(Hierarchy):
             rows.append(row)
         return tuple(self._level(level, [row[level] for row in rows]) for level in range(self._height + 1))
 
+    @override
     def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:
         """As `Hierarchy.spans`, if all values are numbers."""
         covered: dict[str, list[float]] = {}
@@ -228,10 +232,12 @@ class GapHierarchy(Hierarchy):
         self._inner = inner
 
     @property
+    @override
     def height(self) -> int:
         """That of the inner hierarchy."""
         return self._inner.height
 
+    @override
     def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
         """The levels over the given values, `GAP` among them or not."""
         gaps = np.array(
@@ -253,6 +259,7 @@ class GapHierarchy(Hierarchy):
             return Level(level.labels, groups, level.loss)
         return Level((*level.labels, GAP), groups, np.append(level.loss, 0.0))
 
+    @override
     def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:
         """As `Hierarchy.spans`, of the values that are not missing."""
         return self._inner.spans(level, column)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, Level, text_of
@@ -107,10 +108,12 @@ class IntervalHierarchy(Hierarchy):
         return tuple(tuple(level.tolist()) for level in self._levels)
 
     @property
+    @override
     def height(self) -> int:
         """The levels of intervals, and `*`."""
         return len(self._levels) + 1
 
+    @override
     def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
         """The levels over the given numbers; loss is a part of the range between the outermost boundaries."""
         numbers = _numbers(values, column)
@@ -119,6 +122,7 @@ class IntervalHierarchy(Hierarchy):
         top = Level((ANY,), np.zeros(len(values), dtype=np.int64), np.ones(1))
         return (own, *levels, top)
 
+    @override
     def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:
         """The intervals of a level; what is open at its upper end ends at the number before."""
         if level == self.height:
@@ -178,14 +182,17 @@ class EqualFrequencyHierarchy(Hierarchy):
         self._counts = tuple(counts)
 
     @property
+    @override
     def height(self) -> int:
         """The levels of intervals, and `*`."""
         return len(self._counts) + 1
 
+    @override
     def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
         """As `equal_frequency` of the given values, each once; a table's own hierarchy is `fitted`."""
         return self.fitted(column, lambda _: (values, np.arange(len(values)))).bind(values, column)
 
+    @override
     def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
         """The intervals for the numbers of a table."""
         values, codes = cells(column)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, Level, text_of
@@ -40,10 +41,12 @@ class PrefixHierarchy(Hierarchy):
         self._alphabet = alphabet
 
     @property
+    @override
     def height(self) -> int:
         """The length of the longest code."""
         return self._length
 
+    @override
     def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
         """The levels over the given codes; loss by the number of codes that a prefix leaves."""
         texts = [text_of(value) for value in values.tolist()]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import TableError, UnreachableError
 from anonymizer.methods.contract.method import Method
@@ -33,10 +34,12 @@ class MissingCells(Method):
     keeps_classes: ClassVar[bool] = True
     ensures: ClassVar[bool] = True
 
+    @override
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """The columns that are declared so."""
         return tuple(name for name in table.names if table.schema.of(name).missing in ("drop", "impute"))
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A row goes by its own gaps; a gap is filled by the declared middle, or by the cells of all rows."""
         given = table.provenance
@@ -49,6 +52,7 @@ class MissingCells(Method):
         dropped = [name for name in columns if table.schema.of(name).missing == "drop"]
         return given.recoded(cells, gaps="none").with_rows(given.gaps(*dropped))
 
+    @override
     def _fit(self, table: Table) -> None:
         self.fills_: Mapping[str, Any] = {
             name: _fill(table, name)
@@ -56,6 +60,7 @@ class MissingCells(Method):
             if table.schema.of(name).missing == "impute" and gaps(table, name).any()
         }
 
+    @override
     def _transform(self, table: Table) -> Table:
         lost = np.zeros(len(table), dtype=np.bool_)
         for name in self.columns_of(table):

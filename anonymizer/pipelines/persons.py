@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Candidates
@@ -37,11 +38,12 @@ class LimitRows(Method):
     def __init__(self, *, random_state: int | None = None) -> None:
         self.random_state = random_state
 
+    @override
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """None: rows go, and cells stay as they are."""
-        del table
         return ()
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A row is there or not by how many rows its person has."""
         roles = table.roles
@@ -49,9 +51,11 @@ class LimitRows(Method):
             return table.provenance
         return table.provenance.with_rows(Dependence.on((roles.person,), "all"))
 
+    @override
     def _fit(self, table: Table) -> None:
         del table
 
+    @override
     def _transform(self, table: Table) -> Table:
         self.persons_cut_ = self.rows_cut_ = 0
         persons = table.persons
@@ -69,6 +73,7 @@ class LimitRows(Method):
         return table.taken(np.sort(drawn[rank < persons.most]))
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:
         """How many rows were left out."""
         if not getattr(self, "rows_cut_", 0):

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.method import Method
@@ -62,6 +64,7 @@ class Pipeline(Method):
         self.hierarchies = hierarchies
         self.schema = schema
 
+    @override
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; with `deep` also those of the steps, as `step__parameter`."""
         found: dict[str, Any] = super().get_params(deep=False)
@@ -71,6 +74,7 @@ class Pipeline(Method):
                 found |= {f"{name}__{key}": value for key, value in method.get_params().items()}
         return found
 
+    @override
     def set_params(self, **params: Any) -> Pipeline:
         """Set parameters, those of steps as `step__parameter`.
 
@@ -88,6 +92,7 @@ class Pipeline(Method):
                 super().set_params(**{key: value})
         return self
 
+    @override
     def _given(
         self,
         frame: Any,
@@ -99,6 +104,7 @@ class Pipeline(Method):
             frame, roles or self.roles, hierarchies or self.hierarchies, schema or self.schema
         )
 
+    @override
     def fit_transform_table(self, table: Table) -> Table:
         """`fit_transform` of a table, each step once."""
         self._check(table)
@@ -107,6 +113,7 @@ class Pipeline(Method):
         self._note(table, released)
         return released
 
+    @override
     def recoded(self, table: Table) -> Table:
         """As `Method.recoded`, by the steps that work row by row and keep all rows."""
         for _, step in self.steps:
@@ -114,48 +121,53 @@ class Pipeline(Method):
                 table = step.recoded(table)
         return table
 
+    @override
     def _note(self, table: Table, released: Table) -> None:
         super()._note(table, released)
         self.done_ = tuple(self._steps)
 
     @property
+    @override
     def foreign_code(self) -> tuple[ForeignCode, ...]:
         """As `Method.foreign_code`, of all steps."""
         return tuple(dict.fromkeys(code for _, method in self.steps for code in method.foreign_code))
 
     @property
+    @override
     def broken_(self) -> tuple[tuple[Guarantee, str], ...]:
-        """As `Method.broken_`."""
         return tuple(self._lost)
 
+    @override
     def _fit(self, table: Table) -> None:
         self._check(table)
         self._run(table, fresh=True)
 
+    @override
     def _transform(self, table: Table) -> Table:
         return self._run(table, fresh=False)
 
+    @override
     def transform_table(self, table: Table) -> Table:
         """As `Method.transform_table`; each step says itself what it makes the cells of."""
         released = self._run(table, fresh=False)
         self._note(table, released)
         return released
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """What the steps promise, no later step takes away and what is released grants."""
-        del table
         return self.guarantees_
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """What the steps made of the last table."""
-        del table
         return self.provenance_
 
+    @override
     def _judged(
         self, table: Table, released: Table
     ) -> tuple[tuple[Guarantee, ...], tuple[tuple[Guarantee, str], ...]]:
         """As `Method._judged`; `notes` say what is refused, with its step."""
-        del table, released
         return self.guarantees_, ()
 
     def _check(self, table: Table) -> None:
@@ -221,9 +233,9 @@ class Pipeline(Method):
     def _begins(self) -> tuple[Method, ...]:
         return (LimitRows(random_state=self.rows_seed_), DropIdentifiers(), MissingCells())
 
+    @override
     def _counted(self, table: Table) -> PersonRows | None:
         """As `Method._counted`, when rows beyond the bound have gone."""
-        del table
         return self.persons_
 
     @property
@@ -232,6 +244,7 @@ class Pipeline(Method):
         return compose(getattr(self, "guarantees_", ()), getattr(self, "persons_", None))
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:
         """What the steps say of the last release, and what it promises less than they; a sentence each."""
         own = [note for _, method in self.methods if hasattr(method, "roles_") for note in method.notes]
@@ -239,6 +252,7 @@ class Pipeline(Method):
         return (*own, *(sentence(*one) for one in (*later, *self._refused)))
 
     @property
+    @override
     def condition_(self) -> Any:
         """Those of the steps; None where none has one."""
         found = tuple(method.condition_ for _, method in self.steps)
@@ -250,27 +264,32 @@ class Pipeline(Method):
         return any(method.random for _, method in self.steps)
 
     @property
+    @override
     def seeded(self) -> bool:
         """Whether a step draws from a seed, or which rows of persons are left out."""
         return self.rows_seed_ is not None or any(method.seeded for _, method in self.steps)
 
     @property
+    @override
     def discretisation(self) -> Mapping[str, Any]:
         """Of the steps, as `Method.discretisation`."""
         return {name: cells for _, method in self.steps for name, cells in method.discretisation.items()}
 
     @property
+    @override
     def declared_loss(self) -> PrivacyLoss | None:
         """The largest of the steps: what they spend together is not less."""
         losses = [one for _, method in self.steps if (one := method.declared_loss) is not None]
         return max(losses, key=lambda one: one.epsilon, default=None)
 
     @property
+    @override
     def sampling_rate(self) -> float:
         """The product of the rates of all sampling steps, alpha in the thesis."""
         return math.prod(method.sampling_rate for _, method in self.steps)
 
     @property
+    @override
     def unsimulated(self) -> tuple[str, ...]:
         """The words of the steps that the attack simulator does not know."""
         return tuple(word for _, method in self.steps for word in method.unsimulated)

@@ -11,6 +11,8 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution,
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Self
 
+from typing_extensions import override
+
 from anonymizer.releases.guarantee import strict
 
 _HERE: Final = __name__.partition(".")[0]
@@ -32,6 +34,7 @@ class ForeignCode:
     version: str
     sha256: str
 
+    @override
     def __str__(self) -> str:
         return f"{self.name} {self.version or 'without a version'}"
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self, get_args
 
+from typing_extensions import override
+
 from anonymizer.errors import FileError, SpecError
 from commons.errors import near
 
@@ -89,6 +91,7 @@ class Guarantee:
         """The sensitive column of a promise about classes; None for k-anonymity and other kinds."""
         return self.columns[-1] if self.kind in ABOUT_CLASSES - {"k-anonymity"} else None
 
+    @override
     def __str__(self) -> str:
         """One sentence for people."""
         numbers = ", ".join(

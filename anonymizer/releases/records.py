@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
+from typing_extensions import override
+
 from anonymizer.errors import LedgerError
 from commons.logs.chain import ChainedLog
 from commons.logs.lines import Line
@@ -37,12 +39,12 @@ class Record(Line):
     content: Mapping[str, Any] = field(repr=False)
 
     @property
+    @override
     def domain(self) -> bytes:
-        """See `Line`."""
         return b"duetto record of releases v1\0"
 
+    @override
     def body(self) -> dict[str, Any]:
-        """See `Line`."""
         return {"format": FORMAT} | {name: getattr(self, name) for name in _NAMES if name != "hash"}
 
     @classmethod

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal, Self, get_args
 
+from typing_extensions import override
+
 from anonymizer.errors import SpecError
 from anonymizer.schema.documents import table_of
 from commons.errors import near
@@ -191,12 +193,15 @@ class Schema(Mapping[str, Column]):
 
     columns: Mapping[str, Column] = field(default_factory=dict)
 
+    @override
     def __getitem__(self, name: str) -> Column:
         return self.columns[name]
 
+    @override
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 
+    @override
     def __len__(self) -> int:
         return len(self.columns)
 

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.series.log import Log, Moment
@@ -51,6 +52,7 @@ class Window:
     start: Moment
     end: Moment
 
+    @override
     def __str__(self) -> str:
         return f"{self.start} to {self.end}"
 

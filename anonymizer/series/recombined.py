@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from typing_extensions import override
 
 from anonymizer.errors import SpecError, TableError
 from anonymizer.methods.contract.method import Method
@@ -87,14 +88,15 @@ class Recombined(Method):
         self.columns = columns
         self.random_state = random_state
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A cell is a product of factors of all cells."""
         columns = self.columns_of(table)
         read = table.provenance.content(*columns).spread()
         return table.provenance.recoded(dict.fromkeys(columns, read), gaps="none").with_rows(read)
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if self.factorization not in KINDS:
             raise SpecError(
@@ -107,9 +109,11 @@ class Recombined(Method):
                 "The bounds of the factors are the wrong way round.", "Write the smaller one first."
             )
 
+    @override
     def _fit(self, table: Table) -> None:
         table.complete(self.columns_of(table))
 
+    @override
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
         cells = csr_matrix(np.stack([table.numbers(name) for name in columns], axis=1))
@@ -156,6 +160,7 @@ class Recombined(Method):
             raise TableError("The steps have left no user.", "Let them suppress less.")
         return np.stack([_numbers(after, name) for name in names], axis=1), inner.origin_
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """As `Method.guarantees`: k-anonymity over all items, where the steps give it over all factors."""
         whole = [
@@ -166,6 +171,7 @@ class Recombined(Method):
         return k_anonymity(max(whole, default=1), self.columns_of(table), self.name)
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:
         """As `Method.notes`: what the steps promise of the factors and nobody of the product."""
         lost = sorted({one.kind for one in getattr(self, "promised_", ()) if one.kind != "k-anonymity"})
@@ -176,11 +182,13 @@ class Recombined(Method):
         )
 
     @property
+    @override
     def blurs(self) -> bool:
         """As `Method.blurs`: not where k-anonymity is left."""
         return not any(one.kind == "k-anonymity" for one in getattr(self, "promised_", ()))
 
     @property
+    @override
     def seeded(self) -> bool:
         """As `Method.seeded`, of the factorization or a step."""
         return self.random_state is not None or any(method.seeded for _, method in self.steps)

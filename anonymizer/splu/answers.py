@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import FileError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import text_of
@@ -159,6 +160,7 @@ class SpluAnswers(Answers):
         self._as_printed = as_printed
         self._counts: dict[str, NDArray[np.float64]] = {}
 
+    @override
     def answer(self, conditions: Sequence[Condition]) -> Estimate:
         """As `Answers.answer`; the interval has 95 %."""
         split = _Split.of(conditions, self._sensitive)
@@ -222,8 +224,8 @@ class DbrAnswers(Answers):
         self._cells = Cells(table, sensitive)
         self._sensitive = tuple(sensitive)
 
+    @override
     def answer(self, conditions: Sequence[Condition]) -> Estimate:
-        """As `Answers.answer`."""
         split = _Split.of(conditions, self._sensitive)
         inside = int(self._cells.all_rows(split.plain).sum())
         share = math.prod(float(self._cells.rows(some).mean()) for some in split.sensitive.values())
@@ -250,6 +252,7 @@ class AnatomyAnswers(Answers):
         self._many = second.numbers("count")
         self._sizes = np.bincount(groups)
 
+    @override
     def answer(self, conditions: Sequence[Condition]) -> Estimate:
         """As `Answers.answer`; the interval is that of drawing rows from groups."""
         split = _Split.of(conditions, (self._sensitive,))
@@ -283,8 +286,8 @@ class LaplaceAnswers(Answers):
         checked_budget(epsilon)
         self._cells, self._epsilon, self._random = Cells(original), epsilon, random
 
+    @override
     def answer(self, conditions: Sequence[Condition]) -> Estimate:
-        """As `Answers.answer`."""
         true = float(self._cells.all_rows(_Split.of(conditions, ()).plain).sum())
         count = true + float(self._random.laplace(1)[0]) / self._epsilon
         half = math.log(20) / self._epsilon

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import SpecError, TableError
 from anonymizer.hierarchies.hierarchy import GAP, text_of
@@ -101,10 +102,11 @@ class Categories(Domain):
     label: str | None = None
 
     @property
+    @override
     def kinds(self) -> int:
-        """As `Domain.kinds`."""
         return len(self.values)
 
+    @override
     def _codes(self, table: Table, empty: NDArray[np.bool_]) -> Int:
         found = table.codes(self.name)
         places = {text: place for place, text in enumerate(self.values)}
@@ -125,15 +127,15 @@ class Categories(Domain):
         codes[empty] = self.kinds
         return codes
 
+    @override
     def cells(self, codes: Int, randomness: Randomness) -> Any:
-        """As `Domain.cells`."""
-        del randomness
         if self.truth and not self.gap:
             return codes == 1
         values: list[Any] = [False, True] if self.truth else list(self.values)
         named = [*values, self.label]
         return [named[code] for code in codes.tolist()]
 
+    @override
     def to_document(self) -> Any:
         """The texts."""
         return {"categories": list(self.values), "missing": self.gap}
@@ -155,16 +157,18 @@ class Bins(Domain):
     whole: bool = False
 
     @property
+    @override
     def kinds(self) -> int:
-        """As `Domain.kinds`."""
         return len(self.edges) - 1
 
+    @override
     def _codes(self, table: Table, empty: NDArray[np.bool_]) -> Int:
         numbers = np.nan_to_num(declared_numbers(table, self.name), nan=self.edges[0])
         steps = numbers if self.grid is None else np.round(numbers / self.grid)
         found = np.searchsorted(self.edges, np.clip(steps, self.edges[0], self.edges[-1]), side="right") - 1
         return np.where(empty, self.kinds, np.minimum(found, self.kinds - 1)).astype(np.int64)
 
+    @override
     def cells(self, codes: Int, randomness: Randomness) -> Any:
         """A number of each bin, all equally likely."""
         edges = np.array([*self.edges, *self.edges[-1:]])
@@ -182,6 +186,7 @@ class Bins(Domain):
             None if code == self.kinds else cell for code, cell in zip(codes, found.tolist(), strict=True)
         ]
 
+    @override
     def to_document(self) -> Any:
         """The edges in the unit of the column."""
         unit = 1.0 if self.grid is None else self.grid

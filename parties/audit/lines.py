@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from typing_extensions import override
+
 from commons.logs.lines import Line
 from parties.errors import StorageError
 from parties.texts import escape_unprintable
@@ -79,10 +81,11 @@ class AuditLine(Line):
     about: Mapping[str, str | int] = field(default_factory=dict)
 
     @property
+    @override
     def domain(self) -> bytes:
-        """See `Line`."""
         return b"duetto audit line v1\0"
 
+    @override
     def body(self) -> dict[str, Any]:
         """The fields of the file, in which the number of the line is called so."""
         head = {"number": self.sequence, "previous": self.previous, "time": self.time, "event": self.event}

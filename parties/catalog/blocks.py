@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from itertools import repeat
 from typing import IO, Any, Final
 
+from typing_extensions import override
+
 from commons.tabular.dialect import Dialect
 
 _BLOCK: Final = 1 << 18
@@ -122,9 +124,11 @@ class _Again(io.RawIOBase):
         self._ahead = ahead
         self._raw = raw
 
+    @override
     def readable(self) -> bool:
         return True
 
+    @override
     def readinto(self, buffer: Any) -> int:
         found = self._ahead[: len(buffer)] or self._raw.read(len(buffer))
         self._ahead = self._ahead[len(buffer) :]

@@ -9,6 +9,8 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal
 
+from typing_extensions import override
+
 from commons.settings.marks import (
     Between,
     Given,
@@ -198,6 +200,7 @@ class IntegerColumn(ColumnTable):
     upper: int
 
     @property
+    @override
     def schema(self) -> Schema:
         """Its bounds."""
         return Schema("integer", 0, *_ordered(self.lower, self.upper), unit=self.unit)
@@ -216,6 +219,7 @@ class DateColumn(ColumnTable):
     upper: date
 
     @property
+    @override
     def schema(self) -> Schema:
         """Its bounds in days."""
         bounds = _ordered(self.lower.toordinal() - _EPOCH, self.upper.toordinal() - _EPOCH)
@@ -239,6 +243,7 @@ class DecimalColumn(ColumnTable):
     upper: _Number
 
     @property
+    @override
     def schema(self) -> Schema:
         """Its bounds in units of the last digit."""
         bounds = _ordered(self._held("lower", self.lower), self._held("upper", self.upper))
@@ -275,6 +280,7 @@ class CategoryColumn(ColumnTable):
     ]
 
     @property
+    @override
     def schema(self) -> Schema:
         """Its labels."""
         return Schema("category", lower=0, upper=len(self.values) - 1, categories=self.values, unit=self.unit)
@@ -302,6 +308,7 @@ class ShareColumn(ColumnTable):
     modulus: Annotated[str, Parse(_parse_modulus)]
 
     @property
+    @override
     def schema(self) -> Schema:
         """Its modulus."""
         return Schema("share", modulus=self.modulus, unit=self.unit)

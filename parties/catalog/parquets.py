@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from typing_extensions import override
+
 from commons.tabular.parquets import open_parquet
 from parties.catalog.batch import Batch, Place, positions
 from parties.errors import ConfigError, DataError
@@ -33,12 +35,15 @@ class ArrowCells(Sequence[Any]):
         found: list[Any] = self.array.to_pylist()
         return found
 
+    @override
     def __len__(self) -> int:
         return len(self.array)
 
+    @override
     def __getitem__(self, index: Any) -> Any:
         return self._cells[index]
 
+    @override
     def __iter__(self) -> Iterator[Any]:
         return iter(self._cells)
 

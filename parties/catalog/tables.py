@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+from typing_extensions import override
+
 from commons.settings.marks import (
     Between,
     Inline,
@@ -173,6 +175,7 @@ class SqlTable(WrittenTable):
     query: str
     driver: Annotated[str | None, OneOf(DRIVERS)] = None
 
+    @override
     def __post_init__(self) -> None:
         if not is_single(self.query):
             raise UnfitError("query", "has more than one statement", "Write one SELECT, without semicolons.")
@@ -189,6 +192,7 @@ class ValueTable(WrittenTable):
 
     values: Mapping[str, Any]
 
+    @override
     def __post_init__(self) -> None:
         DatasetTable.__post_init__(self)
         if self.key or self.person:

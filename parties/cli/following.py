@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
+from typing_extensions import override
 
 from parties.cli.hints import config_words
 from parties.cli.output import Screen, talk
@@ -82,8 +83,8 @@ class _Times(ProgressColumn):
         super().__init__()
         self._following = following
 
+    @override
     def render(self, task: Task) -> Text:
-        del task
         return Text(escape_unprintable(self._following.line))
 
 
@@ -114,10 +115,12 @@ class Following(AbstractContextManager["Following"]):
         self._cut = False
         self._said = 0.0
 
+    @override
     def __enter__(self) -> Self:
         self._moving.start()
         return self
 
+    @override
     def __exit__(self, *_: object) -> None:
         self._moving.stop()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
 import click
+from typing_extensions import override
 
 from commons.exits import OK, UNREAD, USAGE
 from parties.cli import interrupts
@@ -107,12 +108,12 @@ ENTRIES: Final = {
 class _Commands(click.Group):
     """A group that imports a command's module when the command is asked for, and not to list it."""
 
+    @override
     def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
         return list(ENTRIES)
 
+    @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
         if cmd_name not in ENTRIES:
             return None
         module = importlib.import_module(ENTRIES[cmd_name].module)
@@ -120,6 +121,7 @@ class _Commands(click.Group):
         commands: tuple[click.Command, ...] = module.COMMANDS
         return next(command for command in commands if command.name == cmd_name)
 
+    @override
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -128,8 +130,8 @@ class _Commands(click.Group):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {close[0]!r}?")
         return super().resolve_command(ctx, args)
 
+    @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        del ctx
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.summary) for name, entry in ENTRIES.items()])
 

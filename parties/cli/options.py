@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
 import click
+from typing_extensions import override
 
 from parties.places import CONFIG_VARIABLE
 
@@ -43,6 +44,7 @@ def as_option(function: Callable[P, R]) -> Callable[P, R]:
 class Finite(click.FloatRange):
     """A number in a range that is one: `nan` and `inf` lie in none, though `click.FloatRange` lets them."""
 
+    @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Take the number, or fail as for any other that is out of range."""
         found = super().convert(value, param, ctx)
@@ -54,6 +56,7 @@ class Finite(click.FloatRange):
 class Listing(click.Group):
     """A group that lists its commands with the whole first sentence of each."""
 
+    @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list; long sentences go on in further lines."""
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]

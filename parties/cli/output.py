@@ -20,6 +20,7 @@ import click
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
+from typing_extensions import override
 
 from commons import output
 from commons.exits import UNREAD, USAGE
@@ -39,6 +40,7 @@ _HANG = 4
 class _Pipe(Console):
     """A console that leaves it to `fail` what to do when nobody reads any more."""
 
+    @override
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from parties.client.connection import CALL_SECONDS, WAIT_ON, WAITED, Connection
 from parties.client.job_file import job_text
 from parties.client.result import Result
@@ -40,6 +42,7 @@ class Party(Connection):
         ConfigError: there is no configuration, or it is wrong.
     """
 
+    @override
     def __repr__(self) -> str:
         return f"Party({self.name!r})"
 
@@ -159,6 +162,7 @@ class Job:
         self._party = party
         self._message = message
 
+    @override
     def __repr__(self) -> str:
         return f"Job({self.id!r}, {self.analysis!r} with {self.peer!r}, {self.state.value})"
 

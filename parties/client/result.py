@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from typing_extensions import override
+
 from parties.errors import ConfigError, JobError, why_unreadable
 from parties.pki.files import PRIVATE, write_atomically
 from parties.results.drawing import Drawing, draw_plots
@@ -170,6 +172,7 @@ class Result:
                 ) from None
         return page
 
+    @override
     def __repr__(self) -> str:
         sizes = [f"{name} ({self.table(name).rows} rows)" for name in list(self.tables)[:_NAMED]]
         more = len(self.tables) - len(sizes)

@@ -15,6 +15,8 @@ from concurrent.futures import CancelledError, Executor, Future, InvalidStateErr
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from typing_extensions import override
+
 from parties.cluster.connecting import Members, connect, members
 from parties.cluster.work import work
 from parties.config import Dask
@@ -50,6 +52,7 @@ class ClusterExecutor(Executor):
         self._watched = False
         self._closed = False
 
+    @override
     def __repr__(self) -> str:
         return f"ClusterExecutor({self._dask.url})"
 
@@ -79,6 +82,7 @@ class ClusterExecutor(Executor):
             ) from None
         return handle
 
+    @override
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Give a task to the cluster.
 
@@ -108,9 +112,9 @@ class ClusterExecutor(Executor):
         there.add_done_callback(lambda ended: self._ended(future, ended))
         return future
 
+    @override
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster. Tasks that are still open end as unavailable, whatever `wait` says."""
-        del wait, cancel_futures
         self._closed = True
         self._give_up("This party has left its Dask cluster.")
 

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from typing_extensions import override
+
 from parties.texts import escape_unprintable
 
 _FORM: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -26,15 +28,18 @@ class PlainFormatter(logging.Formatter):
     def __init__(self) -> None:
         super().__init__(_FORM)
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name of the base class
+    @override
+    def formatMessage(self, record: logging.LogRecord) -> str:
         """The line of a record."""
         return escape_unprintable(super().formatMessage(record))
 
-    def formatException(self, ei: object) -> str:  # noqa: N802
+    @override
+    def formatException(self, ei: object) -> str:
         """A trace, its lines set apart."""
         return _set_apart(super().formatException(ei))  # type: ignore[arg-type]
 
-    def formatStack(self, stack_info: str) -> str:  # noqa: N802
+    @override
+    def formatStack(self, stack_info: str) -> str:
         """A stack, its lines set apart."""
         return _set_apart(super().formatStack(stack_info))
 
@@ -51,6 +56,7 @@ class Bounded(logging.Filter):
         self._clock = clock
         self._places: dict[tuple[str, int], list[float]] = {}
 
+    @override
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a record is written; the first one of the next minute says how many were not."""
         if record.levelno < logging.INFO:

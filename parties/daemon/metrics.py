@@ -19,6 +19,8 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 
+from typing_extensions import override
+
 from parties.config import Config
 from parties.contracts.state import State
 from parties.errors import ConfigError
@@ -155,11 +157,13 @@ class _Server(ThreadingHTTPServer):
         self._places = threading.BoundedSemaphore(CALLERS)
         self._callers: set[socket.socket] = set()
 
+    @override
     def process_request(self, request: Any, client_address: Any) -> None:
         """Wait for a place, then answer in a thread of its own; further callers wait in the queue."""
         self._places.acquire()
         super().process_request(request, client_address)
 
+    @override
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Answer, and cut the connection where that takes too long."""
         late = threading.Timer(CALLER_SECONDS, _cut, [request])
@@ -178,7 +182,8 @@ class _Server(ThreadingHTTPServer):
         for caller in [*self._callers]:
             _cut(caller)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - of the base class
+    @override
+    def handle_error(self, request: Any, client_address: Any) -> None:
         """A caller that leaves early is no news; whatever else goes wrong is a line of the log."""
         problem = sys.exception()
         if not isinstance(problem, OSError):
@@ -257,7 +262,8 @@ def _handler(read: Callable[[], bytes]) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 self.wfile.write(body)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+        @override
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
     return Handler

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any, Final, TypeVar
 
 import grpc
+from typing_extensions import override
 
 from commons.errors import near
 from parties.contracts.records import Summary
@@ -182,20 +183,23 @@ class ControlService(control_pb2_grpc.ControlServicer):
             room.release()
 
     @_guarded(Kind.WORK)
-    def Submit(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+    @override
+    def Submit(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Job:
         """Submit a job."""
         return self._job(self._manager.submit(request.toml))
 
     @_guarded(Kind.WORK)
-    def Check(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Report:  # noqa: N802, ARG002
+    @override
+    def Check(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Report:
         """Check a job."""
         return pb.Report(json=json.dumps(self._manager.check(request.toml)))
 
     @_guarded(Kind.WORK)
-    def Estimate(  # noqa: N802
+    @override
+    def Estimate(
         self,
         request: pb.EstimateRequest,
-        context: grpc.ServicerContext,  # noqa: ARG002
+        context: grpc.ServicerContext,
     ) -> pb.Report:
         """Estimate a job."""
         from smc.protocols.exchange.row_counts import MAX_ROWS  # with what understands jobs
@@ -211,10 +215,11 @@ class ControlService(control_pb2_grpc.ControlServicer):
         return pb.Report(json=json.dumps(report))
 
     @_guarded_stream(Kind.QUICK)
-    def List(  # noqa: N802
+    @override
+    def List(
         self,
         request: pb.ListRequest,
-        context: grpc.ServicerContext,  # noqa: ARG002
+        context: grpc.ServicerContext,
     ) -> Iterator[pb.Job]:
         """Jobs in short, the newest first."""
         known = [state.value for state in State]
@@ -226,61 +231,71 @@ class ControlService(control_pb2_grpc.ControlServicer):
         return map(self._summary, self._manager.store.all(*states, limit=limit, before=request.before))
 
     @_guarded(Kind.QUICK)
-    def Show(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+    @override
+    def Show(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:
         """One job."""
         return self._job(self._manager.store.find(request.job_id))
 
     @_guarded_stream(Kind.WATCH)
-    def Watch(self, request: pb.JobName, context: grpc.ServicerContext) -> Iterator[pb.Job]:  # noqa: N802
+    @override
+    def Watch(self, request: pb.JobName, context: grpc.ServicerContext) -> Iterator[pb.Job]:
         """One job and its changes."""
         return map(self._summary, self._manager.watch(request.job_id, context.is_active))
 
     @_guarded_stream(Kind.WORK)
-    def Result(  # noqa: N802
+    @override
+    def Result(
         self,
         request: pb.JobName,
-        context: grpc.ServicerContext,  # noqa: ARG002
+        context: grpc.ServicerContext,
     ) -> Iterator[pb.Piece]:
         """This party's result."""
         data = self._manager.result(request.job_id).encode()
         return (pb.Piece(data=data[i : i + _PIECE_BYTES]) for i in range(0, len(data), _PIECE_BYTES))
 
     @_guarded(Kind.QUICK)
-    def Certificate(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Report:  # noqa: N802, ARG002
+    @override
+    def Certificate(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Report:
         """The certificate of a finished job."""
         return pb.Report(json=json.dumps(self._manager.certificate(request.job_id)))
 
     @_guarded(Kind.QUICK)
-    def Cancel(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+    @override
+    def Cancel(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:
         """Give a job up."""
         return self._job(self._manager.cancel(_decided(request), _person(request)))
 
     @_guarded(Kind.QUICK)
-    def Approve(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+    @override
+    def Approve(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:
         """Allow a job."""
         return self._job(self._manager.approve(_decided(request), _person(request), request.shown))
 
     @_guarded(Kind.QUICK)
-    def Deny(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+    @override
+    def Deny(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:
         """Refuse a job."""
         return self._job(self._manager.deny(_decided(request), _person(request), request.reason[:500]))
 
     @_guarded(Kind.QUICK)
-    def Forget(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+    @override
+    def Forget(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:
         """Delete the result of a job."""
         store = self._manager.store
         return self._job(store.forget(store.find(_decided(request)).job_id))
 
     @_guarded(Kind.WORK)
-    def Prune(self, request: pb.PruneRequest, context: grpc.ServicerContext) -> pb.PruneReply:  # noqa: N802, ARG002
+    @override
+    def Prune(self, request: pb.PruneRequest, context: grpc.ServicerContext) -> pb.PruneReply:
         """Delete old results."""
         return pb.PruneReply(deleted=self._manager.housekeeper.prune(request.older_than_days))
 
     @_guarded(Kind.QUICK)
-    def Status(  # noqa: N802
+    @override
+    def Status(
         self,
-        request: pb.StatusRequest,  # noqa: ARG002
-        context: grpc.ServicerContext,  # noqa: ARG002
+        request: pb.StatusRequest,
+        context: grpc.ServicerContext,
     ) -> pb.StatusReply:
         """How the daemon is."""
         problem = ""
@@ -300,10 +315,11 @@ class ControlService(control_pb2_grpc.ControlServicer):
         )
 
     @_guarded(Kind.QUICK)
-    def Reload(  # noqa: N802
+    @override
+    def Reload(
         self,
-        request: pb.ReloadRequest,  # noqa: ARG002
-        context: grpc.ServicerContext,  # noqa: ARG002
+        request: pb.ReloadRequest,
+        context: grpc.ServicerContext,
     ) -> pb.ReloadReply:
         """Read the configuration again."""
         return pb.ReloadReply(**asdict(self._reload()))

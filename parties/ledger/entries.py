@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from typing_extensions import override
+
 from commons.logs.chain import DISCONTINUOUS
 from commons.logs.lines import GENESIS, START, Line
 from parties.errors import BudgetError
@@ -116,8 +118,8 @@ class Entry(Line):
     uid: int = -1
 
     @property
+    @override
     def domain(self) -> bytes:
-        """See `Line`."""
         return _DOMAINS[self.format]
 
     @property
@@ -127,6 +129,7 @@ class Entry(Line):
             return Loss()
         return Loss(Fraction(self.epsilon), Fraction(self.delta), Fraction(self.rho))
 
+    @override
     def body(self) -> dict[str, Any]:
         """The fields of its event and format."""
         names = _names(self.format, self.event)

@@ -8,6 +8,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
+from typing_extensions import override
+
 from parties.errors import ConfigError
 from parties.results.figures import date_text
 from parties.results.plots import Plot
@@ -38,6 +40,7 @@ class Drawing:
         drawn = out.getvalue()
         return drawn[drawn.index("<svg") :]
 
+    @override
     def __repr__(self) -> str:
         return f"Drawing({self.words[:200]!r})"
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import grpc
 from google.protobuf.message import DecodeError
+from typing_extensions import override
 
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from smc.channel.message import Frame
@@ -77,6 +78,7 @@ def dialled_run(channel: grpc.Channel) -> Callable[[Iterator[bytes]], Any]:
 class ServedRun(grpc.ServerInterceptor):  # type: ignore[type-arg]
     """Gives the handler of `RUN` `Packet`, and takes packets as bytes from it."""
 
+    @override
     def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], grpc.RpcMethodHandler[Any, Any] | None],

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import grpc
+from typing_extensions import override
 
 from parties.errors import PeerBusy
 from parties.pki import PeerIdentity, certificate
@@ -89,6 +90,7 @@ class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
         _, end = self._names[tls.pin_of(context)]
         return max((end - self._clock()).total_seconds(), 0.0)
 
+    @override
     def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], grpc.RpcMethodHandler[Any, Any] | None],

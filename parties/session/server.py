@@ -12,6 +12,7 @@ from typing import Final
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from typing_extensions import override
 
 from parties.config import Address, Keepalive
 from parties.errors import ConfigError
@@ -80,7 +81,8 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         self._terms = terms
         self._probes = threading.BoundedSemaphore(_PROBES)
 
-    def Hello(self, request: pb.Greeting, context: grpc.ServicerContext) -> pb.Greeting:  # noqa: N802
+    @override
+    def Hello(self, request: pb.Greeting, context: grpc.ServicerContext) -> pb.Greeting:
         """Answer a greeting; a mismatch of versions is for the caller to judge and for the log."""
         peer = self._pins.name(context)
         try:
@@ -94,17 +96,18 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         self._renewals.hear(peer, request.renewal)
         return make_greeting(self._identity, self._terms, self._renewals.own)
 
-    def Propose(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:  # noqa: N802
+    @override
+    def Propose(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:
         """Hand a proposal to the jobs."""
         return self._job_call(self._port.propose, request, context)
 
-    def Tell(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:  # noqa: N802
+    @override
+    def Tell(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:
         """Hand the peer's word about a job to the jobs."""
         return self._job_call(self._port.tell, request, context)
 
-    def Run(  # noqa: N802
-        self, request_iterator: Iterator[Packet], context: grpc.ServicerContext
-    ) -> Iterator[bytes]:
+    @override
+    def Run(self, request_iterator: Iterator[Packet], context: grpc.ServicerContext) -> Iterator[bytes]:
         """Run a session in a thread of its own; this thread only sends."""
         peer = self._pins.name(context)
         stream = self._runner.stream(peer)
@@ -128,9 +131,8 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         threading.Thread(target=serve, name=f"session-{peer}", daemon=True).start()
         return call.outgoing()
 
-    def Probe(  # noqa: N802
-        self, request_iterator: Iterator[pb.Blob], context: grpc.ServicerContext
-    ) -> Iterator[pb.Blob]:
+    @override
+    def Probe(self, request_iterator: Iterator[pb.Blob], context: grpc.ServicerContext) -> Iterator[pb.Blob]:
         """Answer each blob with one of the size that it wants."""
         peer = self._pins.name(context)
         if not self._probes.acquire(blocking=False):

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
+from typing_extensions import override
+
 T_co = TypeVar("T_co", covariant=True)
 
 FRAME_BYTES = 1 << 20
@@ -81,6 +83,7 @@ class Message:
     __slots__ = ()
     _kind: ClassVar[str]
 
+    @override
     def __init_subclass__(cls, *, kind: str = "") -> None:
         """Register the kind."""
         # a dataclass with slots is made twice, the second time from the attributes of the first

@@ -12,6 +12,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, NoReturn, Protocol, Self, TypeVar
 
+from typing_extensions import override
+
 from smc.errors import FreshnessError, KeyMaterialError, UsageError
 
 
@@ -55,6 +57,7 @@ class Batch(Generic[K, V]):
     def __len__(self) -> int:
         return len(self._values)
 
+    @override
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} under key {self._key.fingerprint[:16]})"
 
@@ -167,6 +170,7 @@ class FreshBatch(Batch[K, V]):
         """Fresh ciphertexts of values that were just randomised; for ciphers only."""
         return cls._marked(key, values, [_Mark() for _ in values])
 
+    @override
     def _at(self, rows: Sequence[int]) -> Self:
         return self._marked(self.key, [self.values[row] for row in rows], [self._marks[row] for row in rows])
 
@@ -178,6 +182,7 @@ class FreshBatch(Batch[K, V]):
         return made
 
     @classmethod
+    @override
     def _join(cls, parts: Sequence[Self]) -> Self:
         if not all(isinstance(part, FreshBatch) for part in parts):
             raise FreshnessError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import gmpy2
 from gmpy2 import mpz
+from typing_extensions import override
 
 from smc.ciphers.batch import Batch, FreshBatch
 from smc.ciphers.keys import PublicKey
@@ -32,6 +33,7 @@ class Fresh(FreshBatch[PublicKey, mpz], Ciphertexts):
 
     __slots__ = ()
 
+    @override
     def _encoded(self, values: Sequence[mpz]) -> bytes:
         width = self.key.ciphertext_bytes
         return b"".join(int(value).to_bytes(width, "big") for value in values)

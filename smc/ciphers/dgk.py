@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gmpy2 import mpz
+from typing_extensions import override
 
 from smc.ciphers.batch import Batch, FreshBatch
 from smc.ciphers.ciphertexts import are_units
@@ -46,6 +47,7 @@ class FreshDgk(FreshBatch[DgkPublicKey, mpz], DgkCiphertexts):
 
     __slots__ = ()
 
+    @override
     def _encoded(self, values: Sequence[mpz]) -> bytes:
         width = self.key.ciphertext_bytes
         return b"".join(int(value).to_bytes(width, "big") for value in values)
@@ -102,6 +104,7 @@ class Dgk:
         self._generator_powers: list[mpz] = []
         self._table: FixedBase | None = None
 
+    @override
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.public.bits} bits, {self.public.fingerprint[:16]})"
 
@@ -227,6 +230,7 @@ class OwnDgk(Dgk):
         key = self._private
         return [power == 1 for power in powers(a.values, key.v_p, key.p, self._executor)]
 
+    @override
     def _masks(self, count: int) -> list[mpz]:
         """Powers of h, uniform among all, modulo p and q apart."""
         self.operations["dgk_mask"] += count

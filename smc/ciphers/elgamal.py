@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from coincurve import PublicKey
+from typing_extensions import override
 
 from smc.ciphers.batch import Batch, FreshBatch
 from smc.ciphers.curve import (
@@ -110,6 +111,7 @@ class FreshElGamalCiphertexts(FreshBatch[ElGamalKey, Pair], ElGamalCiphertexts):
 
     __slots__ = ()
 
+    @override
     def _encoded(self, values: Sequence[Pair]) -> bytes:
         return b"".join(encode_point(point) for pair in values for point in pair)
 
@@ -160,6 +162,7 @@ class ElGamal:
         self._random = random
         self._executor = executor
 
+    @override
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.public.fingerprint[:16]})"
 
@@ -248,6 +251,7 @@ class OwnElGamal(ElGamal):
         super().__init__(secret.public, random, executor)
         self._secret = secret
 
+    @override
     def encrypt(self, values: Sequence[int]) -> FreshElGamalCiphertexts:
         """Encrypt integers modulo the order of the group, by two multiples of the generator."""
         self.operations["ec_mask"] += len(values)

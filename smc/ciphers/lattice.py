@@ -44,6 +44,7 @@ from math import ceil, log2, prod, sqrt
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from smc.ciphers.lattice_ring import (
     LIMB_BITS,
@@ -281,6 +282,7 @@ class OwnLattice:
         self._secrets = forward(ternary(random, secrets * degree).reshape(secrets, degree))
         self._used: set[int] = set()
 
+    @override
     def __repr__(self) -> str:
         return f"OwnLattice({self._parameters})"
 

@@ -35,6 +35,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.ciphers.lattice import (
     DEGREES,
@@ -188,6 +189,7 @@ class OwnColumns:
         self._spectra = forward(self._secrets)
         self._next = 0
 
+    @override
     def __repr__(self) -> str:
         return f"OwnColumns({self._parameters})"
 

@@ -37,6 +37,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.ciphers.lattice import (
     SEED_BYTES,
@@ -202,6 +203,7 @@ class OwnSlots:
         self._secret = forward(ternary(random, DEGREE))
         self._next = 0
 
+    @override
     def __repr__(self) -> str:
         return f"OwnSlots({self._parameters})"
 

@@ -19,6 +19,7 @@ from typing import Final
 
 import numpy as np
 from gmpy2 import mpz
+from typing_extensions import override
 
 from smc.numeric.modular import FixedBases, Integer, powers
 from smc.numeric.random import Randomness
@@ -52,6 +53,7 @@ class MaskTables:
         self._building: dict[_Group, Lock] = {}
         self._tables: OrderedDict[_Group, FixedBases] = OrderedDict()
 
+    @override
     def __repr__(self) -> str:
         return f"MaskTables({len(self._tables)} of {self._most})"
 
@@ -143,6 +145,7 @@ class Masks:
         self._drawn = 0
         self._window, self._digits, self._wanted = self._layout()
 
+    @override
     def __repr__(self) -> str:
         return f"Masks(modulus={self._modulus.bit_length()} bits, table={self._table is not None})"
 

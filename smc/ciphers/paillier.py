@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 
 from gmpy2 import mpz
+from typing_extensions import override
 
 from smc.ciphers.ciphertexts import Ciphertexts, ExpectedCiphertexts, Fresh, declare_fresh
 from smc.ciphers.keys import PrivateKey, PublicKey
@@ -74,6 +75,7 @@ class Paillier:
         self._tables = MaskTables() if tables is None else tables
         self._general_masks: Masks | None = None
 
+    @override
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.public.bits} bits, {self.public.fingerprint[:16]})"
 
@@ -257,6 +259,7 @@ class OwnPaillier(Paillier):
         key = self._private
         return [power == 1 for power in powers(a.values, key.p - 1, key.p_squared, self._executor)]
 
+    @override
     def _masks(self, count: int) -> list[mpz]:
         self.operations["mask"] += count
         key = self._private

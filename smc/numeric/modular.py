@@ -20,6 +20,7 @@ import gmpy2
 import numpy as np
 from gmpy2 import mpz
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.errors import DomainError, UsageError
 from smc.pieces import check_cancelled, each
@@ -132,10 +133,12 @@ class FixedBases:
         )
         self.rows = [row for table in tables for row in table]
 
+    @override
     def __repr__(self) -> str:
         bits = self.modulus.bit_length()
         return f"FixedBases(rows={self.width}, window={self.window}, modulus={bits} bits)"
 
+    @override
     def __reduce__(self) -> tuple[Any, ...]:
         return _kept_table, self._recipe
 

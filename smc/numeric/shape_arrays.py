@@ -19,6 +19,7 @@ from typing import Any, Final, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+from typing_extensions import override
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,6 +50,7 @@ class BlankBytes(bytes, Traced):
 class ShapeArray(NDArray[Any], Traced):
     """An array whose cells share one zero that cannot be written to."""
 
+    @override
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any
     ) -> Any:
@@ -78,12 +80,14 @@ class ShapeArray(NDArray[Any], Traced):
         found = tuple(shape_array(shape, kind) if shape else kind.type(0) for kind in kinds)
         return found[0] if len(found) == 1 else found
 
+    @override
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         rule = _RULES.get(func)
         if rule is not None:
             return rule(*args, **kwargs)
         return super().__array_function__(func, types, args, kwargs)
 
+    @override
     def __getitem__(self, index: Any) -> Any:
         parts = index if isinstance(index, tuple) else (index,)
         if all(
@@ -92,19 +96,21 @@ class ShapeArray(NDArray[Any], Traced):
             return super().__getitem__(index)
         return shape_array(_indexed(self.shape, parts), self.dtype)
 
+    @override
     def __setitem__(self, index: Any, value: Any) -> None:
         del index, value
 
+    @override
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         """The same shape with another type."""
-        del args, kwargs
         return shape_array(self.shape, dtype)
 
+    @override
     def copy(self, *args: Any, **kwargs: Any) -> Any:
         """Itself: nobody can change it."""
-        del args, kwargs
         return self
 
+    @override
     def view(self, dtype: Any = None, *args: Any) -> Any:  # type: ignore[override]
         """With another type, whose size the last axis makes good."""
         if dtype is None or args or (isinstance(dtype, type) and issubclass(dtype, np.ndarray)):
@@ -114,9 +120,9 @@ class ShapeArray(NDArray[Any], Traced):
             shape[-1] = shape[-1] * self.dtype.itemsize // kind.itemsize
         return shape_array(shape, kind)
 
+    @override
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
         """In another shape of as many cells."""
-        del kwargs
         wanted = list(shape[0] if len(shape) == 1 and not isinstance(shape[0], int | np.integer) else shape)
         if -1 in wanted:
             place = wanted.index(-1)
@@ -126,13 +132,14 @@ class ShapeArray(NDArray[Any], Traced):
             raise ValueError(f"cannot reshape an array of size {self.size} into {tuple(wanted)}")
         return shape_array(wanted, self.dtype)
 
+    @override
     def ravel(self, *args: Any, **kwargs: Any) -> Any:
         """All cells in a row."""
-        del args, kwargs
         return shape_array(self.size, self.dtype)
 
     flatten = ravel
 
+    @override
     def repeat(self, repeats: Any, axis: Any = None) -> Any:
         """Each entry so many times; where the numbers differ, those are known."""
         shape = [self.size] if axis is None else list(self.shape)
@@ -144,47 +151,49 @@ class ShapeArray(NDArray[Any], Traced):
         )
         return shape_array(shape, self.dtype)
 
+    @override
     def take(self, indices: Any, axis: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
         """Entries."""
-        del kwargs
         if axis is None:
             return shape_array(np.shape(indices), self.dtype)
         place = axis % self.ndim
         return shape_array(self.shape[:place] + np.shape(indices) + self.shape[place + 1 :], self.dtype)
 
+    @override
     def sort(self, *args: Any, **kwargs: Any) -> None:
         """Nothing changes."""
         del args, kwargs
 
+    @override
     def argsort(self, *args: Any, **kwargs: Any) -> Any:
         """Places."""
-        del args, kwargs
         return shape_array(self.shape, np.int64)
 
+    @override
     def argmax(self, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Places."""
-        del args, kwargs
         return np.int64(0) if axis is None else shape_array(np.delete(self.shape, axis).tolist(), np.int64)
 
     argmin = argmax
 
+    @override
     def nonzero(self) -> Any:
         """All places."""
         return tuple(shape_array(self.size, np.int64) for _ in self.shape)
 
+    @override
     def searchsorted(self, v: Any, *args: Any, **kwargs: Any) -> Any:
         """Places."""
-        del args, kwargs
         return shape_array(np.shape(v), np.int64)
 
+    @override
     def dot(self, other: Any, *args: Any) -> Any:
         """The shape of the product."""
-        del args
         return np.matmul(self, other)
 
+    @override
     def tobytes(self, *args: Any, **kwargs: Any) -> Any:
         """As many zero bytes, which know that they stand for others."""
-        del args, kwargs
         return BlankBytes(self.size * self.dtype.itemsize)
 
 
@@ -226,6 +235,7 @@ class ShapeTexts(Sequence[str], Traced):
     def __init__(self, count: int) -> None:
         self._count = count
 
+    @override
     def __len__(self) -> int:
         return self._count
 
@@ -235,6 +245,7 @@ class ShapeTexts(Sequence[str], Traced):
     @overload
     def __getitem__(self, index: slice) -> ShapeTexts: ...
 
+    @override
     def __getitem__(self, index: int | slice) -> str | ShapeTexts:
         return ShapeTexts(len(range(self._count)[index])) if isinstance(index, slice) else ""
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.channel.channel import Channel
 from smc.channel.lanes import Lanes
@@ -62,6 +63,7 @@ class LanedEngine(ObliviousEngine):
         self._lanes: list[LaneEnd] = []
         self._threads: ThreadPoolExecutor | None = None
 
+    @override
     def setup_lanes(self) -> None:
         """Agree on their number with the peer, and set them up: five rounds.
 
@@ -73,40 +75,40 @@ class LanedEngine(ObliviousEngine):
             if self._shared is None:
                 self._open()
 
+    @override
     def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
-        """See `ObliviousEngine.below`."""
         same_length(words, bounds)
         if not self._takes(len(words), BELOW_WORD_BYTES):
             return super().below(words, bounds, silent=silent)
         return self._cut("below", words, bounds, silent=silent)[0]
 
+    @override
     def and_bits(self, left: Bit, right: Bit) -> Bit:
-        """See `ObliviousEngine.and_bits`."""
         same_length(left, right)
         if not self._takes(len(left), CONJUNCTION_WORD_BYTES):
             return super().and_bits(left, right)
         return self._cut("and_bits", left, right)[0]
 
+    @override
     def bits_to_arithmetic(self, bits: Bit, sends: bool | None = None) -> Word:
-        """See `ObliviousEngine.bits_to_arithmetic`."""
         if not self._takes(len(bits), CORRELATED_WORD_BYTES):
             return super().bits_to_arithmetic(bits, sends)
         return self._cut("bits_to_arithmetic", bits, sends=sends)[0]
 
+    @override
     def correlate(self, deltas: Word) -> Word:
-        """See `ObliviousEngine.correlate`."""
         if not self._takes(len(deltas), CORRELATED_WORD_BYTES):
             return super().correlate(deltas)
         return self._cut("correlate", deltas)[0]
 
+    @override
     def receive(self, choices: Bit) -> Word:
-        """See `ObliviousEngine.receive`."""
         if not self._takes(len(choices), CORRELATED_WORD_BYTES):
             return super().receive(choices)
         return self._cut("receive", choices)[0]
 
+    @override
     def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
-        """See `ObliviousEngine.exchange`."""
         check_bits(choices)
         same_length(deltas, choices)
         if not self._takes(len(deltas), CORRELATED_WORD_BYTES):
@@ -124,6 +126,7 @@ class LanedEngine(ObliviousEngine):
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
+    @override
     def _compare(
         self, values: Integers, bits: int, *, holds_x: bool, silent: bool, equal: bool = False
     ) -> Bit:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from smc.errors import UsageError
 from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Bit, Word
@@ -81,6 +82,7 @@ class Native(Reference):
         super().__init__(workspace)
         self._library = loaded
 
+    @override
     def add_drawn(self, secret: Word, drawn: Word, rows: Word) -> None:
         """As the reference."""
         count = len(rows)
@@ -89,6 +91,7 @@ class Native(Reference):
         _check_written(rows, (count, 2))
         self._library.duetto_add_drawn(_at(secret), _at(drawn), count, len(secret) - 1, _at(rows))
 
+    @override
     def diagonals(self, hashed: Word, rows: Word | None, planes: Word) -> None:
         """As the reference."""
         width = planes.shape[1]
@@ -101,6 +104,7 @@ class Native(Reference):
         plain = None if rows is None else _at(rows)
         self._library.duetto_diagonals(_at(hashed), plain, width, _at(planes), stride, len(planes) == 4)
 
+    @override
     def rows(self, columns: Word, rows: Word) -> None:
         """As declared."""
         width = columns.shape[1]
@@ -109,6 +113,7 @@ class Native(Reference):
             raise _unfit()
         self._library.duetto_rows(_at(columns), _stride(columns), width, _at(rows))
 
+    @override
     def weigh(self, streams: Word, weighed: Word, total: Word) -> None:
         """As the reference; the streams keep their content."""
         trees, depth, width = _check_sums(weighed, total)
@@ -132,10 +137,12 @@ class NativeCiphers(Native):
         self._set = instructions
         self.ciphers = CIPHERS[instructions]
 
+    @override
     def streams(self, seeds: Word) -> LeafStreams:
         """As declared."""
         return NativeStreams(seeds, self._library, self._set)
 
+    @override
     def hash_columns(self, columns: Word, keys: Word, span: int, offsets: Word, found: Word) -> None:
         """As declared."""
         width = columns.shape[1]
@@ -149,6 +156,7 @@ class NativeCiphers(Native):
             self._set, *lines, _at(keys), span, _at(offsets), len(offsets), _at(found)
         )
 
+    @override
     def hash_rows(
         self, rows: Word, key: Word, offsets: Word, planes: Word, choices: Word | None = None
     ) -> None:
@@ -168,6 +176,7 @@ class NativeCiphers(Native):
         given = (_at(rows), width, _at(key), _at(offsets), count)
         self._library.duetto_hash_rows(self._set, *given, _at(planes), stride, wanted)
 
+    @override
     def add_code(self, secret: Word, key: Word, number: int, piece: int, rows: Word) -> None:
         """As declared."""
         count = len(rows)
@@ -179,6 +188,7 @@ class NativeCiphers(Native):
         mask = len(secret) - 1
         self._library.duetto_add_code(self._set, _at(secret), mask, _at(key), number, count, piece, _at(rows))
 
+    @override
     def grow(self, seeds: Word, offset: Word, key: Word, nodes: Word) -> Word:
         """As declared."""
         trees, depth = _check_trees(nodes)
@@ -190,6 +200,7 @@ class NativeCiphers(Native):
         self._library.duetto_grow(self._set, *given, _at(nodes), _at(sums))
         return sums
 
+    @override
     def regrow(self, sums: Word, choices: Bit, key: Word, nodes: Word) -> None:
         """As declared."""
         trees, depth = _check_trees(nodes)

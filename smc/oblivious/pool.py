@@ -35,6 +35,7 @@ from threading import Lock
 from typing import Final, Protocol
 
 import numpy as np
+from typing_extensions import override
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
@@ -109,6 +110,7 @@ class Pool:
         width: int = self._arrays[0].shape[-1]
         return width
 
+    @override
     def __repr__(self) -> str:
         return f"Pool({len(self)} comparisons of {self.bits} bits)"
 

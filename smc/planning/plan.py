@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from typing_extensions import override
+
 from smc.forms import ComparisonType, Form, Role
 from smc.planning.registry import spec_named
 from smc.protocols.engines import Engine
@@ -80,6 +82,7 @@ class Step:
         )
         return [self.name, self.mirrored, *moduli]
 
+    @override
     def __str__(self) -> str:
         return f"{self.name}{'*' if self.mirrored else ''}"
 

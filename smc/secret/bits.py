@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.errors import UsageError
 from smc.forms import Role
@@ -68,6 +69,7 @@ class SecretBits(NoTruth):
     def __len__(self) -> int:
         return len(self._shares)
 
+    @override
     def __repr__(self) -> str:
         return f"SecretBits(shape={self.shape})"
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.errors import UsageError
 from smc.forms import Role
@@ -126,6 +127,7 @@ class SecretInts(SharedWords):
     def __gt__(self, other: SecretInts | Public) -> SecretBits:
         return ~(self <= other)
 
+    @override
     def __eq__(self, other: SecretInts | Public) -> SecretBits:  # type: ignore[override]
         difference = self._difference(other)
         if difference._owner is not None:
@@ -133,6 +135,7 @@ class SecretInts(SharedWords):
         shares = msb.zero(self._session, difference._shares.reshape(-1), difference._bounds)
         return SecretBits(self._session, shares.reshape(difference.shape))
 
+    @override
     def __ne__(self, other: SecretInts | Public) -> SecretBits:  # type: ignore[override]
         return ~(self == other)
 

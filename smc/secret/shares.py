@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
@@ -188,6 +189,7 @@ class SharedWords(NoTruth):
     def __len__(self) -> int:
         return len(self._shares)
 
+    @override
     def __repr__(self) -> str:
         return f"{type(self).__name__}(shape={self.shape}, bounds={self._bounds}, scale={self._scale})"
 

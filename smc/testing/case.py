@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Gate, open_gate
@@ -81,19 +82,24 @@ class _Watched(Channel):
         self._inner, self._seen = inner, seen
 
     @property
+    @override
     def traffic(self) -> Traffic:
         return self._inner.traffic
 
+    @override
     def send(self, message: Message) -> None:
         self._seen(message)
         self._inner.send(message)
 
+    @override
     def recv(self, kind: type[Message], /, *expected: Expected[Any]) -> Any:
         return self._inner.recv(kind, *expected)
 
+    @override
     def finish(self) -> None:
         self._inner.finish()
 
+    @override
     def abort(self, code: str) -> None:
         self._inner.abort(code)
 

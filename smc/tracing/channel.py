@@ -7,6 +7,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, cast
 
 import numpy as np
+from typing_extensions import override
 
 from smc.channel.channel import Channel
 from smc.channel.memory import MemoryTransport
@@ -74,8 +75,8 @@ class TracedChannel(Channel):
         """Wake the other end, which waits in vain."""
         self._outgoing.put(None)
 
+    @override
     def send(self, message: Message) -> None:
-        """See `Channel.send`."""
         values = [getattr(message, each.name) for each in fields(cast(Any, message))]
         if any(isinstance(value.values, ShapeArray) for value in values):
             self._tell(message.kind(), sum(_size(value) for value in values), None)
@@ -83,6 +84,7 @@ class TracedChannel(Channel):
             data = message.encode()
             self._tell(message.kind(), len(data), data)
 
+    @override
     def recv(self, kind: type[Message], /, *expected: Expected[Any]) -> Any:
         """See `Channel.recv`; what depends on data has a shape alone."""
         size = sum(field.size for field in expected)
@@ -120,6 +122,7 @@ class TracedChannel(Channel):
         self._sent += own_bytes
         self._received += other_bytes
 
+    @override
     def finish(self) -> None:
         """Nothing more follows."""
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
@@ -76,34 +77,34 @@ class TracedEngine(ObliviousEngine):
         """Count what could be prepared from here on."""
         self.transfers = self.triples = 0
 
+    @override
     def setup(self) -> None:
-        """See `ObliviousEngine.setup`."""
         if not self._is_ready:
             self._is_ready = True
             self._meet(SETUP, first=self._alice)
 
+    @override
     def setup_lanes(self) -> None:
-        """See `ObliviousEngine.setup_lanes`."""
         if self._lanes > 1 and not self.opened_lanes:
             self.opened_lanes = True
             each = (*SETUP, silent_transfers.setup())
             every = [FlightBytes(self._lanes * step.first, self._lanes * step.second) for step in each]
             self._meet([agreement(), *every], first=self._alice)
 
+    @override
     def setup_silent(self) -> None:
-        """See `ObliviousEngine.setup_silent`."""
         self.setup()
         if not self._has_reserve:
             self._has_reserve = True
             self._meet([silent_transfers.setup()], first=self._alice)
 
+    @override
     def order_silent(self, words: int) -> None:
-        """See `ObliviousEngine.order_silent`."""
         self.setup_silent()
         self._ordered = words
 
+    @override
     def deliver(self, count: int = 0, words: int = 0) -> None:
-        """See `ObliviousEngine.deliver`."""
         self.setup()
         sent = silent_transfers.refills(self._ordered) + cost.prepared(count, words).first
         self.ahead_rows += 2 * silent_transfers.rows_of(self._ordered) if self._ordered else 0
@@ -112,9 +113,8 @@ class TracedEngine(ObliviousEngine):
         self._prepared, self._triples, self._ordered = count, words, 0
         self._meet([FlightBytes(sent, sent)], first=self._alice)
 
+    @override
     def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
-        """See `ObliviousEngine.below`."""
-        del bounds
         if silent:
             steps = silent_circuits.below(len(words), self._lanes, stock=self._stock)
         else:
@@ -122,8 +122,8 @@ class TracedEngine(ObliviousEngine):
         self._take(steps, first=self._alice, silent=silent)
         return shape_array(len(words), np.uint8)
 
+    @override
     def and_bits(self, left: Bit, right: Bit) -> Bit:
-        """See `ObliviousEngine.and_bits`."""
         if len(left) != len(right):
             raise UsageError(
                 f"There are {len(left)} left operands, but {len(right)} right ones.", "Pair them up."
@@ -133,20 +133,20 @@ class TracedEngine(ObliviousEngine):
         )
         return shape_array(len(left), np.uint8)
 
+    @override
     def bits_to_arithmetic(self, bits: Bit, sends: bool | None = None) -> Word:
-        """See `ObliviousEngine.bits_to_arithmetic`."""
         return self._correlated(len(bits), first=self._alice if sends is None else sends)
 
+    @override
     def correlate(self, deltas: Word) -> Word:
-        """See `ObliviousEngine.correlate`."""
         return self._correlated(len(deltas), first=True)
 
+    @override
     def receive(self, choices: Bit) -> Word:
-        """See `ObliviousEngine.receive`."""
         return self._correlated(len(choices), first=False)
 
+    @override
     def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
-        """See `ObliviousEngine.exchange`."""
         if len(deltas) != len(choices):
             raise UsageError(f"There are {len(deltas)} deltas, but {len(choices)} choices.", "Pair them up.")
         self._take_prepared(
@@ -154,18 +154,18 @@ class TracedEngine(ObliviousEngine):
         )
         return shape_array(len(deltas), np.uint64), shape_array(len(deltas), np.uint64)
 
+    @override
     def send_rows(self, count: int) -> tuple[Word, Word]:
-        """See `ObliviousEngine.send_rows`."""
         self._take(cost.extended_blocks(count), first=True)
         return shape_array((count, _BLOCK_WORDS), np.uint64), shape_array(_BLOCK_WORDS, np.uint64)
 
+    @override
     def receive_rows(self, choices: Bit) -> Word:
-        """See `ObliviousEngine.receive_rows`."""
         self._take(cost.extended_blocks(len(choices)), first=False)
         return shape_array((len(choices), _BLOCK_WORDS), np.uint64)
 
+    @override
     def begin_blocks(self, count: int, *, silent: bool = False) -> Callable[[], tuple[Word, Word]]:
-        """See `ObliviousEngine.begin_blocks`."""
         steps = self._blocks(count, silent=silent)
         self._one_way(steps, sends=True, part=slice(0, 1 if silent else 0))
 
@@ -177,35 +177,35 @@ class TracedEngine(ObliviousEngine):
 
         return end
 
+    @override
     def receive_blocks(self, choices: Bit, *, silent: bool = False) -> Word:
-        """See `ObliviousEngine.receive_blocks`."""
         self._one_way(self._blocks(len(choices), silent=silent), sends=False, part=slice(None))
         return shape_array((len(choices), _BLOCK_WORDS), np.uint64)
 
+    @override
     def prf_receive(self, inputs: Word, width: int = WIDTH) -> Bit:
-        """See `ObliviousEngine.prf_receive`."""
         self._evaluate(len(inputs), holds=False)
         return shape_array((len(inputs), width), np.uint8)
 
+    @override
     def prf_send(self, count: int, width: int = WIDTH) -> Keys:
-        """See `ObliviousEngine.prf_send`."""
         self._evaluate(count, holds=True)
         return TracedKeys(count, width)  # type: ignore[return-value]
 
+    @override
     def fill_pool(self, count: int, bits: int, *, holds_x: bool) -> Pool:
         """A pool holds what a traced run does not have."""
-        del count, bits, holds_x
         raise _untraced("Filling a pool")
 
+    @override
     def use_pool(self, pool: Pool) -> None:
         """A pool holds what a traced run does not have."""
-        del pool
         raise _untraced("Comparing out of a pool")
 
+    @override
     def _compare(
         self, values: Integers, bits: int, *, holds_x: bool, silent: bool, equal: bool = False
     ) -> Bit:
-        del equal
         count = len(values)
         if silent:
             steps = silent_circuits.comparison(count, bits, self._lanes, stock=self._stock)

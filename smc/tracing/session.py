@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.errors import DomainError, TooManyRowsError
 from smc.forms import Role
@@ -30,40 +31,39 @@ T = TypeVar("T")
 class TracedRandomness(Randomness, Traced):
     """Draws of which only their number is known."""
 
+    @override
     def bytes(self, count: int) -> bytes:
-        """See `Randomness.bytes`."""
         return BlankBytes(count)
 
+    @override
     def below(self, bound: int, count: int) -> list[int]:
-        """See `Randomness.below`."""
-        del bound
         return [0] * count
 
+    @override
     def units(self, modulus: int, count: int) -> list[int]:
-        """See `Randomness.units`."""
-        del modulus
         return [1] * count
 
+    @override
     def bits(self, count: int) -> NDArray[np.uint8]:
-        """See `Randomness.bits`."""
         return shape_array(count, np.uint8)
 
+    @override
     def words(self, count: int) -> NDArray[np.uint64]:
-        """See `Randomness.words`."""
         return shape_array(count, np.uint64)
 
+    @override
     def permutation(self, count: int) -> NDArray[np.int64]:
-        """See `Randomness.permutation`."""
         return shape_array(count, np.int64)
 
+    @override
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """See `Randomness.shuffled`."""
         return list(items)
 
 
 class _Inline(Executor):
     """Does work at once, in the thread that hands it in."""
 
+    @override
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         done: Future[T] = Future()
         done.set_result(fn(*args, **kwargs))
@@ -84,6 +84,7 @@ class TracedSession(Session, Traced):
         return made
 
     @property
+    @override
     def oblivious(self) -> ObliviousEngine:
         """The engine that makes nothing."""
         return self.engine
@@ -103,6 +104,7 @@ class TracedSession(Session, Traced):
         """The channel, as what it is."""
         return cast(TracedChannel, self.channel)
 
+    @override
     def close(self) -> None:
         """Nothing is held."""
 

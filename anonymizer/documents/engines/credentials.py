@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from typing_extensions import override
+
 from anonymizer.errors import FileError, SpecError
 
 _LONGEST: Final = 4096
@@ -21,6 +23,7 @@ class Secret:
     def __init__(self, text: str) -> None:
         self._text = text
 
+    @override
     def __repr__(self) -> str:
         return "Secret(...)"
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import urllib3
+from typing_extensions import override
 from urllib3.exceptions import HTTPError, NameResolutionError, ProxyError, SSLError
 
 from anonymizer.documents.engines.credentials import Secret
@@ -113,6 +114,7 @@ class Server:
         proxy = self._transport.proxy
         self.shown = f"{self._base} by the proxy {proxy.hostname}" if proxy else self._base
 
+    @override
     def __repr__(self) -> str:
         return f"Server({self.shown!r})"
 

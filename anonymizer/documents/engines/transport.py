@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import urllib3
+from typing_extensions import override
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import NewConnectionError, TimeoutError  # noqa: A004
 
@@ -71,6 +72,7 @@ _watched = threading.local()
 
 
 class _Plain(HTTPConnection):
+    @override
     def connect(self) -> None:
         super().connect()
         _watched.watch.connected(self)

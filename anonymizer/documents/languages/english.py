@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from typing_extensions import override
+
 from anonymizer.documents.languages.lacking import lacking
 from anonymizer.documents.languages.latin import LONGEST, LatinReader, tag_by_form
 from anonymizer.documents.languages.vocabulary import CALENDAR, FUNCTION_WORDS, TITLES
@@ -58,12 +60,14 @@ class English(LatinReader):
         self._tagger: Any = HanoverTagger("morphmodel_en.pgz")
         self._lemma = simplemma.lemmatize
 
+    @override
     def _tags(self, forms: Sequence[str]) -> list[Tag]:
         shouted = sum(len(form) > 1 and form.isupper() for form in forms) > len(forms) / 2
         said = [form.lower() if shouted else form for form in forms]
         tagged = self._tagger.tag_sent([one[:LONGEST] for one in said], taglevel=0)
         return [_tag(form, str(tag)) for form, tag in zip(said, tagged, strict=True)]
 
+    @override
     def _revised(self, forms: Sequence[str], tags: list[Tag]) -> list[Tag]:
         titled = False
         for at, form in enumerate(forms):
@@ -75,6 +79,7 @@ class English(LatinReader):
                 titled = False
         return tags
 
+    @override
     def _lemmatized(self, form: str, tag: Tag) -> str:
         lower = form.lower()
         if lower in _LEMMAS:

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from typing_extensions import override
+
 from anonymizer.documents.languages.lacking import lacking
 from anonymizer.documents.languages.latin import LONGEST, LatinReader, tag_by_form
 from anonymizer.documents.languages.vocabulary import FRENCH, GERMAN
@@ -65,6 +67,7 @@ class European(LatinReader):
                 self._tagger = HanoverTagger(self._known.model)
         self._lemma, self._is_known = simplemma.lemmatize, simplemma.is_known
 
+    @override
     def _tags(self, forms: Sequence[str]) -> list[Tag]:
         if self._tagger is None:
             return [self._by_lists(form, first=not at) for at, form in enumerate(forms)]
@@ -84,6 +87,7 @@ class European(LatinReader):
         known = len(form) <= LONGEST and self._is_known(form.lower(), lang=self.language)
         return "name" if form[0].isupper() and not (first and known) else "noun"
 
+    @override
     def _lemmatized(self, form: str, tag: Tag) -> str:
         lower = form.lower()
         if tag in {"name", "number", "symbol"} or len(form) > LONGEST:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from typing_extensions import override
+
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Presentation, percent
 from anonymizer.risk.attacks.inference import inference
@@ -95,15 +97,17 @@ class SinglingOut(Measure[Attack]):
     kind = "attack"
     counts_rows = True
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Columns are sorted, and attempts thinned out."""
         return 60.0 * rows * columns + 1e5 * _ATTEMPTS
 
+    @override
     def measure(self, case: Case) -> Attack:
-        """As `singling_out`."""
         original, control = case.groups
         return singling_out(original, case.release, control, random_state=case.seed)
 
+    @override
     def describe(self, found: Attack) -> Presentation:
         """One outcome."""
         text = "Is there a description, read off the release, that fits exactly one person?"
@@ -118,19 +122,22 @@ class Linkability(Measure[Attack]):
     kind = "attack"
     counts_rows = True
 
+    @override
     def lacks(self, case: Case) -> str:
         """It deals columns out to two sources."""
         return "" if len(case.shared) > 1 else "original and release share fewer than two columns"
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Every attempt against every row, three times."""
         return 3.0 * _ATTEMPTS * rows * columns
 
+    @override
     def measure(self, case: Case) -> Attack:
-        """As `linkability`."""
         original, control = case.groups
         return linkability(original, case.release, control, random_state=case.seed)
 
+    @override
     def describe(self, found: Attack) -> Presentation:
         """One outcome."""
         text = "Does the release tell which two halves of what is known belong to one person?"
@@ -146,16 +153,19 @@ class Inference(Measure[Mapping[str, Attack]]):
     counts_rows = True
     needs = (Need.SENSITIVE,)
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs a column that is known."""
         return super().lacks(case) or (
             "" if len(case.shared) > 1 else "original and release share fewer than two columns"
         )
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Every attempt against every row, in both groups."""
         return 2.0 * _ATTEMPTS * rows * columns
 
+    @override
     def measure(self, case: Case) -> Mapping[str, Attack]:
         """As `inference`, of each sensitive column."""
         original, control = case.groups
@@ -165,6 +175,7 @@ class Inference(Measure[Mapping[str, Attack]]):
             if column in original.names
         }
 
+    @override
     def describe(self, found: Mapping[str, Attack]) -> Presentation:
         """An outcome for each column."""
         text = "Does the release tell what the attacker does not know of a target?"

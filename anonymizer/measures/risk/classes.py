@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Presentation, Tile, number
 from anonymizer.risk.class_risk import ClassRisk, Distance, SensitiveRisk, class_risk
@@ -15,18 +17,21 @@ class Classes(Measure[ClassRisk]):
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers and the sensitive columns."""
         return (*case.keys, *case.release.roles.sensitive)
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Each column is sorted into classes."""
         return 30.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> ClassRisk:
-        """As `class_risk`."""
         return class_risk(case.release, case.original)
 
+    @override
     def describe(self, found: ClassRisk) -> Presentation:
         """k, and a row for each sensitive column."""
         return Presentation(

@@ -10,6 +10,7 @@ from math import log2
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from anonymizer.measures.contract.measure import Case, Measure
 from anonymizer.measures.contract.story import Grid, Presentation, Tile, number, percent
@@ -58,14 +59,17 @@ class HittingRate(Measure[Hits]):
     kind = "risk"
     counts_rows = True
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs a column."""
         return "" if case.shared else "original and release share no column"
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Columns are coded, and rows sorted."""
         return 100.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> Hits:
         """As `hitting_rate`, of all shared columns."""
         cells = [codes_of_both(case.original, case.release, name) for name in case.shared]
@@ -75,6 +79,7 @@ class HittingRate(Measure[Hits]):
         repeated = float((counts[places.reshape(-1)] > 1).mean())
         return Hits(hitting_rate(original, release), repeated, len(case.shared))
 
+    @override
     def describe(self, found: Hits) -> Presentation:
         """The rate, beside the part of the rows that the original repeats."""
         return Presentation(
@@ -98,17 +103,20 @@ class CoverageMeasure(OfPoints[tuple[Points, tuple[Coverage, ...]]]):
     title = "(y, p)-coverage"
     kind = "risk"
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """One pairing, or those of samples and the nearest neighbours."""
         if rows <= EXACT_ROWS:
             return float(rows) ** 3 / 10
         return REPEATS * float(SAMPLE_ROWS) ** 3 / 10 + searching(rows, columns)
 
+    @override
     def measure(self, case: Case) -> tuple[Points, tuple[Coverage, ...]]:
         """As `coverages`, at the distances of `NEAR`."""
         placed = points(case)
         return placed, coverages(placed.original, placed.release, NEAR, case.seed)
 
+    @override
     def describe(self, found: tuple[Points, tuple[Coverage, ...]]) -> Presentation:
         """The part within each y, with what it can be."""
         placed, covered = found
@@ -150,15 +158,17 @@ class YPrivacyMeasure(OfPoints[tuple[Points, YPrivacy]]):
     title = "y-privacy"
     kind = "risk"
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """The nearest neighbour of each row."""
         return searching(rows, columns)
 
+    @override
     def measure(self, case: Case) -> tuple[Points, YPrivacy]:
-        """As `y_privacy`."""
         placed = points(case)
         return placed, y_privacy(placed.original, placed.release)
 
+    @override
     def describe(self, found: tuple[Points, YPrivacy]) -> Presentation:
         """Minimum, median, mean and maximum."""
         placed, one = found
@@ -186,16 +196,18 @@ class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
     title = "Voronoi privacy"
     kind = "risk"
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Nearest neighbours of both tables, and the earth mover's distance."""
         exact = float(min(rows, EXACT_ROWS)) ** 3 / 10
         return 2 * searching(rows, columns) + exact + 500.0 * rows
 
+    @override
     def measure(self, case: Case) -> tuple[Points, VoronoiPrivacy]:
-        """As `voronoi_privacy`."""
         placed = points(case)
         return placed, voronoi_privacy(placed.original, placed.release, case.seed)
 
+    @override
     def describe(self, found: tuple[Points, VoronoiPrivacy]) -> Presentation:
         """The three distances."""
         placed, one = found
@@ -234,23 +246,28 @@ class PPrivacyMeasure(Measure[PPrivacy]):
     title = "p-privacy"
     kind = "risk"
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs columns without gaps."""
         return "" if self.columns(case) else "original and release share no column without missing cells"
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The shared columns without missing cells."""
         tables = (case.original, case.release)
         return tuple(n for n in case.shared if not any(table.missing(n).any() for table in tables))
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Columns are coded, and each pair is tabulated, which takes a while for the shortest table too."""
         return 100.0 * rows * columns + (2_000.0 + 5.0 * rows) * columns**2
 
+    @override
     def measure(self, case: Case) -> PPrivacy:
         """As `p_privacy`; the groups of columns are found in the release."""
         return p_privacy(case.original, case.release, self.columns(case))
 
+    @override
     def describe(self, found: PPrivacy) -> Presentation:
         """p, and what it is made of."""
         return Presentation(

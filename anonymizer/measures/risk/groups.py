@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Final, Generic, TypeVar
 
+from typing_extensions import override
+
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Presentation, percent
 from anonymizer.pipelines.pipeline import Pipeline
@@ -23,6 +25,7 @@ class _OfGroups(Measure[Mapping[str, T]], Generic[T]):
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS,)
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs groups, and a sensitive column whose values are somebody's."""
         reason = super().lacks(case)
@@ -42,10 +45,12 @@ class _OfGroups(Measure[Mapping[str, T]], Generic[T]):
                 return "the release does not rest on groups: most rows are like no other"
         return ""
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers and the sensitive columns."""
         return (*case.keys, *case.release.roles.sensitive)
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Bounded: of more persons a random part is looked for."""
         return min(1e9, 5e3 * columns * min(rows, 5_000)) + 30.0 * rows * columns
@@ -61,11 +66,13 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
     name = "definetti"
     title = "Values guessed by groups and quasi-identifiers"
 
+    @override
     def lacks(self, case: Case) -> str:
         """As all; or values that were drawn from hidden groups."""
         reason = super().lacks(case)
         return "" if reason and case.keys and _decoys(case) else reason
 
+    @override
     def measure(self, case: Case) -> Mapping[str, DefinettiRisk]:
         """As `definetti_risk`, of each sensitive column; of those with decoys by what was drawn."""
         rows, found = case.rows, {}
@@ -79,6 +86,7 @@ class DefinettiMeasure(_OfGroups[DefinettiRisk]):
     def _randomness(self, case: Case, name: str) -> Randomness:
         return case.randomness(f"{self.name} {name}")
 
+    @override
     def describe(self, found: Mapping[str, DefinettiRisk]) -> Presentation:
         """A row for each column."""
         rows = [
@@ -152,12 +160,14 @@ class MinimalityMeasure(_OfGroups[MinimalityRisk]):
     name = "minimality"
     title = "Values told by what was joined"
 
+    @override
     def lacks(self, case: Case) -> str:
         """As all; and classes of rows."""
         return super().lacks(case) or (
             "the groups are not classes of rows alike" if case.rows.group is not None else ""
         )
 
+    @override
     def measure(self, case: Case) -> Mapping[str, MinimalityRisk]:
         """As `minimality_risk`, of each sensitive column."""
         return {
@@ -165,6 +175,7 @@ class MinimalityMeasure(_OfGroups[MinimalityRisk]):
             for name in self._named(case)
         }
 
+    @override
     def describe(self, found: Mapping[str, MinimalityRisk]) -> Presentation:
         """A row for each column."""
         rows = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Presentation
 from anonymizer.risk.intersection import Intersection, intersect
@@ -15,18 +17,21 @@ class IntersectionMeasure(Measure[Intersection]):
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.OTHERS)
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers and the sensitive columns."""
         return (*case.keys, *case.release.roles.sensitive)
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Bounded: of more persons a random part is looked for."""
         return min(2e9, 30.0 * rows * columns)
 
+    @override
     def measure(self, case: Case) -> Intersection:
-        """As `intersect`."""
         return intersect(case.original, (case.rows, *case.others), case.randomness(self.name))
 
+    @override
     def describe(self, found: Intersection) -> Presentation:
         """A row for each release."""
         columns = list(found.l)

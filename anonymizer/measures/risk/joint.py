@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from typing_extensions import override
+
 from anonymizer.measures.contract.measure import Case, Measure
 from anonymizer.measures.contract.story import Grid, Presentation, percent
 from anonymizer.risk.joint import Joint, joint_risk
@@ -17,22 +19,26 @@ class JointDiversity(Measure[Mapping[str, Joint]]):
     kind = "risk"
     counts_rows = True
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs two sensitive columns."""
         return "" if len(case.release.roles.sensitive) > 1 else "there are fewer than two sensitive columns"
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers and the sensitive columns."""
         return (*case.keys, *case.release.roles.sensitive)
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Classes for each sensitive column."""
         return 20.0 * rows * columns**2
 
+    @override
     def measure(self, case: Case) -> Mapping[str, Joint]:
-        """As `joint_risk`."""
         return joint_risk(case.release)
 
+    @override
     def describe(self, found: Mapping[str, Joint]) -> Presentation:
         """A row for each column."""
         return Presentation(

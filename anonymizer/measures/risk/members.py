@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Need
 from anonymizer.measures.contract.story import Presentation, Tile, number, percent
@@ -25,15 +27,17 @@ class ClosestRecordMeasure(OfPoints[tuple[Points, ClosestRecord]]):
     kind = "risk"
     needs = (Need.CONTROL,)
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Nearest neighbours against two tables."""
         return 2 * searching(rows, columns)
 
+    @override
     def measure(self, case: Case) -> tuple[Points, ClosestRecord]:
-        """As `closest_record`."""
         placed = points(case)
         return placed, closest_record(placed.original, placed.release, _control(placed), case.seed)
 
+    @override
     def describe(self, found: tuple[Points, ClosestRecord]) -> Presentation:
         """The part that is nearer to the original, with its interval; 1/2 is the control."""
         placed, one = found
@@ -77,15 +81,17 @@ class MembershipMeasure(OfPoints[tuple[Points, Membership]]):
     kind = "risk"
     needs = (Need.CONTROL,)
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Nearest neighbours against two tables."""
         return 2 * searching(rows, columns)
 
+    @override
     def measure(self, case: Case) -> tuple[Points, Membership]:
-        """As `membership`."""
         placed = points(case)
         return placed, membership(placed.original, placed.release, _control(placed))
 
+    @override
     def describe(self, found: tuple[Points, Membership]) -> Presentation:
         """The area under the curve with its interval, and the hits at a low false alarm."""
         placed, one = found

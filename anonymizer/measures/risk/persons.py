@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Presentation, Tile, number, percent
@@ -16,18 +18,21 @@ class Prosecutor(Measure[RowRisk]):
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return case.keys
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Each column is sorted into classes."""
         return 10.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> RowRisk:
-        """As `prosecutor_risk`."""
         return prosecutor_risk(case.release)
 
+    @override
     def describe(self, found: RowRisk) -> Presentation:
         """The worst row, the mean, and how many are above a fifth."""
         unique = int((found.rows >= 1).sum())
@@ -66,20 +71,23 @@ class Journalist(Measure[RowRisk]):
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS, Need.POPULATION)
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return case.keys
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Each class is looked up in the population."""
         return 30.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> RowRisk:
-        """As `journalist_risk`."""
         if case.population is None:
             raise TableError("No population is given.", "Give all people whom an attacker may think of.")
         return journalist_risk(case.release, case.population, case.original)
 
+    @override
     def describe(self, found: RowRisk) -> Presentation:
         """The worst row, the mean, and the k of k-map."""
         k = round(1 / found.highest)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 import numpy as np
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
@@ -69,10 +70,12 @@ class OfPoints(Measure[T]):
 
     counts_rows = True
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs a column with a scale."""
         return super().lacks(case) or ("" if placeable(case) else NO_SCALE)
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The columns that have a scale."""
         return placeable(case)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Presentation, number, percent
@@ -17,16 +19,18 @@ class PopulationUniqueness(Measure[Uniqueness]):
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS, Need.FRACTION)
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return case.keys
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Classes, and fits of a few hundred steps over their sizes."""
         return 100.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> Uniqueness:
-        """As `uniqueness`."""
         if case.fraction is None:
             raise TableError(
                 "It is not known which part of the population was released.",
@@ -34,6 +38,7 @@ class PopulationUniqueness(Measure[Uniqueness]):
             )
         return uniqueness(case.release, case.fraction)
 
+    @override
     def describe(self, found: Uniqueness) -> Presentation:
         """In the release and in the population."""
         return Presentation(
@@ -68,24 +73,28 @@ class IndividualRisk(Measure[PersonRisk]):
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs weights, or the fraction."""
         if case.weights is None and case.fraction is None:
             return super().lacks(case) or "neither sampling weights nor the part that was sampled are given"
         return super().lacks(case)
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return case.keys
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Classes, and a series for each size."""
         return 100.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> PersonRisk:
-        """As `person_risk`."""
         return person_risk(case.release, case.fraction, case.weights, case.households)
 
+    @override
     def describe(self, found: PersonRisk) -> Presentation:
         """The worst row, the sum, and the same of households."""
         highest, homes = float(found.rows.max()), found.households

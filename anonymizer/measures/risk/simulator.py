@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
@@ -73,16 +74,18 @@ class AttackSimulator(Measure[Looked]):
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PIPELINE)
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return case.keys
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Pairs of rows, 64 of them at a time."""
         return min(float(rows) ** 2, max(float(PAIRS), MIN_RECORDS * float(rows))) / 64 * columns
 
+    @override
     def measure(self, case: Case) -> Looked:
-        """As `looked_for`."""
         if case.pipeline is None:
             raise TableError(
                 "It is not known how the release was made.",
@@ -90,6 +93,7 @@ class AttackSimulator(Measure[Looked]):
             )
         return looked_for(case.original, case.release, case.pipeline, case.seed)
 
+    @override
     def describe(self, found: Looked) -> Presentation:
         """The worst case, the mean, and what is learned."""
         one = found.simulation

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Presentation, number, percent
 from anonymizer.risk.suda import SpecialUniques, sets_to_search, special_uniques
@@ -15,18 +17,21 @@ class Suda(Measure[SpecialUniques]):
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return case.keys
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """All sets of columns."""
         return 10.0 * rows * columns * sets_to_search(columns)
 
+    @override
     def measure(self, case: Case) -> SpecialUniques:
-        """As `special_uniques`."""
         return special_uniques(case.release, fraction=case.fraction)
 
+    @override
     def describe(self, found: SpecialUniques) -> Presentation:
         """How many rows, by how few columns, and the part of each column."""
         least = min((size for size, count in found.sizes.items() if count), default=None)

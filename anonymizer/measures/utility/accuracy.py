@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from typing_extensions import override
+
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Presentation, percent
@@ -27,15 +29,18 @@ class Accuracy(Measure[Mapping[str, LearningUtility]]):
     kind = "utility"
     needs = (Need.UTILITY, Need.CONTROL)
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs the column to predict, which not every utility has."""
         found = super().lacks(case)
         return found or ("" if isinstance(case.utility, Learning) else "no column to predict is named")
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Six models of five thousand rows at most."""
         return 3e9 + 10.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> Mapping[str, LearningUtility]:
         """By model; training with 5,000 rows at most, drawn at random."""
         if case.control is None or not isinstance(case.utility, Learning):
@@ -53,6 +58,7 @@ class Accuracy(Measure[Mapping[str, LearningUtility]]):
             for model in MODELS
         }
 
+    @override
     def describe(self, found: Mapping[str, LearningUtility]) -> Presentation:
         """A row for each model."""
         return Presentation(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from anonymizer.measures.contract.measure import Case, Measure
 from anonymizer.measures.contract.story import Presentation, number
 from anonymizer.utility.correlations import Correlations, correlations
@@ -14,20 +16,24 @@ class PairCorrelations(Measure[Correlations]):
     title = "Correlations"
     kind = "utility"
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs a pair."""
         return "" if len(case.shared) > 1 else "original and release share fewer than two columns"
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Pairs, of which no more are drawn than a bound on the cells allows."""
         return (
             10.0 * rows * min(columns**2 / 2, 2000.0, max(100.0, 2e8 / max(1, rows))) + 30.0 * rows * columns
         )
 
+    @override
     def measure(self, case: Case) -> Correlations:
         """As `correlations`, of the shared columns."""
         return correlations(case.original, case.release, case.shared, random_state=case.seed)
 
+    @override
     def describe(self, found: Correlations) -> Presentation:
         """The mean change."""
         of = "all pairs of columns" if found.part == 1 else f"{len(found.pairs):,} pairs of columns at random"

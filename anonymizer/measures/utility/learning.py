@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from typing_extensions import override
+
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Presentation, Tile, percent
@@ -17,10 +19,12 @@ class LearningMeasure(Measure[float]):
     kind = "utility"
     needs = (Need.PIPELINE, Need.ORIGIN, Need.UTILITY)
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Two models of a few thousand rows."""
         return 5e8 + 10.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> float:
         """The ratio of F-measures."""
         if case.utility is None or case.pipeline is None:
@@ -33,6 +37,7 @@ class LearningMeasure(Measure[float]):
             )
         return found
 
+    @override
     def describe(self, found: float) -> Presentation:
         """The ratio."""
         return Presentation(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from anonymizer.measures.contract.measure import Case, Measure
 from anonymizer.measures.contract.story import Grid, Presentation, Tile, number, percent
@@ -43,15 +44,18 @@ class InformationLoss(Measure[Loss]):
     title = "Information loss"
     kind = "utility"
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """The quasi-identifiers that are left."""
         there = set(case.release.names)
         return tuple(name for name in case.original.roles.quasi_identifiers if name in there)
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Columns are coded, and classes formed."""
         return 30.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> Loss:
         """Measure."""
         keys, original, release = self.columns(case), case.original, case.release
@@ -62,6 +66,7 @@ class InformationLoss(Measure[Loss]):
             class_size=average_class_size(release, keys),
         )
 
+    @override
     def describe(self, found: Loss) -> Presentation:
         """The mean, and each column's."""
         mean = found.mean_ncp

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from typing_extensions import override
+
 from anonymizer.measures.contract.measure import Case, Measure
 from anonymizer.measures.contract.story import Grid, Presentation, number
 from anonymizer.utility.marginals import Marginal, marginal
@@ -16,14 +18,17 @@ class Marginals(Measure[Mapping[str, Marginal]]):
     title = "Distributions of columns"
     kind = "utility"
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Columns are coded and counted."""
         return 30.0 * rows * columns + 1e5 * columns
 
+    @override
     def measure(self, case: Case) -> Mapping[str, Marginal]:
         """As `marginal`, of each shared column."""
         return {name: marginal(case.original, case.release, name) for name in case.shared}
 
+    @override
     def describe(self, found: Mapping[str, Marginal]) -> Presentation:
         """A row for each column."""
         return Presentation(

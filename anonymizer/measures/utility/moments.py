@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
@@ -41,6 +42,7 @@ class Moments(Measure[MomentErrors]):
     kind = "utility"
     needs = (Need.NUMERIC,)
 
+    @override
     def columns(self, case: Case) -> tuple[str, ...]:
         """Columns of numbers in both tables, labels of intervals by their middle."""
         return tuple(
@@ -49,16 +51,19 @@ class Moments(Measure[MomentErrors]):
             if case.original.is_numeric(name) and numbers_of(case.release, name) is not None
         )
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Columns are read."""
         return 30.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> MomentErrors:
         """As `moment_errors`, column by column."""
         return MomentErrors(
             {moment: {c: _error(case, c, moment) for c in self.columns(case)} for moment in _MOMENTS}
         )
 
+    @override
     def describe(self, found: MomentErrors) -> Presentation:
         """A row for each column."""
         columns = list(found.errors["mean"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from anonymizer.measures.contract.measure import Case, Measure
 from anonymizer.measures.contract.story import Presentation, number
 from anonymizer.utility.pairs import PairDistances, pair_distances
@@ -14,18 +16,22 @@ class PairMarginals(Measure[PairDistances]):
     title = "Distributions of pairs of columns"
     kind = "utility"
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs a pair."""
         return "" if len(case.shared) > 1 else "original and release share fewer than two columns"
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """Pairs are sorted, 500 of them at most."""
         return 30.0 * rows * (min(columns**2 / 2, 500.0) + columns)
 
+    @override
     def measure(self, case: Case) -> PairDistances:
         """As `pair_distances`, of the shared columns."""
         return pair_distances(case.original, case.release, case.shared, random_state=case.seed)
 
+    @override
     def describe(self, found: PairDistances) -> Presentation:
         """The mean, and which pair is worst."""
         of = "all pairs of columns" if found.part == 1 else f"{len(found.pairs):,} pairs of columns at random"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from anonymizer.measures.contract.measure import Case, Measure
 from anonymizer.measures.contract.story import Presentation, number
 from anonymizer.utility.propensity import Propensity, propensity
@@ -14,18 +16,22 @@ class PropensityScore(Measure[Propensity]):
     title = "Propensity score"
     kind = "utility"
 
+    @override
     def lacks(self, case: Case) -> str:
         """It needs a column."""
         return "" if case.shared else "original and release share no column"
 
+    @override
     def cost(self, rows: int, columns: int) -> float:
         """A model of a few hundred features of at most twenty thousand rows."""
         return 3e8 + 10.0 * rows * columns
 
+    @override
     def measure(self, case: Case) -> Propensity:
         """As `propensity`, of the shared columns."""
         return propensity(case.original, case.release, case.shared, random_state=case.seed)
 
+    @override
     def describe(self, found: Propensity) -> Presentation:
         """The ratio to what chance would give."""
         return Presentation(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.methods.conditions.constraint import LARGEST, Constraint, within
@@ -35,9 +36,8 @@ class DistinctDiversity(Constraint):
     def __post_init__(self) -> None:
         within("distinct-l-diversity", "l", self.l, 2, LARGEST)
 
+    @override
     def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
-        """As `Constraint.holds`."""
-        del levels
         return contents.distinct >= self.l
 
 
@@ -55,9 +55,8 @@ class EntropyDiversity(Constraint):
     def __post_init__(self) -> None:
         within("entropy-l-diversity", "l", self.l, 1, LARGEST)
 
+    @override
     def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
-        """As `Constraint.holds`."""
-        del levels
         return contents.entropy >= self.l * (1 - 1e-12)
 
 
@@ -78,9 +77,8 @@ class RecursiveDiversity(Constraint):
         within("recursive-cl-diversity", "l", self.l, 2, LARGEST)
         within("recursive-cl-diversity", "c", self.c, np.finfo(float).tiny, LARGEST)
 
+    @override
     def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
-        """As `Constraint.holds`."""
-        del levels
         return contents.recursive(self.l) < self.c
 
 
@@ -105,14 +103,15 @@ class Closeness(Constraint):
         if self.ordered and self.hierarchical:
             raise SpecError("t-closeness is asked both ordered and hierarchical.", "Choose one of them.")
 
+    @override
     def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
-        """As `Constraint.holds`."""
         if self.hierarchical:
             distance = contents.hierarchical_distance(levels)
         else:
             distance = contents.ordered_distance if self.ordered else contents.distance
         return distance <= self.t + 1e-12
 
+    @override
     def coded(self, table: Table) -> tuple[Int, int]:
         """As `Constraint.coded`; texts have no order but a declared one."""
         table.require(self.column)
@@ -124,8 +123,8 @@ class Closeness(Constraint):
             )
         return super(Closeness, self).coded(table)
 
+    @override
     def levels(self, table: Table) -> Sequence[Int]:
-        """As `Constraint.levels`."""
         if not self.hierarchical:
             return ()
         hierarchy = table.hierarchies.get(self.column)
@@ -136,6 +135,7 @@ class Closeness(Constraint):
             )
         return [one.groups for one in hierarchy.bind(table.codes(self.column).values, self.column)[1:]]
 
+    @override
     def _condition(self) -> str:
         return "Distances are to the values of the table that was released, suppressed rows included."
 
@@ -158,9 +158,8 @@ class Disclosure(Constraint):
     def __post_init__(self) -> None:
         within("delta-disclosure", "delta", self.delta, np.finfo(float).tiny, LARGEST)
 
+    @override
     def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
-        """As `Constraint.holds`."""
-        del levels
         kinds = np.count_nonzero(contents.totals)
         found: Bool = (contents.distinct == kinds) & (contents.disclosure < self.delta)
         return found

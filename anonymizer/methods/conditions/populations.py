@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
@@ -44,11 +45,11 @@ class Groups(Constraint):
     def __post_init__(self) -> None:
         within("k-groups", "k", self.k, 2, LARGEST)
 
+    @override
     def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
-        """As `Constraint.holds`."""
-        del levels
         return contents.distinct >= self.k
 
+    @override
     def coded(self, table: Table) -> tuple[Int, int]:
         """Each missing cell is a group of its own."""
         return groups_of(table, self.column)
@@ -67,6 +68,7 @@ class Selecting(Constraint):
     withholds: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
+    @override
     def coded(self, table: Table) -> tuple[Int, int]:
         """1 for who is in the data set, 0 for others."""
         table.complete((self.column,))
@@ -97,9 +99,8 @@ class Presence(Selecting):
         within("delta-presence", "low", self.low, 0, self.high)
         within("delta-presence", "high", self.high, 0, 1)
 
+    @override
     def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
-        """As `Constraint.holds`."""
-        del levels
         inside = _inside(contents)
         return (inside >= self.low - 1e-12) & (inside <= self.high + 1e-12)
 
@@ -122,12 +123,13 @@ class KMap(Selecting):
     def __post_init__(self) -> None:
         within("k-map", "k", self.k, 2, LARGEST)
 
+    @override
     def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
         """As `Constraint.holds`; classes that nobody is released of are let through."""
-        del levels
         found: Bool = (contents.sizes >= self.k) | (_inside(contents) == 0)
         return found
 
+    @override
     def _condition(self) -> str:
         return "If the table that was given is the whole population."
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+from typing_extensions import override
+
 
 class Parameterized:
     """Whoever keeps the parameters of its constructor under their names; `sklearn.base.clone` copies it."""
@@ -37,6 +39,7 @@ class Parameterized:
             setattr(self, name, value)
         return self
 
+    @override
     def __repr__(self) -> str:
         """The constructor with the parameters that differ from its defaults."""
         defaults = self._defaults()

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.dp.budgets import shares
 from anonymizer.dp.domain import NumberDomain
@@ -95,8 +96,8 @@ class DpNoise(NumericMethod):
         self.digits = digits
         self.confidence = confidence
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if self.distribution not in DISTRIBUTIONS:
             raise TableError(
@@ -110,14 +111,17 @@ class DpNoise(NumericMethod):
             raise TableError("delta is 0, and Gaussian noise needs one.", "Choose one below 1 / records.")
 
     @property
+    @override
     def declared_loss(self) -> PrivacyLoss:
         """The budget of a record."""
         return PrivacyLoss(self.epsilon, self.delta)
 
+    @override
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The quasi-identifiers that are declared as numbers."""
         return tuple(name for name in table.roles.quasi_identifiers if table.schema.of(name).is_number)
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A cell depends on itself, with noise between that the domain decides, and no gap is left."""
         cells = {}
@@ -127,6 +131,7 @@ class DpNoise(NumericMethod):
             cells[column] = self._behind_noise(table, one.content | domain, column)
         return table.provenance.recoded(cells, gaps="none")
 
+    @override
     def _fit(self, table: Table) -> None:
         columns = self.columns_of(table)
         self.domains_ = {column: self._domain(table, column) for column in columns}
@@ -158,9 +163,9 @@ class DpNoise(NumericMethod):
         """The cells in units of the domain's ends."""
         return self.domains_[column].cells(table, column)
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Local differential privacy of one cell of each column; a pipeline adds up those of a record."""
-        del table
         return tuple(
             Guarantee(
                 "local-dp",
@@ -174,6 +179,7 @@ class DpNoise(NumericMethod):
             for column, (epsilon, delta) in self.spent_.items()
         )
 
+    @override
     def _transform(self, table: Table) -> Table:
         cells: dict[str, Any] = {}
         for column, domain in self.domains_.items():

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import HierarchyError, TableError
 from anonymizer.methods.contract.method import Method
@@ -80,6 +81,7 @@ class ExponentialMechanism(Method):
         self.confidence = confidence
         self.random_state = random_state
 
+    @override
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The quasi-identifiers with a hierarchy that hold categories."""
         return tuple(
@@ -88,6 +90,7 @@ class ExponentialMechanism(Method):
             if name in table.hierarchies and table.is_categorical(name)
         )
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A cell is drawn by its value or the median, over the domain, by distances in the hierarchy."""
         cells = {}
@@ -97,13 +100,14 @@ class ExponentialMechanism(Method):
             cells[column] = self._behind_noise(table, read | one.domain | one.hierarchy, column)
         return table.provenance.recoded(cells, gaps="none")
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         checked_budget(self.epsilon)
         if self.around not in AROUND:
             raise TableError(f"around = {self.around!r} is not a choice.", near(self.around, AROUND))
 
+    @override
     def _fit(self, table: Table) -> None:
         table.complete(self.columns_of(table))
         self.transitions_: dict[str, tuple[NDArray[Any], Float]] = {}
@@ -120,9 +124,9 @@ class ExponentialMechanism(Method):
             self.transitions_[column] = (values, weights / weights.sum(axis=1, keepdims=True))
         self.losses_ = {column: loss(matrix) for column, (_, matrix) in self.transitions_.items()}
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Local differential privacy of one cell, if no cell has made the matrix; see `provenance`."""
-        del table
         found = self.transitions_.items()
         return tuple(one for column, (_, matrix) in found for one in of_one_cell(column, matrix, self.name))
 
@@ -133,6 +137,7 @@ class ExponentialMechanism(Method):
         median = int(np.argmin(distances @ counts))
         return np.broadcast_to(distances[median], distances.shape)
 
+    @override
     def _transform(self, table: Table) -> Table:
         random = Randomness(self.random_state)
         table.complete(tuple(self.transitions_))

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.dp.centroids import FINENESS, SLACK, WIDEST, account
 from anonymizer.dp.clusters import Clusters
@@ -61,10 +62,11 @@ class DpUm(Microaggregation):
         self.clusters = clusters
         self.confidence = confidence
 
+    @override
     def _centroids(self, column: str, clusters: Clusters, low: float, high: float) -> tuple[Float, Float]:
-        del column
         return clusters.means, clusters.global_change(low, high) / clusters.sizes
 
+    @override
     def _if_moved(self, column: str) -> float | None:
         return _accounted(self.budgets_[column], 1, self.count_)
 
@@ -87,10 +89,11 @@ class IdpLs(DpUm):
     follows_data: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"k": 3, "columns": ("age",)}
 
+    @override
     def _centroids(self, column: str, clusters: Clusters, low: float, high: float) -> tuple[Float, Float]:
-        del column
         return clusters.means, clusters.local_change(low, high) / clusters.sizes
 
+    @override
     def _if_moved(self, column: str) -> float | None:
         return _accounted(self.budgets_[column], 2, self.count_)
 
@@ -141,8 +144,8 @@ class IdpCbls(Microaggregation):
         self.clusters = clusters
         self.confidence = confidence
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if self.minimum_change is not None and not 0 <= self.minimum_change <= 1:
             raise SpecError(
@@ -150,6 +153,7 @@ class IdpCbls(Microaggregation):
                 "Choose a part of the width of the bounds, such as 0.01.",
             )
 
+    @override
     def _centroids(self, column: str, clusters: Clusters, low: float, high: float) -> tuple[Float, Float]:
         changes = clusters.inner_change()
         # what is less than the lattice of the noise can hold counts as equal
@@ -172,6 +176,7 @@ class IdpCbls(Microaggregation):
         floor = (self.minimum_change or 0.0) * (high - low)
         return clusters.trimmed().means, np.maximum(changes, floor) / clusters.sizes
 
+    @override
     def _if_moved(self, column: str) -> float | None:
         return None if self.minimum_change == 0 else self.count_ * self.budgets_[column]
 

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import SpecError, TableError, UnreachableError
 from anonymizer.methods.perturbation.numeric import NumericMethod
@@ -64,20 +65,23 @@ class MDAV(NumericMethod):
         self.distance = distance
 
     @property
+    @override
     def _together(self) -> bool:
         return True
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if self.k < 2:
             raise TableError(f"k is {self.k}.", "Choose 2 or more; with 1 every row stands alone.")
         if self.distance not in DISTANCES:
             raise SpecError(f"{self.distance!r} is not a valid distance.", near(self.distance, DISTANCES))
 
+    @override
     def _fit(self, table: Table) -> None:
         self._numbers(table)
 
+    @override
     def _numbers(self, table: Table) -> Float:
         if len(table) < self.k:
             raise UnreachableError(
@@ -86,6 +90,7 @@ class MDAV(NumericMethod):
         table.complete(self.columns_of(table))
         return super()._numbers(table)
 
+    @override
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
         numbers = self._numbers(table)
@@ -100,6 +105,7 @@ class MDAV(NumericMethod):
             self.ends_[column] = _reach(numbers[:, place], means[self.groups_])
         return table.replaced(replaced)
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """As `Method.guarantees`: k-anonymity over the columns."""
         return k_anonymity(self.k, self.columns_of(table), self.name)

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.dp.budgets import budgets
 from anonymizer.dp.centroids import choose_categories, noisy, on_public_grid
@@ -101,8 +102,8 @@ class Microaggregation(Method):
     clusters: str
     confidence: float
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         checked_budget(self.epsilon)
         if self.k < self.minimum_k:
@@ -116,6 +117,7 @@ class Microaggregation(Method):
                 f"{self.clusters!r} is not a valid kind of clusters.", near(self.clusters, CLUSTERS)
             )
 
+    @override
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The quasi-identifiers that are declared so that they can be put into clusters."""
         return tuple(name for name in table.roles.quasi_identifiers if self._fits(table, name))
@@ -126,6 +128,7 @@ class Microaggregation(Method):
             return True
         return declared.categories is not None and (declared.ordered or self.clusters == "records")
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A cell depends on all that may lie in its cluster, through noise for a change of one of them."""
         columns = self.columns_of(table)
@@ -140,10 +143,12 @@ class Microaggregation(Method):
         return given.recoded(cells, gaps="none")
 
     @property
+    @override
     def blurs(self) -> bool:
         """As `Method.blurs`: clusters of whole records stay alike."""
         return self.clusters != "records"
 
+    @override
     def _fit(self, table: Table) -> None:
         self.budgets_ = budgets(self.epsilon, self.columns_of(table), self.weights)
         self._cells(table)
@@ -173,6 +178,7 @@ class Microaggregation(Method):
             found[column] = values, known[codes.codes]
         return found
 
+    @override
     def _transform(self, table: Table) -> Table:
         cells = self._cells(table)
         self.count_ = max(1, len(table) // self.k)
@@ -227,9 +233,9 @@ class Microaggregation(Method):
         than the record has moved.
         """
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Individual differential privacy of a record with its condition; k-anonymity of whole records."""
-        del table
         columns = tuple(self.budgets_)
         numbers: dict[str, float | int] = {"epsilon": sum(self.budgets_.values()), "k": self.k}
         same = ", with noise as large as for this one" if self.follows_data else ""
@@ -256,6 +262,7 @@ class Microaggregation(Method):
         return (one, *floor)
 
     @property
+    @override
     def condition_(self) -> Any:
         """The clusters of the records, and the sizes of the noise where they depend on the values."""
         scales = self.scales_ if self.follows_data else {}
@@ -263,6 +270,7 @@ class Microaggregation(Method):
         return tuple((column, found.tobytes()) for column, found in held)
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:
         """As `Method.notes`: clusters that were released without noise."""
         return tuple(

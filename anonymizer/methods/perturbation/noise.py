@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
@@ -76,8 +77,8 @@ class Noise(NumericMethod):
         self.confidence = confidence
         self.random_state = random_state
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if self.distribution not in DISTRIBUTIONS:
             raise TableError(
@@ -92,6 +93,7 @@ class Noise(NumericMethod):
                 "Write epsilon = 1.0, or scales = { age = 2 }.",
             )
 
+    @override
     def _fit(self, table: Table) -> None:
         self.scales_ = {column: self._scale(table, column) for column in self.columns_of(table)}
         for column, scale in self.scales_.items():
@@ -111,6 +113,7 @@ class Noise(NumericMethod):
         stated = (self.units or {}).get(column)
         return (smallest_step(table.numbers(column)) if stated is None else float(stated)) / self.epsilon
 
+    @override
     def _transform(self, table: Table) -> Table:
         numbers = self._numbers(table)
         random = Randomness(self.random_state)
@@ -174,15 +177,17 @@ class CorrelatedNoise(NumericMethod):
         self.random_state = random_state
 
     @property
+    @override
     def _together(self) -> bool:
         return True
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if not 0 < self.factor < np.inf:
             raise TableError("The factor of correlated noise is not positive.", "Write such as 0.1.")
 
+    @override
     def _fit(self, table: Table) -> None:
         columns = self.columns_of(table)
         table.complete(columns)
@@ -200,6 +205,7 @@ class CorrelatedNoise(NumericMethod):
             )
         )
 
+    @override
     def _transform(self, table: Table) -> Table:
         table.complete(self.columns_of(table))
         numbers = self._numbers(table)
@@ -260,18 +266,20 @@ class MultiplicativeNoise(NumericMethod):
         self.confidence = confidence
         self.random_state = random_state
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if not 0 < 3 * self.deviation < 1:
             raise TableError(
                 "The deviation of multiplicative noise lies outside (0, 1/3).", "Write such as 0.05."
             )
 
+    @override
     def _fit(self, table: Table) -> None:
         self.columns_ = self.columns_of(table)
         self._numbers(table)
 
+    @override
     def _transform(self, table: Table) -> Table:
         numbers = self._numbers(table)
         drawn = np.clip(Randomness(self.random_state).normal(numbers.size), -3, 3).reshape(numbers.shape)

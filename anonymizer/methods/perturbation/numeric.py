@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
@@ -38,6 +39,7 @@ class NumericMethod(Method):
     digits: int | None = None
     bounds: Bounds | None = None
 
+    @override
     def fit_table(self, table: Table) -> None:
         """`fit` of a table.
 
@@ -54,6 +56,7 @@ class NumericMethod(Method):
         super().fit_table(table)
         self.steps_ = {column: step_of(table, column) for column in self.columns_of(table)}
 
+    @override
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The numeric quasi-identifiers."""
         return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
@@ -63,6 +66,7 @@ class NumericMethod(Method):
         """Whether the cells of one column decide about those of others."""
         return False
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """Noise and steps are found in the whole of a column, or of all columns together."""
         columns = self.columns_of(table)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
@@ -75,10 +76,12 @@ class PRAM(Method):
         self.confidence = confidence
         self.random_state = random_state
 
+    @override
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The quasi-identifiers that hold categories, which codes of whole numbers are."""
         return tuple(name for name in table.roles.quasi_identifiers if table.is_categorical(name))
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A cell is drawn by its own value and the matrix, which is about the domain and may be invariant."""
         cells = {}
@@ -88,14 +91,15 @@ class PRAM(Method):
             cells[column] = self._behind_noise(table, read | table.provenance[column].domain, column)
         return table.provenance.recoded(cells, gaps="none")
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if not 0 <= self.retention <= 1:
             raise TableError(
                 f"The retention {self.retention} lies outside [0, 1].", "Choose from 0 to 1, such as 0.8."
             )
 
+    @override
     def _fit(self, table: Table) -> None:
         columns = self.columns_of(table)
         table.complete(columns)
@@ -110,9 +114,9 @@ class PRAM(Method):
             matrix = self._matrix(column, values)
             self.transitions_[column] = (values, invariant(matrix, counts) if self.invariant else matrix)
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Local differential privacy of one cell, if no cell has made the matrix; see `provenance`."""
-        del table
         found = self.transitions_.items()
         return tuple(one for column, (_, matrix) in found for one in of_one_cell(column, matrix, self.name))
 
@@ -126,6 +130,7 @@ class PRAM(Method):
         np.fill_diagonal(matrix, self.retention)
         return matrix
 
+    @override
     def _transform(self, table: Table) -> Table:
         table.complete(tuple(self.transitions_))
         random = Randomness(self.random_state)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
@@ -56,17 +57,19 @@ class RankSwapping(Method):
         self.confidence = confidence
         self.random_state = random_state
 
+    @override
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The numeric quasi-identifiers."""
         return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A cell becomes one of another row of the column; empty ones stay empty."""
         cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
         return table.provenance.recoded(cells, gaps="stay")
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if not 0 < self.percent <= 100:
             raise TableError(
@@ -74,9 +77,11 @@ class RankSwapping(Method):
                 "Choose above 0 and up to 100, such as 5.",
             )
 
+    @override
     def _fit(self, table: Table) -> None:
         del table
 
+    @override
     def _transform(self, table: Table) -> Table:
         orders: dict[str, Int] = {}
         self.ranks_: dict[str, tuple[NDArray[Any], Int, int]] = {}

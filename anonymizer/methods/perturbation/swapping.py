@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
@@ -62,6 +63,7 @@ class Swapping(Method):
         self.confidence = confidence
         self.random_state = random_state
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A cell becomes one of another row, of those that agree with it; empty ones stay empty."""
         columns = self.columns_of(table)
@@ -69,8 +71,8 @@ class Swapping(Method):
         cells = {n: table.provenance.content(*one, *self.within).spread() for n, one in read.items()}
         return table.provenance.recoded(cells, gaps="stay")
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if not 0 < self.rate <= 1:
             raise TableError(
@@ -78,6 +80,7 @@ class Swapping(Method):
                 "Choose above 0 and up to 1, such as 0.1.",
             )
 
+    @override
     def _fit(self, table: Table) -> None:
         for column in self.within:
             table.require(column)
@@ -87,6 +90,7 @@ class Swapping(Method):
                     "Take it out of columns or of within.",
                 )
 
+    @override
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
         self.groups_: Int = classes(table, tuple(self.within))

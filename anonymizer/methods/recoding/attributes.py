@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import ANY, Level, text_of
@@ -110,8 +111,8 @@ class Labelled(Attribute):
         ordered = tuple(Level(level.labels, level.groups[order], level.loss) for level in levels)
         return cls(place[codes.codes], width, ordered)
 
+    @override
     def weighted(self, weight: float) -> Self:
-        """As `Attribute.weighted`."""
         levels = tuple(replace(one, loss=one.loss * (weight / self.weight)) for one in self.levels)
         return replace(self, levels=levels, weight=weight)
 
@@ -127,8 +128,8 @@ class Labelled(Attribute):
             found[groups[low] == groups[high]] = number
         return found
 
+    @override
     def loss(self, low: Int, high: Int) -> Float:
-        """As `Attribute.loss`."""
         return self.at(low, self.level(low, high))
 
     def at(self, codes: Int, levels: Int) -> Float:
@@ -139,8 +140,8 @@ class Labelled(Attribute):
             loss[here] = level.loss[level.groups[codes[here]]]
         return loss
 
+    @override
     def labels(self, low: Int, high: Int) -> Codes:
-        """As `Attribute.labels`."""
         return self.texts(low, self.level(low, high))
 
     def texts(self, codes: Int, levels: Int) -> Codes:
@@ -152,9 +153,8 @@ class Labelled(Attribute):
         )
         return Codes(labels, places[np.multiply(levels, self.width, dtype=np.int64) + codes])
 
+    @override
     def parts(self, codes: Int, classes: Int, low: Int, high: Int, *, relaxed: bool) -> Int:
-        """As `Attribute.parts`."""
-        del relaxed
         below = np.maximum(self.level(low, high) - 1, 0)[classes]
         found = np.empty(len(codes), dtype=np.int64)
         for number, level in enumerate(self.levels):
@@ -179,14 +179,15 @@ class NumericAttribute(Attribute):
         codes = table.codes(column)
         return cls(codes.codes, len(codes.values), codes.values)
 
+    @override
     def weighted(self, weight: float) -> Self:
-        """As `Attribute.weighted`."""
         return replace(self, weight=weight)
 
     def ends(self, low: Int, high: Int) -> Float:
         """The numbers at both ends of covers, shape (c, 2)."""
         return np.stack([self.values[low], self.values[high]], axis=1).astype(np.float64)
 
+    @override
     def loss(self, low: Int, high: Int) -> Float:
         """As `Attribute.loss`: the part of the range of the column."""
         ends = self.ends(low, high)
@@ -194,6 +195,7 @@ class NumericAttribute(Attribute):
         lost: Float = self.weight * (ends[:, 1] - ends[:, 0]) / (whole or 1.0)
         return lost
 
+    @override
     def labels(self, low: Int, high: Int) -> Codes:
         """As `Attribute.labels`; a single number stands for itself."""
         pairs, codes = np.unique(low * self.width + high, return_inverse=True)
@@ -205,6 +207,7 @@ class NumericAttribute(Attribute):
         ]
         return Codes(found, codes)
 
+    @override
     def parts(self, codes: Int, classes: Int, low: Int, high: Int, *, relaxed: bool) -> Int:
         """As `Attribute.parts`: 0 up to the median, 1 above; equal numbers halved if relaxed."""
         order = np.lexsort((codes, classes))

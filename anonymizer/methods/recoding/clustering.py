@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.methods.conditions.allowed import Allowed
 from anonymizer.methods.recoding.attributes import Attribute
@@ -54,6 +55,7 @@ class Clustering(Partitioning):
     def _clusters(self, attributes: list[Attribute], randomness: Randomness) -> Int:
         """The cluster of each row, shape (n,)."""
 
+    @override
     def _classes(self, attributes: list[Attribute], allowed: Allowed) -> Int:
         return join_classes(attributes, self._clusters(attributes, Randomness(self.random_state)), allowed)
 
@@ -79,6 +81,7 @@ class KMember(Clustering):
     keeps_rows: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
+    @override
     def _clusters(self, attributes: list[Attribute], randomness: Randomness) -> Int:
         return k_member(attributes, self.k, randomness)
 
@@ -107,6 +110,7 @@ class OnePassClustering(Clustering):
     keeps_rows: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
+    @override
     def _clusters(self, attributes: list[Attribute], randomness: Randomness) -> Int:
         return one_pass(attributes, self.k, randomness)
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import SpecError, UnreachableError
 from anonymizer.methods.conditions.allowed import Allowed
@@ -84,15 +85,17 @@ class Incognito(Recoding):
         self.limits = limits
 
     @property
+    @override
     def disjoint(self) -> bool:
         """Full-domain classes are, if none is taken out."""
         return self.maximum_suppression == 0
 
+    @override
     def _attribute(self, table: Table, column: str) -> Attribute:
         return attribute_of(table, column)
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if self.loss not in LOSSES:
             raise SpecError(f"{self.loss!r} is not a loss.", near(self.loss, LOSSES))
@@ -101,10 +104,12 @@ class Incognito(Recoding):
                 f"maximum_suppression is {self.maximum_suppression}.", "Choose a part from 0 to 1."
             )
 
+    @override
     def _fit(self, table: Table) -> None:
         self._columns = self.columns_of(table)
         super()._fit(table)
 
+    @override
     def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         columns = [one for one in attributes if isinstance(one, Labelled)]
         rows = int(allowed.released.sum())

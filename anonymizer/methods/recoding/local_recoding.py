@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import SpecError
 from anonymizer.methods.conditions.allowed import Allowed
@@ -88,9 +89,11 @@ class LocalRecoding(Recoding):
         self.weights = weights
         self.limits = limits
 
+    @override
     def _attribute(self, table: Table, column: str) -> Attribute:
         return attribute_of(table, column)
 
+    @override
     def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         columns = [one for one in attributes if isinstance(one, Labelled)]
         whole = len(allowed.released)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.hierarchies.hierarchy import ANY, Level, text_of
 from anonymizer.methods.recoding.attributes import Attribute, Labelled
@@ -61,9 +62,11 @@ class LocalSuppression(LocalRecoding):
         self.columns = columns
 
     @property
+    @override
     def _weights(self) -> Mapping[str, float]:
         return self.importance or {}
 
+    @override
     def _attribute(self, table: Table, column: str) -> Attribute:
         codes = table.codes(column)
         width = len(codes.values)
@@ -72,6 +75,7 @@ class LocalSuppression(LocalRecoding):
         nothing = Level((ANY,), np.zeros(width, dtype=np.int64), np.ones(1))
         return Labelled(codes.codes, width, (own, nothing) if width > 1 else (own,))
 
+    @override
     def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """A value stays or becomes `*`, with high confidence."""
         if column not in getattr(self, "labels_", {}):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.methods.conditions.allowed import Allowed
 from anonymizer.methods.recoding.attributes import Attribute, covers
@@ -69,10 +70,12 @@ class Mondrian(Partitioning):
         self.limits = limits
 
     @property
+    @override
     def disjoint(self) -> bool:
         """Strict cuts do not overlap."""
         return not self.relaxed
 
+    @override
     def _classes(self, attributes: list[Attribute], allowed: Allowed) -> Int:
         return cut(attributes, allowed, relaxed=self.relaxed)
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import HierarchyError, SpecError, UnreachableError
 from anonymizer.hierarchies.hierarchy import ANY, text_of
@@ -68,8 +69,8 @@ class Recoding(Method):
     def _attribute(self, table: Table, column: str) -> Attribute:
         return attribute(table, column)
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         checked_k(self.k)
         asked = [constraint(one) for one in self.constraints]
@@ -85,6 +86,7 @@ class Recoding(Method):
                     "Write the lowest and the highest allowed level, such as [0, 2].",
                 )
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """Labels depend on all rows of its columns and of those that constraints name."""
         columns = self.columns_of(table)
@@ -95,12 +97,14 @@ class Recoding(Method):
         found = given.recoded(dict.fromkeys(columns, read), gaps="none")
         return found if self.keeps_rows and not asked else found.with_rows(read)
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity over its columns, and what the constraints ask."""
         columns = self.columns_of(table)
         asked = tuple(constraint(one).guarantee(columns, self.name) for one in self.constraints)
         return (*k_anonymity(self.k, columns, self.name), *asked)
 
+    @override
     def _fit(self, table: Table) -> None:
         self._prepared(table)
 
@@ -154,6 +158,7 @@ class Recoding(Method):
             )
         return one.limited(least, most)
 
+    @override
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
         attributes, allowed = self._prepared(table)
@@ -228,6 +233,7 @@ class Partitioning(Recoding):
     def _classes(self, attributes: list[Attribute], allowed: Allowed) -> Int:
         """The class of each row, shape (n,)."""
 
+    @override
     def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         classes, count = np.empty(len(allowed.released), dtype=np.int64), 0
         for rows, some, judge in parts(attributes, allowed):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
@@ -41,6 +42,7 @@ class TopBottomCoding(Method):
         self.quantiles = quantiles
         self.columns = columns
 
+    @override
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """Those with bounds, and those of `columns`."""
         stated = tuple(self.bounds or ())
@@ -50,8 +52,8 @@ class TopBottomCoding(Method):
             return stated
         return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         lower, upper = self.quantiles
         if not 0 <= lower < upper <= 1:
@@ -62,12 +64,14 @@ class TopBottomCoding(Method):
         for column, stated in (self.bounds or {}).items():
             _ends(column, stated)
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """With stated bounds a cell depends on itself; quantiles are of the whole table."""
         read = {name: table.provenance.content(name) for name in self.columns_of(table)}
         cells = {name: one if name in (self.bounds or {}) else one.spread() for name, one in read.items()}
         return table.provenance.recoded(cells, gaps="stay")
 
+    @override
     def _fit(self, table: Table) -> None:
         lower, upper = self.quantiles
         self.bounds_: dict[str, tuple[float, float]] = {}
@@ -85,6 +89,7 @@ class TopBottomCoding(Method):
             else:
                 self.bounds_[column] = _ends(column, stated)
 
+    @override
     def _transform(self, table: Table) -> Table:
         return table.replaced({column: self._clipped(table, column) for column in self.bounds_})
 

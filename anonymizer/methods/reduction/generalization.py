@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import Level
@@ -34,6 +35,7 @@ class Generalization(Method):
     def __init__(self, *, levels: Mapping[str, int] | None = None) -> None:
         self.levels = levels
 
+    @override
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """The columns with a level; all quasi-identifiers at level 1 if none is given."""
         return tuple(self._levels(table))
@@ -43,12 +45,14 @@ class Generalization(Method):
             return self.levels
         return dict.fromkeys(table.roles.quasi_identifiers, 1)
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A label depends on its own cell, and on what the hierarchy was built of."""
         given = table.provenance
         columns = [column for column, level in self._levels(table).items() if level]
         return given.recoded({c: given.content(c) | given.hierarchies(c) for c in columns}, gaps="none")
 
+    @override
     def _fit(self, table: Table) -> None:
         self.levels_ = {column: level for column, level in self._levels(table).items() if level}
         for column, level in self.levels_.items():
@@ -67,6 +71,7 @@ class Generalization(Method):
         for column in self.levels_:
             self._level(table.codes(column).values, column)
 
+    @override
     def _transform(self, table: Table) -> Table:
         table.complete(tuple(self.levels_))
         replaced = {}

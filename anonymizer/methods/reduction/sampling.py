@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.conditions.groups import groups_of
@@ -40,13 +41,13 @@ class Sampling(Method):
         self.together = together
         self.random_state = random_state
 
+    @override
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """None."""
-        del table
         return ()
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if not 0 < self.rate <= 1:
             raise TableError(
@@ -54,6 +55,7 @@ class Sampling(Method):
                 "Choose above 0 and up to 1, such as 0.8.",
             )
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """Which rows are drawn depends on how many there are, and on their groups.
 
@@ -63,9 +65,11 @@ class Sampling(Method):
         read = table.provenance.content(*together) | Dependence.on((COUNT,), "all")
         return table.provenance.with_rows(read.spread())
 
+    @override
     def _fit(self, table: Table) -> None:
         del table
 
+    @override
     def _transform(self, table: Table) -> Table:
         groups, count = groups_of(table, self.together)
         chosen = Randomness(self.random_state).sample(count, max(1, round(self.rate * count)))
@@ -79,6 +83,7 @@ class Sampling(Method):
         return candidates
 
     @property
+    @override
     def sampling_rate(self) -> float:
         """The rate."""
         return self.rate

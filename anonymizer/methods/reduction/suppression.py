@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from anonymizer.errors import TableError, UnreachableError
 from anonymizer.hierarchies.hierarchy import ANY, text_of
@@ -28,17 +29,21 @@ class DropIdentifiers(Method):
     needs_columns: ClassVar[bool] = False
     ensures: ClassVar[bool] = True
 
+    @override
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """The identifiers."""
         return table.roles.identifiers
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """Columns stay as they are or go."""
         return table.provenance
 
+    @override
     def _fit(self, table: Table) -> None:
         del table
 
+    @override
     def _transform(self, table: Table) -> Table:
         return table.without(table.roles.identifiers)
 
@@ -64,6 +69,7 @@ class SuppressMissing(Method):
     def __init__(self, *, columns: tuple[str, ...] | None = None) -> None:
         self.columns = columns
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A row is there or not by its own gaps."""
         columns = self.columns_of(table)
@@ -72,9 +78,11 @@ class SuppressMissing(Method):
             {name: table.provenance[name].cells for name in columns}, gaps="none"
         )
 
+    @override
     def _fit(self, table: Table) -> None:
         del table
 
+    @override
     def _transform(self, table: Table) -> Table:
         gaps = np.zeros(len(table), dtype=np.bool_)
         for column in self.columns_of(table):
@@ -110,19 +118,21 @@ class SuppressCells(Method):
         self.minimum_rows = minimum_rows
         self.columns = columns
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if self.minimum_rows < 2:
             raise TableError(
                 f"minimum_rows is {self.minimum_rows}.", "Choose 2 or more; with 1 every value stays."
             )
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """Whether a cell stays depends on how many have its value."""
         cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
         return table.provenance.recoded(cells, gaps="stay")
 
+    @override
     def _fit(self, table: Table) -> None:
         self.kept_ = {}
         for column in self.columns_of(table):
@@ -130,6 +140,7 @@ class SuppressCells(Method):
             counts = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.values))
             self.kept_[column] = frozenset(map(text_of, codes.values[counts >= self.minimum_rows].tolist()))
 
+    @override
     def _transform(self, table: Table) -> Table:
         replaced = {}
         for column, kept in self.kept_.items():
@@ -196,8 +207,8 @@ class SuppressRecords(Method):
         self.maximum_suppression = maximum_suppression
         self.together = together
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if self.k < 2:
             raise TableError(f"k is {self.k}.", "Choose 2 or more; with 1 no row would go.")
@@ -207,10 +218,12 @@ class SuppressRecords(Method):
                 "Choose a part of the rows, from 0 to 1.",
             )
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity over its columns."""
         return k_anonymity(self.k, self.columns_of(table), self.name)
 
+    @override
     def keeps(self, guarantee: Guarantee, before: Table, after: Table) -> bool:
         """Whole classes go, so that those of a step that looked at these columns too stay whole.
 
@@ -224,15 +237,18 @@ class SuppressRecords(Method):
         )
         return whole or super().keeps(guarantee, before, after)
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """Which rows stay depends on those that are like them."""
         together = () if self.together is None else (self.together,)
         read = table.provenance.content(*self.columns_of(table), *together)
         return table.provenance.with_rows(read.spread())
 
+    @override
     def _fit(self, table: Table) -> None:
         del table
 
+    @override
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
         classes, number = classes_of(table, columns)

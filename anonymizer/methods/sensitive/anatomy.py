@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import TableError, UnreachableError
 from anonymizer.hierarchies.hierarchy import text_of
@@ -72,10 +73,12 @@ class Anatomy(Method):
         self.group = group
         self.random_state = random_state
 
+    @override
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """The sensitive column."""
         return table.roles.sensitive if self.sensitive is None else (self.sensitive,)
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """Groups are dealt out by all values of the column, which lie in the further table with them."""
         columns = self.columns_of(table)
@@ -83,19 +86,20 @@ class Anatomy(Method):
         return table.provenance.recoded(dict.fromkeys((self.group, COUNT, *columns), read), gaps="none")
 
     @property
+    @override
     def adds(self) -> tuple[str, ...]:
         """The column of the groups."""
         return (self.group,)
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if self.l < 2:
             raise TableError(f"l is {self.l}.", "Choose 2 or more.")
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """That by the groups alone a guess at a person's value is right with probability `share` at most."""
-        del table
         return (
             Guarantee(
                 "anatomy",
@@ -108,6 +112,7 @@ class Anatomy(Method):
             ),
         )
 
+    @override
     def _fit(self, table: Table) -> None:
         for name in (self.group, COUNT):
             if name in table.names:
@@ -135,6 +140,7 @@ class Anatomy(Method):
             )
         return codes.codes
 
+    @override
     def _transform(self, table: Table) -> Table:
         values = self._values(table)
         groups = dealt(values, self.l, Randomness(self.random_state))

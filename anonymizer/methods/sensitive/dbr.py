@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from typing_extensions import override
+
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Candidates
@@ -40,15 +42,18 @@ class DistributionRandomization(Method):
         self.columns = columns
         self.random_state = random_state
 
+    @override
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The sensitive columns."""
         return table.roles.sensitive
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A cell is one of any row of the column."""
         cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
         return table.provenance.recoded(cells, gaps="none")
 
+    @override
     def _fit(self, table: Table) -> None:
         self._checked(table)
 
@@ -62,6 +67,7 @@ class DistributionRandomization(Method):
         table.complete(columns)
         return columns
 
+    @override
     def _transform(self, table: Table) -> Table:
         columns = self._checked(table)
         random = Randomness(self.random_state)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
@@ -66,22 +67,25 @@ class SpluGen(Method):
         self.alpha = alpha
         self.random_state = random_state
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         check_gamma(self.gamma)
         guarantees.small_sum(self.gamma, self.e, self.alpha)
 
+    @override
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The sensitive columns."""
         return table.roles.sensitive
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """A cell is one of a group of its column; the last rows go where groups do not come out even."""
         cells = {name: table.provenance.content(name).spread() for name in self.columns_of(table)}
         found = table.provenance.recoded(cells, gaps="none")
         return found.with_rows(Dependence.on((COUNT,), "all"))
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Small-sum privacy: T_P by Lemma 2 and Theorem 4 of the paper."""
         return (
@@ -99,6 +103,7 @@ class SpluGen(Method):
             ),
         )
 
+    @override
     def _fit(self, table: Table) -> None:
         self._check(table)
 
@@ -114,6 +119,7 @@ class SpluGen(Method):
         for column in columns:
             check_eligible(table.codes(column), self.gamma, column)
 
+    @override
     def _transform(self, table: Table) -> Table:
         self._check(table)
         random = Randomness(self.random_state)

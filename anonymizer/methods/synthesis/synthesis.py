@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, Protocol
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
@@ -85,8 +86,8 @@ class Synthesis(Method):
     rows: int | None
     random_state: int | None
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         checked_budget(self.epsilon, self.delta)
         if self.needs_delta and not self.delta:
@@ -99,14 +100,17 @@ class Synthesis(Method):
             raise TableError(f"rows is {self.rows}, outside [1, {MAX_ROWS:,}].", "Leave it out.")
 
     @property
+    @override
     def declared_loss(self) -> PrivacyLoss:
         """The budget of a record."""
         return PrivacyLoss(self.epsilon, self.delta, "add-remove")
 
+    @override
     def _usual(self, table: Table) -> tuple[str, ...]:
         """All but the identifiers."""
         return tuple(name for name in table.names if name not in table.roles.identifiers)
 
+    @override
     def provenance(self, table: Table) -> TableProvenance:
         """Cells, gaps and the number of rows come from what was measured with noise."""
         columns, given = self.columns_of(table), table.provenance
@@ -118,11 +122,13 @@ class Synthesis(Method):
         return TableProvenance(found, measured)
 
     @property
+    @override
     def discretisation(self) -> Mapping[str, Any]:
         """Of each column its categories, or the edges of its bins."""
         return {one.name: one.to_document() for one in self.domains_}
 
     @property
+    @override
     def notes(self) -> tuple[str, ...]:
         """What the steward should know of the parameters."""
         found = []
@@ -136,6 +142,7 @@ class Synthesis(Method):
             )
         return tuple(found)
 
+    @override
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Differential privacy of one row, by what was spent."""
         epsilon, delta = self.spent_
@@ -158,6 +165,7 @@ class Synthesis(Method):
             ),
         )
 
+    @override
     def _fit(self, table: Table) -> None:
         columns = self.columns_of(table)
         for name in columns:
@@ -179,6 +187,7 @@ class Synthesis(Method):
         self.spent_ = budget.loss
         self.count_ = len(table)
 
+    @override
     def _transform(self, table: Table) -> Table:
         """Rows from what was learned; of the table only its kind of frame is used."""
         rows = max(1, round(self.learned_.total)) if self.rows is None else self.rows

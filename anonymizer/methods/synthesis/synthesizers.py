@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from typing_extensions import override
+
 from anonymizer.errors import TableError
 from anonymizer.methods.synthesis.synthesis import Cuts, Learned, Synthesis
 from anonymizer.synthetic.bayes import bayesian
@@ -42,8 +44,8 @@ class SynthIndependent(Synthesis):
         self.rows = rows
         self.random_state = random_state
 
+    @override
     def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
-        del randomness
         return independent(data, budget)
 
 
@@ -55,8 +57,8 @@ class SynthHistogram(SynthIndependent):
 
     name: ClassVar[str] = "synth-histogram"
 
+    @override
     def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
-        del randomness
         return histogram(data, budget)
 
 
@@ -68,8 +70,8 @@ class SynthCopula(SynthIndependent):
 
     name: ClassVar[str] = "synth-copula"
 
+    @override
     def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
-        del randomness
         return copula(data, budget)
 
 
@@ -103,12 +105,13 @@ class SynthPrivBayes(Synthesis):
         self.rows = rows
         self.random_state = random_state
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         if not 1 <= self.degree <= 5:
             raise TableError(f"degree is {self.degree}, outside [1, 5].", "Choose such as 2.")
 
+    @override
     def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
         return bayesian(data, budget, randomness, degree=self.degree)
 
@@ -144,13 +147,13 @@ class SynthMst(Synthesis):
         self.rows = rows
         self.random_state = random_state
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         check_iterations(self.iterations)
 
+    @override
     def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
-        del randomness
         return spanning_tree(data, budget, steps=self.iterations)
 
 
@@ -189,15 +192,15 @@ class SynthAim(Synthesis):
         self.rows = rows
         self.random_state = random_state
 
+    @override
     def check(self) -> None:
-        """As `Method.check`."""
         super().check()
         check_iterations(self.iterations)
         if self.rounds is not None and not 1 <= self.rounds <= 10_000:
             raise TableError(f"rounds is {self.rounds}, outside [1, 10,000].", "Leave it out.")
 
+    @override
     def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
-        del randomness
         rounds = 3 * len(data.sizes) if self.rounds is None else self.rounds
         return adaptive(data, budget, rounds=rounds, steps=self.iterations)
 

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, Final, cast
 
 import h11
+from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from parties.dashboard.entrance.account import is_own
@@ -37,6 +38,7 @@ class BrowserConnection(H11Protocol):
         super().__init__(*args, **kwargs)
         self._accepted = monotonic()  # many are, before the first of them is made
 
+    @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or close it."""
         own = is_own(transport.get_extra_info("socket"), accepted=self._accepted)
@@ -46,16 +48,19 @@ class BrowserConnection(H11Protocol):
         super().connection_made(transport)
         self._watch()
 
+    @override
     def data_received(self, data: bytes) -> None:
         """Take a piece of a request."""
         super().data_received(data)
         self._watch()
 
+    @override
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
         self._watch()
 
+    @override
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         if self._deadline is not None:

@@ -8,6 +8,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import Annotated, Any, Final
 
+from typing_extensions import override
+
 from commons.settings.marks import (
     Between,
     Given,
@@ -242,6 +244,7 @@ class SharedColumns(ClusteringParameters):
 
     alice_columns: Annotated[Columns, Key("columns")]
 
+    @override
     def __post_init__(self) -> None:
         object.__setattr__(self, "bob_columns", self.alice_columns)
         ClusteringParameters.__post_init__(self)

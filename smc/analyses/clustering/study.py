@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from typing_extensions import override
+
 from smc.analyses.clustering import privacy
 from smc.analyses.clustering.checks import likely_grid, preview
 from smc.analyses.clustering.leakage import leakage, tells_members
@@ -46,6 +48,7 @@ class ClusteringStudy(TracedStudy):
     parameters: ClusteringParameters
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The columns that the role brings."""
         return {role: self.parameters.columns(role) for role in Role}
@@ -62,6 +65,7 @@ class ClusteringStudy(TracedStudy):
         if not recipients:
             raise UsageError("Nobody receives the clusters.", "Name alice, bob or both as recipients.")
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Rows of both sides are matched, or belong together by position unless each has rows of its own.
 
@@ -111,11 +115,13 @@ class ClusteringStudy(TracedStudy):
     route = "Lloyd's iterations over shared centres; assignments stay secret"
     pace = Pace(0.0, byte=4.2e-9, round=1.3e-3)
 
+    @override
     def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
         """Measured, by the shape of the table."""
         shape = Shape.of(self.parameters, likely_grid(self.parameters, schemas), *counts)
         return memory(self.parameters, shape, limits, max(counts))
 
+    @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """Keys are texts, and values like a known one, as far as it is not known."""
         given = self.parameters
@@ -124,6 +130,7 @@ class ClusteringStudy(TracedStudy):
         keys = dict.fromkeys(given.match.columns if given.match is not None else (), Schema("text"))
         return {**every, **keys, **schemas}
 
+    @override
     def run(
         self,
         session: Session,

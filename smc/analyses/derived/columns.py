@@ -25,6 +25,7 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from commons.settings.marks import Between, Key, OneOf, Read, UnfitError, Unread, Variants
 from commons.settings.reader import Tables
@@ -116,6 +117,7 @@ class Cuts:
         """The columns that it is derived from."""
         return (self.column,)
 
+    @override
     def __str__(self) -> str:
         return (
             f"{self.name} = {self.column} cut at {', '.join(map(str, self.cuts))} ({'; '.join(self.labels)})"
@@ -189,6 +191,7 @@ class Difference:
         """The columns that it is derived from."""
         return tuple(each for each in dict.fromkeys((self.start, self.end)) if not _DATE.fullmatch(each))
 
+    @override
     def __str__(self) -> str:
         words = f"{self.name} = {self.unit} from {self.start} to {self.end}"
         low, high = ("" if bound is None else str(bound) for bound in (self.lower, self.upper))

@@ -23,6 +23,7 @@ from typing import Any, Final, ParamSpec, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
@@ -384,12 +385,15 @@ class TracedRelease(Release):
     ) -> None:
         super().__init__(session, scope, recipients, replace(NO_LIMITS.of_both, both=limits))
 
+    @override
     def _check_figures(self) -> None:
         """Pass: a cost does not depend on how many figures a job may show."""
 
+    @override
     def _check_sets(self, own: int, peer: int) -> None:
         """Pass: nor on whether sets are large enough."""
 
+    @override
     def _check_public(self, count: int, least: int) -> None:
         """Nor is whether other public numbers are."""
 

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.analyses.records.numbers import number
 from smc.analyses.studies.columns import Schema, missing_mark
@@ -75,6 +76,7 @@ class Comparison:
         """All comparisons in it."""
         return (self,)
 
+    @override
     def __str__(self) -> str:
         constants = ", ".join(map(str, self.constants))
         return f"{self.column} {_SIGNS[self.operator]} " + (
@@ -135,6 +137,7 @@ class Junction:
         """All comparisons in it."""
         return tuple(found for part in self.parts for found in part.comparisons)
 
+    @override
     def __str__(self) -> str:
         word = " and " if self.operator == "all" else " or "
         return f"({word.join(map(str, self.parts))})"
@@ -161,6 +164,7 @@ class Presence:
         """None."""
         return ()
 
+    @override
     def __str__(self) -> str:
         return f"{self.column} {'there' if self.there else 'missing'}"
 

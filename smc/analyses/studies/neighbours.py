@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
@@ -45,6 +47,7 @@ class Neighbours:
         """
         return self.rows_per_person * self.matched_per_row * (2 if self.rows_public else 1)
 
+    @override
     def __str__(self) -> str:
         """The notion in words, for the statement of a guarantee."""
         if self.rows_per_person == 1:

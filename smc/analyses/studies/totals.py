@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.analyses.studies.columns import Column, Data, Schema
 from smc.errors import DuettoError
@@ -34,12 +35,15 @@ class SummedRows(Mapping[str, Column]):
         self.entries = tuple(entries)
         self.refusal = refusal
 
+    @override
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
 
+    @override
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
 
+    @override
     def __len__(self) -> int:
         return len(self._columns)
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from typing_extensions import override
+
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_rows
@@ -55,6 +57,7 @@ class AggregatesStudy(TracedStudy):
     parameters: AggregateParameters
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The key columns, and the values."""
         return {role: self.parameters.columns(role) for role in Role}
@@ -86,6 +89,7 @@ class AggregatesStudy(TracedStudy):
                 "Shares are of use only if both parties get theirs.", "Name alice and bob as recipients."
             )
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Figures over the intersection are exact, noisy or stay shared.
 
@@ -134,6 +138,7 @@ class AggregatesStudy(TracedStudy):
     route = "rows aligned in secret by their keys; sums over the intersection"
     pace = Pace(KEYING_SECONDS, byte=4.5e-9)
 
+    @override
     def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
         """Measured: of aligned rows, and of digits by which the value is found that most matches have."""
         given = self.parameters
@@ -142,16 +147,19 @@ class AggregatesStudy(TracedStudy):
             digits = sum(span_bits(given, schemas).values())
         return Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + _DIGIT_MEMORY * digits).at(max(counts))
 
+    @override
     def seconds(self, found: Trace, rows: int) -> float:
         """Measured, by bytes and keys."""
         return self.pace.seconds(found) + _SECONDS_PER_KEY * rows
 
+    @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """Keys are texts and values numbers of 32 bits, as far as it is not known."""
         keys = dict.fromkeys(self.parameters.keys.columns, Schema("text"))
         values = {value.column: UNKNOWN_VALUE for value in self.parameters.values}
         return {**keys, **values, **schemas}
 
+    @override
     def run(
         self,
         session: Session,

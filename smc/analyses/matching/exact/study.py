@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from typing_extensions import override
+
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.exact.outcome import ROUTE
@@ -46,6 +48,7 @@ class ExactKeysStudy(TracedStudy):
     parameters: KeyParameters
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The key columns, the same for both."""
         return dict.fromkeys(Role, self.parameters.columns)
@@ -68,9 +71,9 @@ class ExactKeysStudy(TracedStudy):
         if not recipients:
             raise UsageError("Nobody receives the result.", "Name alice, bob or both as recipients.")
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Rows are matched, and keys are about single rows."""
-        del recipients
         return Facts(
             pairs_by_position=False,
             matches=True,
@@ -112,20 +115,22 @@ class ExactKeysStudy(TracedStudy):
 
     route = ROUTE
 
+    @override
     def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
         """Measured; where the size is tested, of rows aligned in secret."""
-        del schemas
         return (ALIGNED_MEMORY if limits.counts_matches else _MEMORY).at(max(counts))
 
+    @override
     def seconds(self, found: Trace, rows: int) -> float:
         """Measured, by keys."""
-        del found
         return KEYING_SECONDS + _SECONDS_PER_KEY * rows
 
+    @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """Keys are texts, as far as it is not known."""
         return {name: schemas.get(name, Schema("text")) for name in self.parameters.columns}
 
+    @override
     def run(
         self,
         session: Session,

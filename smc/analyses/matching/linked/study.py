@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS
 from smc.analyses.disclosure.limits import Limits
@@ -50,6 +51,7 @@ class LinkedStudy(TracedStudy):
     parameters: LinkedParameters
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """What is compared or blocks, under the same names on both sides, and each side's values."""
         return {role: self.parameters.columns(role) for role in Role}
@@ -74,6 +76,7 @@ class LinkedStudy(TracedStudy):
         if not recipients:
             raise UsageError("Nobody receives the result.", "Name alice, bob or both as recipients.")
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Figures are exact, and about single rows where somebody gets the sum of its own column."""
         return Facts(
@@ -111,12 +114,14 @@ class LinkedStudy(TracedStudy):
         return compared if found.refusal is None else found
 
     @property
+    @override
     def route(self) -> str:
         """How records are compared, in words."""
         return f"{route(self.parameters.matching)}; sums over the pairs"
 
     least_rows = 1
 
+    @override
     def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
         """Measured: of the pairing, and of secret columns of values, marks and digits."""
         pairing, figures = memory(self.parameters.matching), self.parameters.figures
@@ -128,17 +133,19 @@ class LinkedStudy(TracedStudy):
             columns += BESIDE_BOUNDS * len(figures.values) + sum(span_bits(figures, schemas).values())
         return Memory(pairing.fixed, pairing.row + _COLUMN_MEMORY * columns).at(max(counts))
 
+    @override
     def seconds(self, found: Trace, rows: int) -> float:
         """Measured, by bytes."""
-        del rows
         return pace(self.parameters.matching).seconds(found)
 
+    @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """What is compared are texts and values numbers of 32 bits, as far as it is not known."""
         every = (name for role in Role for name in self.columns[role])
         values = {value.column: UNKNOWN_VALUE for value in self.parameters.figures.values}
         return {**dict.fromkeys(every, Schema("text")), **values, **schemas}
 
+    @override
     def run(
         self,
         session: Session,

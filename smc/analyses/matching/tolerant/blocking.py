@@ -19,6 +19,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.analyses.matching.tolerant.phonetics import cologne, soundex
 from smc.errors import UsageError
@@ -60,6 +61,7 @@ class KeyPart:
             )
         return cls(column, function)
 
+    @override
     def __str__(self) -> str:
         return f"{self.column}:{self.function}"
 

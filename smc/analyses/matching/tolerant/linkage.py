@@ -19,6 +19,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.release import Release
@@ -143,6 +144,7 @@ class BucketLinkage(Linkage):
         self._partners = self._new_registers()
         """A word of each row whose lowest bit shows whether it has a partner."""
 
+    @override
     def _marks(self, role: Role) -> Bit:
         return lowest(self._partners[role].shares)
 
@@ -184,6 +186,7 @@ class AllAlike(BucketLinkage):
         self._rows: list[Index] = []
         self._words: dict[Role, list[Word]] = {role: [] for role in Role}
 
+    @override
     def _choose(self) -> None:
         passes = len(self._own.layouts)
         for number, places in enumerate(self._shuffled()):
@@ -204,6 +207,7 @@ class AllAlike(BucketLinkage):
                 self._partners[role].add(np.concatenate(found[role]))
         self._session.report("pass", passes, passes)
 
+    @override
     def _open(self) -> Links | None:
         rows = np.stack(self._rows)
         links = None

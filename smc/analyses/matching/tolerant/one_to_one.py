@@ -24,6 +24,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.matching.tolerant.linkage import MARK, BucketLinkage, Links, Registers, lowest, marks_of
 from smc.analyses.matching.tolerant.places import Bit, Pairs, Places, Word, across
@@ -69,6 +70,7 @@ class OneToOne(BucketLinkage):
             for role in Role
         }
 
+    @override
     def _choose(self) -> None:
         rounds = self._parameters.rounds
         every: list[tuple[Places, Iterable[Part]]] = [
@@ -154,6 +156,7 @@ class OneToOne(BucketLinkage):
         product = self._session.oblivious.and_bits(left.reshape(-1), right.reshape(-1))
         return product.reshape(left.shape)
 
+    @override
     def _open(self) -> Links | None:
         links = None
         for role in self._recipients:

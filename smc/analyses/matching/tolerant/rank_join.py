@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.disclosure.figures import Noisy
 from smc.analyses.disclosure.release import Release
@@ -129,9 +130,11 @@ class RankJoin(Linkage):
         self._choose()
         return {role: SecretBits(self._session, self._marks(role)) for role in Role}
 
+    @override
     def _marks(self, role: Role) -> Bit:
         return lowest(self._words[role] >> NUMBER_BIT)
 
+    @override
     def _open(self) -> Links | None:
         links = None
         for role in self._recipients:
@@ -143,6 +146,7 @@ class RankJoin(Linkage):
                 links = self._checked(rows, np.where(unmarked, 0, words[rows] >> np.uint64(1)))
         return links
 
+    @override
     def _choose(self) -> None:
         salt = toss(self._session)
         ways: list[_Pass] = []

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from typing_extensions import override
+
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.tolerant.leakage import leakage
@@ -46,6 +48,7 @@ class TolerantStudy(TracedStudy):
     parameters: TolerantParameters
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """What is compared, blocks or is shown, under the same names on both sides."""
         return dict.fromkeys(Role, tuple(dict.fromkeys((*self.parameters.columns, *self.parameters.show))))
@@ -73,9 +76,9 @@ class TolerantStudy(TracedStudy):
                 "Name alice and bob as recipients, or state the threshold alone.",
             )
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Rows are matched, and the pairs are about single rows; a histogram has noise."""
-        del recipients
         return Facts(
             pairs_by_position=False,
             matches=True,
@@ -120,27 +123,30 @@ class TolerantStudy(TracedStudy):
         return preview_rows(parameters, read_texts(parameters, data), count_rows(parameters, data))
 
     @property
+    @override
     def route(self) -> str:
         """How records are compared, in words."""
         return route(self.parameters)
 
     least_rows = 1
 
+    @override
     def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
         """Measured, by rows."""
-        del schemas, limits
         return memory(self.parameters).at(max(counts))
 
+    @override
     def seconds(self, found: Trace, rows: int) -> float:
         """Measured, by bytes."""
-        del rows
         return pace(self.parameters).seconds(found)
 
+    @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """What is compared are texts, as far as it is not known."""
         every = (name for role in Role for name in self.columns[role])
         return {**dict.fromkeys(every, Schema("text")), **schemas}
 
+    @override
     def run(
         self,
         session: Session,

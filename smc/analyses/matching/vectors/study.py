@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from typing_extensions import override
+
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.vectors.checks import check_counts, feature_schemas
@@ -44,6 +46,7 @@ class VectorStudy(TracedStudy):
     parameters: VectorParameters
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The features, the same for both."""
         return dict.fromkeys(Role, self.parameters.columns)
@@ -69,9 +72,9 @@ class VectorStudy(TracedStudy):
         if not recipients:
             raise UsageError("Nobody receives the matches.", "Name alice, bob or both as recipients.")
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Rows are matched, and the pairs are about single rows."""
-        del recipients
         return Facts(
             pairs_by_position=False,
             matches=True,
@@ -131,11 +134,12 @@ class VectorStudy(TracedStudy):
 
     least_rows = 1
 
+    @override
     def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
         """Measured, by rows."""
-        del schemas, limits
         return _MEMORY.at(max(counts))
 
+    @override
     def run(
         self,
         session: Session,

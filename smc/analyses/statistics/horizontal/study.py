@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from typing_extensions import override
+
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import GOES_ON, WITHHELD
@@ -57,6 +59,7 @@ class NoisyStudy(TracedStudy):
     parameters: StatisticsParameters
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The columns that the queries name, the same for both."""
         return {role: self.parameters.columns_of(role) for role in Role}
@@ -71,9 +74,9 @@ class NoisyStudy(TracedStudy):
         """Anyone may receive; somebody has to."""
         check_recipients(recipients)
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Noisy figures about all rows; the loss is the total of the queries."""
-        del recipients
         return Facts(
             pairs_by_position=False,
             matches=False,
@@ -123,6 +126,7 @@ class NoisyStudy(TracedStudy):
         return with_precision(Preview.of(look), found)
 
     @property
+    @override
     def route(self) -> str:
         """With the noise that is drawn."""
         noise = self.parameters.noise.capitalize()
@@ -130,11 +134,13 @@ class NoisyStudy(TracedStudy):
 
     pace = PACE
 
+    @override
     def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
         """Measured: by rows, and by the biased bits that noise is drawn from."""
         bits = noisy.biased_bits(plan(self.parameters, schemas, counted=limits.minimum_group > 0))
         return MEMORY.at(max(counts)) + _BIT_MEMORY * bits + _BATCH_BIT_MEMORY * min(bits, _BATCH_BITS)
 
+    @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """The joint run, one side.
 
@@ -159,6 +165,7 @@ class ExactTablesStudy(TracedStudy):
     parameters: StatisticsParameters
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The columns that the queries name, the same for both."""
         return {role: self.parameters.columns_of(role) for role in Role}
@@ -174,12 +181,12 @@ class ExactTablesStudy(TracedStudy):
         """Anyone may receive; somebody has to."""
         check_recipients(recipients)
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Exact figures, about rows of which each side brings its own.
 
         Whatever values a recipient chooses for its rows, it knows what they add.
         """
-        del recipients
         return Facts(
             pairs_by_position=False,
             matches=False,
@@ -226,11 +233,12 @@ class ExactTablesStudy(TracedStudy):
     route = "local sums; each side's part opened to recipients as far as its limits allow"
     pace = PACE
 
+    @override
     def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
         """Measured, by rows."""
-        del schemas, limits
         return MEMORY.at(max(counts))
 
+    @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """The joint run, one side.
 

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.chi_square import exact_test, noisy_test
@@ -29,16 +30,19 @@ class Cells(Statistic):
     bins: tuple[Bins, ...]
 
     @property
+    @override
     def parts(self) -> tuple[Part, ...]:
         """One entry per cell; one row changes one of them by 1."""
         return (Part(prod(len(bins.labels) for bins in self.bins), 1, Fraction(1)),)
 
     @property
+    @override
     def counts(self) -> tuple[int, ...]:
         """Each cell counts its own rows."""
         return tuple(range(self.parts[0].size))
 
     @property
+    @override
     def unit(self) -> str:
         """Rows."""
         return "rows"
@@ -53,6 +57,7 @@ class Cells(Statistic):
             found = found * len(bins.labels) + places
         return np.where(outside, -1, found)
 
+    @override
     def local(self, rows: LocalRows) -> Ints:
         """The local counts; rows outside all bins are in none."""
         return np.bincount(self.places(rows) + 1, minlength=self.parts[0].size + 1)[1:].astype(np.int64)
@@ -66,6 +71,7 @@ class Cells(Statistic):
             for name, bins, grid in zip(names, self.bins, grids, strict=True)
         }
 
+    @override
     def result(
         self, entries: Sequence[int | None], distributions: Sequence[Distribution], random: Randomness
     ) -> Result:
@@ -73,7 +79,6 @@ class Cells(Statistic):
 
         Entries that are None were withheld.
         """
-        del random
         width = distributions[0].half_width(MISS) if distributions else 0
         table = {
             **self.labels(),
@@ -90,10 +95,12 @@ class CrossTable(Cells):
     __slots__ = ()
 
     @property
+    @override
     def simulates(self) -> bool:
         """The p-value."""
         return self.query.test
 
+    @override
     def result(
         self, entries: Sequence[int | None], distributions: Sequence[Distribution], random: Randomness
     ) -> Result:

@@ -15,6 +15,7 @@ from math import prod, sqrt
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.records.intervals import Interval
 from smc.analyses.records.numbers import real
@@ -34,29 +35,33 @@ class Count(Statistic):
     __slots__ = ()
 
     @property
+    @override
     def parts(self) -> tuple[Part, ...]:
         """One entry."""
         return (Part(1, 1, Fraction(1)),)
 
     @property
+    @override
     def counts(self) -> tuple[int, ...]:
         """Itself."""
         return (0,)
 
     @property
+    @override
     def unit(self) -> str:
         """Rows."""
         return "rows"
 
+    @override
     def local(self, rows: LocalRows) -> Ints:
         """The local row count."""
         return np.array([rows.count])
 
+    @override
     def result(
         self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
     ) -> Result:
         """The count."""
-        del random
         width = distributions[0].half_width(MISS) if distributions else 0
         return Result(entries[0], entries[0] - width, entries[0] + width)
 
@@ -108,25 +113,28 @@ class ClampedSum(Clamped):
     __slots__ = ()
 
     @property
+    @override
     def parts(self) -> tuple[Part, ...]:
         """One entry; as sensitive as the larger of |lower| and |upper|."""
         return (Part(1, max(abs(self.clamps[0].lower), abs(self.clamps[0].upper)), Fraction(1)),)
 
     @property
+    @override
     def divisor(self) -> int:
         """Of the column."""
         return self.clamps[0].unit
 
+    @override
     def local(self, rows: LocalRows) -> Ints:
         """The local clamped sum."""
         clamp = self.clamps[0]
         return np.array([np.clip(rows.columns[self.query.columns[0]], clamp.lower, clamp.upper).sum()])
 
+    @override
     def result(
         self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
     ) -> Result:
         """The sum, exact in the column's decimals."""
-        del random
         width = distributions[0].half_width(MISS) if distributions else 0
         ends = (entries[0], entries[0] - width, entries[0] + width)
         value, lower, upper = (real(end, self.clamps[0].scale) for end in ends)
@@ -147,6 +155,7 @@ class ClampedProducts(Clamped):
         """The products that are added up, the row count last."""
 
     @property
+    @override
     def parts(self) -> tuple[Part, ...]:
         """An entry for each product."""
         weight = Fraction(1, len(self.products))
@@ -155,15 +164,18 @@ class ClampedProducts(Clamped):
         )
 
     @property
+    @override
     def counts(self) -> tuple[int, ...]:
         """The last entry, for all."""
         return (len(self.products) - 1,) * len(self.products)
 
     @property
+    @override
     def divisor(self) -> int:
         """Of the first product."""
         return prod(self.clamps[place].unit for place in self.products[0])
 
+    @override
     def local(self, rows: LocalRows) -> Ints:
         """The local sums."""
         centred = [
@@ -180,15 +192,16 @@ class Moments(ClampedProducts):
     monomials: ClassVar[tuple[Monomial, ...]]
 
     @property
+    @override
     def products(self) -> tuple[Monomial, ...]:
         """As the class says."""
         return self.monomials
 
+    @override
     def result(
         self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
     ) -> Result:
         """The statistic, and its interval from those of all sums."""
-        del random
         miss = MISS / len(entries)
         widths = [distribution.half_width(miss) for distribution in distributions] or [0] * len(entries)
         exact = {name: Fraction(entry) for name, entry in zip(self.products, entries, strict=True)}
@@ -219,6 +232,7 @@ class Mean(Moments):
     __slots__ = ()
     monomials = ((0,), ())
 
+    @override
     def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
         """The mean.
 
@@ -269,10 +283,12 @@ class Variance(Moments):
     monomials = ((0, 0), (0,), ())
 
     @property
+    @override
     def unit(self) -> str:
         """Of the column, squared."""
         return _product_unit(self.schemas[0], self.schemas[0])
 
+    @override
     def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
         """The variance; None below two rows. Noise can make it negative; its interval is not."""
         value = _spread(sums, 0, 0)
@@ -289,10 +305,12 @@ class Deviation(Variance):
     __slots__ = ()
 
     @property
+    @override
     def unit(self) -> str:
         """Of the column."""
         return self.schemas[0].unit
 
+    @override
     def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
         """The root of the variance, of 0 where noise made that negative; None below two rows."""
         value = _spread(sums, 0, 0)
@@ -312,10 +330,12 @@ class Covariance(Moments):
     monomials = ((0, 1), (0,), (1,), ())
 
     @property
+    @override
     def unit(self) -> str:
         """Of both columns."""
         return _product_unit(*self.schemas)
 
+    @override
     def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
         """The covariance; None below two rows."""
         value = _spread(sums, 0, 1)
@@ -333,10 +353,12 @@ class Correlation(Moments):
     monomials = ((0, 1), (0, 0), (1, 1), (0,), (1,), ())
 
     @property
+    @override
     def unit(self) -> str:
         """None."""
         return ""
 
+    @override
     def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
         """The correlation, within [-1, 1]; None where a variance is not positive."""
         low = [_spread_range(ranges, place, place, self.clamps) for place in (0, 1)]

@@ -34,6 +34,7 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.records.numbers import real
 from smc.analyses.statistics.kinds.bins import EqualSteps
@@ -83,6 +84,7 @@ class Quantile(Statistic):
         return self.points + 2
 
     @property
+    @override
     def parts(self) -> tuple[Part, ...]:
         """The three places that are opened; the sensitivity is that of a miss."""
         level = self.query.level
@@ -90,6 +92,7 @@ class Quantile(Statistic):
         return tuple(Part(1, reach, weight) for _, weight in _CHOICES)
 
     @property
+    @override
     def divisor(self) -> int:
         """What turns misses into rows."""
         return self.query.level.denominator
@@ -103,6 +106,7 @@ class Quantile(Statistic):
         )
 
     @property
+    @override
     def distributions(self) -> tuple[Distribution, ...]:
         """One draw for each candidate of each choice."""
         return tuple(
@@ -118,12 +122,12 @@ class Quantile(Statistic):
             for (side, _), distribution in zip(_CHOICES, self.choice_distributions, strict=True)
         )
 
+    @override
     def delta(self, groups: int, epsilon: Fraction) -> Decimal:
         """As of every statistic; all draws count, as each can decide.
 
         Each choice is private by itself for its own epsilon, and this delta (Bun and Steinke, section 8).
         """
-        del epsilon
         touched = min(groups, self.changes) * self.candidates
         return sum(
             (
@@ -133,6 +137,7 @@ class Quantile(Statistic):
             Decimal(0),
         )
 
+    @override
     def largest(self, maximum_rows: int) -> int:
         """Of the misses with noise, doubled, as two are compared."""
         return 2 * (
@@ -140,11 +145,13 @@ class Quantile(Statistic):
             + max(distribution.bound for distribution in self.choice_distributions)
         )
 
+    @override
     def local(self, rows: LocalRows) -> Ints:
         """The local rows at each candidate between the bounds."""
         places = self.grid.places(rows.columns[self.query.columns[0]])
         return np.bincount(places, minlength=self.points).astype(np.int64)
 
+    @override
     def combine(self, session: Session, own: Ints, noise: Word) -> Word:
         """The places of the chosen candidates; local rows at each candidate in, shape (groups, points)."""
         groups = len(own)
@@ -156,10 +163,12 @@ class Quantile(Statistic):
         places, _ = argmin.least(session, scores, self._scores)
         return places.reshape(groups, len(_CHOICES))
 
+    @override
     def exact(self, entries: Ints) -> Ints:
         """The places that have the least miss, all three for the quantile itself."""
         return self._best(entries, (0,) * len(_CHOICES))
 
+    @override
     def typical(self, entries: Ints) -> Ints:
         """The places that have the least miss, for the quantile and the ends of its interval."""
         return self._best(entries, self.shifts)
@@ -169,11 +178,11 @@ class Quantile(Statistic):
         best: Ints = np.argmin(np.maximum(np.maximum(over, under), 0), axis=2)
         return best
 
+    @override
     def result(
         self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
     ) -> Result:
         """The quantile of the rounded values, and its interval."""
-        del random
         scale = self.schemas[0].scale
         value: int | str | None = None
         notes: tuple[str, ...] = ()
@@ -189,6 +198,7 @@ class Quantile(Statistic):
         return Result(value, real(self._value(entries[1]), scale), real(upper, scale), notes=notes)
 
     @property
+    @override
     def noise_scale(self) -> Fraction:
         """1 / t of the quantile itself, in rows."""
         return 1 / self.choice_distributions[0].rate / self.divisor

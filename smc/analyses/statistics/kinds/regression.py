@@ -21,6 +21,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.analyses.statistics.kinds.moments import ClampedProducts, Monomial
 from smc.analyses.statistics.kinds.statistic import Result
@@ -39,21 +40,23 @@ class Regression(ClampedProducts):
     __slots__ = ()
 
     @property
+    @override
     def products(self) -> tuple[Monomial, ...]:
         """All products of two columns, the sums of all columns, and the row count."""
         places = range(len(self.clamps))
         return (*combinations_with_replacement(places, 2), *((place,) for place in places), ())
 
     @property
+    @override
     def unit(self) -> str:
         """None: the common table has no value of it."""
         return ""
 
+    @override
     def result(
         self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
     ) -> Result:
         """The coefficient of determination, and a table of coefficients."""
-        del random
         halves = [float(clamp.half) for clamp in self.clamps]
         scales = [float(np.prod([halves[place] for place in monomial])) for monomial in self.products]
         spreads = [distribution.deviation for distribution in distributions] or [0.0] * len(entries)

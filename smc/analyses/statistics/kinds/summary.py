@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from typing_extensions import override
+
 from smc.analyses.records.intervals import Interval
 from smc.analyses.statistics.kinds.moments import Deviation, Mean, Moments, Monomial, Variance
 from smc.analyses.statistics.kinds.statistic import Result
@@ -19,10 +21,12 @@ class Summary(Variance):
     __slots__ = ()
 
     @property
+    @override
     def unit(self) -> str:
         """Of the column."""
         return self.schemas[0].unit
 
+    @override
     def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
         """Both in a table of their own; their intervals hold together."""
         common = (self.query, self.schemas, self.changes, self.clamps)
@@ -36,6 +40,7 @@ class Summary(Variance):
             }
         )
 
+    @override
     def result(
         self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
     ) -> Result:

@@ -29,6 +29,7 @@ from math import sqrt
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.draws import Floats, chi_squares, noise_like, normals
@@ -57,6 +58,7 @@ class TTest(Clamped):
     labels: Bins
 
     @property
+    @override
     def parts(self) -> tuple[Part, ...]:
         """Sums, sums of squares and rows of both groups; a row is in one group."""
         half = self.clamps[0].half
@@ -64,20 +66,24 @@ class TTest(Clamped):
         return (Part(2, half, 2 * quarter), Part(2, half**2, quarter), Part(2, 1, quarter))
 
     @property
+    @override
     def counts(self) -> tuple[int, ...]:
         """The rows of the group."""
         return (4, 5, 4, 5, 4, 5)
 
     @property
+    @override
     def simulates(self) -> bool:
         """The p-value and the interval."""
         return True
 
     @property
+    @override
     def divisor(self) -> int:
         """Of the column."""
         return self.clamps[0].unit
 
+    @override
     def local(self, rows: LocalRows) -> Ints:
         """The local sums: of A, of B, squares of A, of B, rows of A, of B."""
         value, group = self.query.columns
@@ -90,6 +96,7 @@ class TTest(Clamped):
             dtype=np.int64,
         )
 
+    @override
     def result(
         self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
     ) -> Result:

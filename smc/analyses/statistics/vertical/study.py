@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from typing_extensions import override
+
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.keys import DISTINCT
@@ -46,6 +48,7 @@ class VerticalStudy(TracedStudy):
     vertical: Vertical
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The keys, and of the columns that the queries name those of the role."""
         return {role: self.vertical.columns(role) for role in Role}
@@ -58,9 +61,9 @@ class VerticalStudy(TracedStudy):
         """Anyone may receive; somebody has to."""
         check_recipients(recipients)
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Noisy figures about all rows that match; the loss is the total of the queries."""
-        del recipients
         return Facts(
             pairs_by_position=False,
             matches=True,
@@ -124,9 +127,9 @@ class VerticalStudy(TracedStudy):
     route = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
     pace = Pace(0.07, byte=6.2e-9, numpy=1.2)
 
+    @override
     def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
         """Measured: by rows, and by the features of the party that does not own the table of keys."""
-        del limits
         plans = plan_queries(self.parameters, schemas, counts_matches=False, counts_groups=False)
         wanted = [pair for each in plans for pair in pairs(each, self.vertical.alice)]
         features = max(
@@ -135,12 +138,14 @@ class VerticalStudy(TracedStudy):
         )
         return Memory(20 * MEBI, 400 + features).at(max(counts))
 
+    @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """Keys are texts, and values as the queries would have them, as far as it is not known."""
         values = (*self.vertical.alice, *self.vertical.bob)
         found = {name: schemas.get(name) or assumed(name, self.parameters.queries) for name in values}
         return {**dict.fromkeys(self.vertical.match.columns, Schema("text")), **schemas, **found}
 
+    @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """The joint run, one side; see `smc.analyses.statistics.vertical.run` for what it raises."""
         self.check_recipients(recipients)
