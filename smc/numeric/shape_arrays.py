@@ -13,7 +13,7 @@ Reference: JAX's `eval_shape`, by numpy's `__array_ufunc__` and `__array_functio
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from math import prod
 from typing import Any, Final, ParamSpec, TypeVar, cast, overload
 
@@ -76,7 +76,7 @@ class ShapeArray(NDArray[Any], Traced):
         elif ufunc.signature is not None:
             shape = _multiplied(*map(np.shape, inputs))
         else:
-            shape = np.broadcast_shapes(*map(np.shape, inputs))
+            shape = _common_shape(tuple(map(np.shape, inputs)))
         found = tuple(shape_array(shape, kind) if shape else kind.type(0) for kind in kinds)
         return found[0] if len(found) == 1 else found
 
@@ -256,6 +256,11 @@ def contiguous(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array)
 
 
+@lru_cache(4096)
+def _common_shape(shapes: tuple[Shape, ...]) -> Shape:
+    return np.broadcast_shapes(*shapes)
+
+
 def _probe_key(operand: Any) -> Any:
     """What the type of a result depends on: the type of an array, or that of a Python number."""
     if isinstance(operand, np.ndarray | np.generic):
@@ -394,7 +399,7 @@ def _stacked(arrays: Any, axis: int = 0, **kwargs: Any) -> Any:
 def _where(condition: Any, *options: Any) -> Any:
     if not options:
         return condition.nonzero()
-    shape = np.broadcast_shapes(np.shape(condition), *map(np.shape, options))
+    shape = _common_shape((np.shape(condition), *map(np.shape, options)))
     return shape_array(
         shape,
         np.result_type(
@@ -452,7 +457,7 @@ def _unpacked_bits(array: Any, axis: Any = None, count: int | None = None, **kwa
 
 def _broadcast(*arrays: Any, **kwargs: Any) -> Any:
     del kwargs
-    shape = np.broadcast_shapes(*map(np.shape, arrays))
+    shape = _common_shape(tuple(map(np.shape, arrays)))
     return tuple(shape_array(shape, np.asanyarray(each).dtype) for each in arrays)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from queue import Empty, SimpleQueue
 from typing import Any, Final, cast
 
@@ -21,7 +24,7 @@ from smc.channel.vectors import (
 from smc.errors import DuettoError, ProtocolViolation
 from smc.numeric.shape_arrays import ShapeArray, shape_array
 from smc.pieces import check_cancelled
-from smc.protocols.flights import Flight
+from smc.protocols.flights import Flight, Flights
 from smc.protocols.spec import Cost
 
 _WAIT_SECONDS: Final = 60.0
@@ -36,39 +39,48 @@ class TraceEnded(DuettoError):  # noqa: N818
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
-    """What stands for a message.
+class TracedStep:
+    """What one end did: a message sent, one received, or its part of a step of the engine.
 
     Attributes:
-        kind: of the message; empty where steps of the engine meet.
-        size: bytes of its body.
-        depth: the chain of messages that it ends; of steps the sender's clock.
-        data: the body where it is known, as row counts are; None where it depends on data.
+        kind: of the message; empty of a step of the engine.
+        size: bytes of the body of a message.
+        sends: whether the message was sent.
+        cost: of a step of the engine, the same at both ends.
+        data: the body of a message where it is known, as row counts are; None where it depends on data.
     """
 
-    kind: str
-    size: int
-    depth: int
+    kind: str = ""
+    size: int = 0
+    sends: bool = False
+    cost: Cost | None = None
     data: bytes | None = None
 
 
 class TracedChannel(Channel):
     """One end of a conversation in sizes.
 
+    An end waits for messages alone: what it did is written down, and `count` goes through what both ends
+    did when they have ended.
+
     Args:
         outgoing: to the other end.
         incoming: from it.
     """
 
-    def __init__(self, outgoing: SimpleQueue[_Sent | None], incoming: SimpleQueue[_Sent | None]) -> None:
+    def __init__(
+        self, outgoing: SimpleQueue[TracedStep | None], incoming: SimpleQueue[TracedStep | None]
+    ) -> None:
         super().__init__(cast(MemoryTransport, None))
         self._outgoing, self._incoming = outgoing, incoming
+        self.steps: list[TracedStep] = []
+        """What this end did so far."""
 
     @classmethod
     def pair(cls) -> tuple[TracedChannel, TracedChannel]:
         """Two ends."""
-        there: SimpleQueue[_Sent | None] = SimpleQueue()
-        back: SimpleQueue[_Sent | None] = SimpleQueue()
+        there: SimpleQueue[TracedStep | None] = SimpleQueue()
+        back: SimpleQueue[TracedStep | None] = SimpleQueue()
         return cls(there, back), cls(back, there)
 
     def end(self) -> None:
@@ -79,10 +91,10 @@ class TracedChannel(Channel):
     def send(self, message: Message) -> None:
         values = [getattr(message, each.name) for each in fields(cast(Any, message))]
         if any(isinstance(value.values, ShapeArray) for value in values):
-            self._tell(message.kind(), sum(_size(value) for value in values), None)
+            self.tell(message.kind(), sum(_size(value) for value in values))
         else:
             data = message.encode()
-            self._tell(message.kind(), len(data), data)
+            self._tell(TracedStep(message.kind(), len(data), sends=True, data=data))
 
     @override
     def recv(self, kind: type[Message], /, *expected: Expected[Any]) -> Any:
@@ -97,53 +109,42 @@ class TracedChannel(Channel):
 
     def tell(self, kind: str, size: int) -> None:
         """Send so many bytes, of which none is known."""
-        self._tell(kind, size, None)
+        self._tell(TracedStep(kind, size, sends=True))
 
     def hear(self, kind: str, size: int) -> None:
         """Receive what the other end's `tell` sends."""
         self._hear(kind, size)
 
-    def charge(self, cost: Cost, *, alice: bool) -> None:
+    def charge(self, cost: Cost) -> None:
         """Take what a step costs that both ends make; both call it.
 
         Args:
             cost: of the step, in a session that has made what is made once.
-            alice: whether this is Alice's end.
         """
         check_cancelled()
-        self._outgoing.put(_Sent("", 0, self._clock))
-        other = self._wait("").depth
-        own_bytes, other_bytes = (cost.alice_bytes, cost.bob_bytes)[:: 1 if alice else -1]
-        clocks = (self._clock, other) if alice else (other, self._clock)
-        ends = cost.flights.without(Flight.RESERVE).without(Flight.LANES).after(*clocks)
-        self._clock = ends[0] if alice else ends[1]
-        # What this end sent last the other one has received.
-        self._sent_depth = max(self._sent_depth, ends[1] if alice else ends[0])
-        self._sent += own_bytes
-        self._received += other_bytes
+        self.steps.append(TracedStep(cost=cost))
+
+    def repeat(self, steps: Sequence[TracedStep]) -> None:
+        """Do again what this end did before."""
+        for step in steps:
+            if step.cost is not None:
+                self.charge(step.cost)
+            elif step.sends:
+                self._tell(step)
+            else:
+                self._hear(step.kind, step.size)
 
     @override
     def finish(self) -> None:
         """Nothing more follows."""
 
-    def _tell(self, kind: str, size: int, data: bytes | None) -> None:
+    def _tell(self, step: TracedStep) -> None:
         check_cancelled()
-        self._sent_depth = self._clock + 1
-        self._sent += size
-        self._messages += 1
-        self._outgoing.put(_Sent(kind, size, self._sent_depth, data))
+        self.steps.append(step)
+        self._outgoing.put(step)
 
     def _hear(self, kind: str, size: int) -> bytes | None:
         check_cancelled()
-        sent = self._wait(kind)
-        if sent.size != size:
-            raise ProtocolViolation(f"{kind}: {size} bytes were expected, and {sent.size} would come.")
-        self._clock = max(self._clock, sent.depth)
-        self._received += size
-        self._messages += 1
-        return sent.data
-
-    def _wait(self, kind: str) -> _Sent:
         try:
             sent = self._incoming.get(timeout=_WAIT_SECONDS)
         except Empty:
@@ -151,9 +152,79 @@ class TracedChannel(Channel):
         if sent is None:
             raise TraceEnded("The other side of a traced run has ended.")
         if sent.kind != kind:
-            what = "A step of the engine"
-            raise ProtocolViolation(f"{kind or what} was expected, and {sent.kind or what} came.")
-        return sent
+            raise ProtocolViolation(f"{kind} was expected, and {sent.kind} came.")
+        if sent.size != size:
+            raise ProtocolViolation(f"{kind}: {size} bytes were expected, and {sent.size} would come.")
+        self.steps.append(TracedStep(kind, size, data=sent.data))
+        return sent.data
+
+    @staticmethod
+    def count(alice: TracedChannel, bob: TracedChannel) -> None:
+        """Count what both ends did, until one of them waits for what the other never does.
+
+        Raises:
+            ProtocolViolation: an end makes a step of the engine where the other one waits for a message.
+        """
+        ends = (alice, bob)
+        steps = [iter(end.steps) for end in ends]
+        waits: list[TracedStep | None] = [next(each, None) for each in steps]
+        depths: tuple[deque[int], deque[int]] = (deque(), deque())  # of messages under way to each end
+        while True:
+            moved = False
+            for place, end in enumerate(ends):
+                ways = depths[place], depths[not place]
+                while (step := waits[place]) is not None and end._count(step, *ways):
+                    waits[place], moved = next(steps[place], None), True
+            first, second = waits
+            if moved:
+                continue
+            if first is None or second is None:
+                return
+            if first.cost is None or second.cost is None:
+                names = (step.kind or "a step of the engine" for step in (first, second))
+                raise ProtocolViolation(f"The sides of a traced run differ: {' and '.join(names)}.")
+            clocks = alice._clock, bob._clock
+            for place, (end, cost) in enumerate(zip(ends, (first.cost, second.cost), strict=True)):
+                end._take(cost, clocks, place)
+            waits = [next(each, None) for each in steps]
+
+    def _count(self, step: TracedStep, incoming: deque[int], outgoing: deque[int]) -> bool:
+        """Count a message; False where it has not come yet, and of steps of the engine."""
+        if step.cost is not None or not (step.sends or incoming):
+            return False
+        if step.sends:
+            self._sent_depth = self._clock + 1
+            self._sent += step.size
+            outgoing.append(self._sent_depth)
+        else:
+            self._clock = max(self._clock, incoming.popleft())
+            self._received += step.size
+        self._messages += 1
+        return True
+
+    def _take(self, cost: Cost, clocks: tuple[int, int], place: int) -> None:
+        """Count a step of the engine at one end.
+
+        The ends may make two such steps in different orders, so each counts its own.
+
+        Args:
+            cost: of the step.
+            clocks: of Alice and Bob before it.
+            place: 0 for Alice's end, 1 for Bob's.
+        """
+        after = _in_session(cost.flights).after(*clocks)
+        sent = cost.alice_bytes, cost.bob_bytes
+        self._clock = after[place]
+        # What this end sent last the other one has received.
+        self._sent_depth = max(self._sent_depth, after[not place])
+        self._sent += sent[place]
+        self._received += sent[not place]
+
+
+@lru_cache(1024)
+def _in_session(flights: Flights) -> Flights:
+    """Flights in a session that has made what is made once."""
+    return flights.without(Flight.RESERVE).without(Flight.LANES)
 
 
 def _size(field: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -72,6 +72,25 @@ class TracedEngine(ObliviousEngine):
     def silent_rows(self) -> int:
         """Rows of silent transfers that this side makes when they are wanted."""
         return self._stock.rows + self.block_rows
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that decides what the next step takes."""
+        flags = self._is_ready, self._has_reserve, self.opened_lanes, frozenset(self._directions)
+        return *flags, self._prepared, self._triples, self._ordered, self._stock.words
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """What was counted so far, for `add_counts`."""
+        return self.transfers, self.triples, self.ahead_rows, self.block_rows, self._stock.rows
+
+    def add_counts(self, more: Sequence[int]) -> None:
+        """Count as much more."""
+        self.transfers += more[0]
+        self.triples += more[1]
+        self.ahead_rows += more[2]
+        self.block_rows += more[3]
+        self._stock.rows += more[4]
 
     def count_from_here(self) -> None:
         """Count what could be prepared from here on."""
@@ -272,7 +291,7 @@ class TracedEngine(ObliviousEngine):
 
     def _meet(self, steps: Iterable[FlightBytes], *, first: bool) -> None:
         cost = _cost_of(tuple(steps))
-        self._sizes.charge(cost if first is self._alice else cost.mirror, alice=self._alice)
+        self._sizes.charge(cost if first is self._alice else cost.mirror)
 
 
 @lru_cache(1024)

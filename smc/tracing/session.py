@@ -75,6 +75,8 @@ class TracedSession(Session, Traced):
     """One side of a traced run: nothing in it stands for data, and nothing that it opens is a result."""
 
     engine: TracedEngine = field(init=False, repr=False)
+    repeats: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
+    """What `smc.tracing.repeats` keeps of this run."""
 
     @classmethod
     def of(cls, role: Role, channel: TracedChannel, network: Network | None, lanes: int) -> TracedSession:
@@ -97,7 +99,7 @@ class TracedSession(Session, Traced):
         if Flight.LANES in cost.flights:
             oblivious.setup_lanes()
         self.engine.block_rows += cost.alice_operations.get(SILENT_ROWS, 0)
-        self.sizes.charge(cost, alice=self.role is Role.ALICE)
+        self.sizes.charge(cost)
 
     @property
     def sizes(self) -> TracedChannel:
@@ -177,6 +179,7 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
     for error in errors:
         if not isinstance(error, TraceEnded):  # the other side of a program that refused
             raise error
+    TracedChannel.count(*channels)
     sent = [channel.traffic for channel in channels]
     engines = [session.engine for session in sessions]
     return Trace(

@@ -24,7 +24,7 @@ from smc.analyses.records.numbers import text
 from smc.analyses.studies.columns import PERSONS, Data, Schema
 from smc.analyses.studies.precision import expectation, half, with_precision
 from smc.analyses.studies.study import Preview
-from smc.errors import DomainError, UsageError
+from smc.errors import DomainError, TooManyRowsError, UsageError
 from smc.forms import Role
 
 _MAX_INERTIA: Final = 1 << 60
@@ -156,7 +156,7 @@ def check_numbers(
     if parameters.epsilon is None:
         check_weight(shape, limits.weight_factor)
     if shape.count * (shape.scaled.diagonal << shape.scaled.fraction) >= _MAX_INERTIA:
-        raise DomainError(
+        raise TooManyRowsError(
             "The inertia of so many rows does not fit into 63 bits.",
             "Lower parameters.precision, or use fewer rows.",
         )

@@ -21,7 +21,7 @@ from smc.analyses.clustering.table import (
     Shape,
 )
 from smc.analyses.records.fixed_point import FixedPointColumns
-from smc.errors import DomainError
+from smc.errors import TooManyRowsError
 from smc.protocols.session import Session
 from smc.secret import uniform
 from smc.secret.bits import SecretBits
@@ -44,10 +44,10 @@ def check_room(parameters: ClusteringParameters, shape: Shape) -> None:
     """Check that weights fit.
 
     Raises:
-        DomainError: they do not.
+        TooManyRowsError: they do not.
     """
     if parameters.start is Start.PLUS_PLUS and shape.count * shape.scaled.diagonal >= MAX_WEIGHT:
-        raise DomainError(
+        raise TooManyRowsError(
             "The squared distances of so many rows are too large to choose the first centres by.",
             'Lower the precision, or use start = "random".',
         )

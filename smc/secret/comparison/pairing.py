@@ -30,6 +30,7 @@ from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.comparison import msb, mux
 from smc.secret.comparison.msb import Bit, Word, public_bits
 from smc.secret.sharing.bounds import Bounds
+from smc.tracing.repeats import traced_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Best:
     columns: Word = field(repr=False)
 
 
+@traced_once
 def best(session: Session, eligible: Bit, scores: Word, most: int) -> Best:
     """Find the best pairs.
 

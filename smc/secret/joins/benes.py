@@ -56,6 +56,7 @@ def switches(order: Index) -> Bit:
     return result
 
 
+@of_shape(lambda values, swap: values)
 def apply(values: Word, swap: Swap) -> Word:
     """Send values through a network.
 

@@ -36,6 +36,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
 from smc.secret.joins.benes import Index, Word, apply, columns_for, switches, wires_for
+from smc.tracing.repeats import traced_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class SwitchCorrections(Message, kind="switch-corrections"):
     corrections: Words
 
 
+@traced_once
 def permute(session: Session, shares: Word, owner: Role, order: Index | None) -> Word:
     """Permute a vector of integers shared modulo 2**64.
 

@@ -38,6 +38,7 @@ from smc.secret.sharing.masks import (
     send_masked,
     word_type,
 )
+from smc.tracing.repeats import traced_once
 
 Word = NDArray[np.uint64]
 Bit = NDArray[np.uint8]
@@ -45,6 +46,7 @@ Bit = NDArray[np.uint8]
 _BATCH: Final = 1 << 19
 
 
+@traced_once
 def to_words(session: Session, bits: Bit, width: int) -> Word:
     """Turn bits into words.
 

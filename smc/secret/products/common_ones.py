@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -65,7 +66,7 @@ def _priced(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> tuple[
     """What `overlaps` costs and gives."""
     count, height, bits = rows.shape
     silent = takes_silent_blocks(session.network, rows.size)
-    return cost(count, height, bits, chooser, silent=silent), shape_array((count, height, height), np.uint8)
+    return _cost(count, height, bits, chooser, silent), shape_array((count, height, height), np.uint8)
 
 
 @charged(_priced)
@@ -103,6 +104,11 @@ def cost(
     """The exact cost of `overlaps`: flights and bytes, without the set-up of oblivious transfer."""
     if silent is None:
         silent = takes_silent_blocks(network_priced(), blocks * height * bits)
+    return _cost(blocks, height, bits, chooser, silent)
+
+
+@lru_cache(256)
+def _cost(blocks: int, height: int, bits: int, chooser: Role, silent: bool) -> Cost:
     sizes = [
         bits * height * (part.stop - part.start) for part in _batches(blocks, height, bits, silent=silent)
     ]

@@ -22,10 +22,11 @@ from smc.secret.ints import SecretInts
 from smc.secret.joins import permutation
 from smc.secret.noise import noise
 from smc.secret.noise.laplace import DiscreteLaplace
-from smc.secret.products import common_ones, grouped, lattice_multiply
+from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply
 from smc.secret.sharing.bounds import Bounds
 from smc.tracing.channel import TraceEnded
 from smc.tracing.engine import TracedEngine, UntraceableError
+from smc.tracing.repeats import traced_once
 from smc.tracing.session import TracedSession, trace
 
 MANY = 70_000
@@ -253,6 +254,36 @@ def test_lanes_are_opened_once_and_share_large_batches(step, before):
     assert traced(run, lanes=3) == measured(run, lanes=3)
 
 
+@pytest.mark.parametrize("name", ["permutation", "bits to words", "known"])
+def test_what_is_done_again_with_the_same_shapes_costs_as_much_each_time(name):
+    gone_through = []
+
+    @traced_once
+    def known(session, rows):
+        return exchange_counts(session, [len(rows)])
+
+    @traced_once
+    def step(session, rows):
+        gone_through.append(session.role)
+        if name == "permutation":
+            order = np.arange(len(rows), like=rows) if session.role is Role.ALICE else None
+            return permutation.permute(session, rows, Role.ALICE, order)
+        if name == "known":
+            return known(session, rows)
+        return bit_words.to_words(session, rows.astype(np.uint8) & 1, 32)
+
+    def run(session):
+        for count in (MANY, 50, MANY, MANY):
+            step(session, words(session, count))
+
+    found = traced(run)
+    each = {"permutation": 2, "bits to words": 2, "known": 4}[name]
+    assert len(gone_through) == 2 * (each + (name != "known"))  # with the one that sets up
+    gone_through.clear()
+    assert found == measured(run)
+    assert len(gone_through) == 8
+
+
 def test_the_engine_of_a_trace_makes_none_of_the_real_one():
     own = {name for name, each in vars(TracedEngine).items() if inspect.isfunction(each)}
     public = {
@@ -320,6 +351,18 @@ def test_an_error_that_is_no_refusal_is_raised():
 
     with pytest.raises(ProtocolViolation, match="Bob fails"):
         trace(fails)
+
+
+def test_a_step_that_meets_a_message_is_found():
+    def run(session):
+        if session.role is Role.ALICE:
+            session.channel.hear("blocks", 8)
+        else:
+            session.oblivious.and_bits(bits(session, 8), bits(session, 8))
+            session.channel.tell("blocks", 8)
+
+    with pytest.raises(ProtocolViolation, match="blocks and a step of the engine"):
+        trace(run)
 
 
 def test_sides_that_expect_other_sizes_are_found():

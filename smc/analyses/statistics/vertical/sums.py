@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.statistics.queries.rows import Ints
 from smc.analyses.statistics.vertical.terms import Feature, Pair, bounds_of, values_of
-from smc.errors import DomainError
+from smc.errors import TooManyRowsError
 from smc.forms import Role
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo
@@ -158,7 +158,7 @@ def sums(
         Shape (len(wanted),).
 
     Raises:
-        DomainError: too many features for so many rows; both sides know, and nothing was sent.
+        TooManyRowsError: too many features for so many rows; both sides know, and nothing was sent.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     counts = {session.role: len(keys), session.role.other: peer_count}
@@ -200,7 +200,7 @@ def _check_room(layout: FeatureLayout, owner_count: int, other_count: int) -> No
     rows = max(cuckoo.bins_for(owner_count), other_count)
     widest = max([len(layout.other) + 1, *(len(block.owner) for block in layout.blocks)])
     if rows * widest > MAX_NUMBERS:
-        raise DomainError(
+        raise TooManyRowsError(
             f"{widest} numbers for each of {rows} rows do not fit the memory of a run.",
             "Ask for fewer bins or candidates, in several jobs, or use fewer rows.",
         )
