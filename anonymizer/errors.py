@@ -93,8 +93,8 @@ class GateError(AnonymizerError):
         count = "one finding" if len(findings) == 1 else f"{len(findings)} findings"
         super().__init__(
             f"Nothing was written: the gate has {count}.\n{listed}",
-            f"Correct the specification; {gathered(acceptable, 'rules')}: if that is right, it can be accepted "
-            "below [[accept]] with a reason."
+            f"Correct the specification; a finding of {gathered(acceptable, 'rules')} that is right can be "
+            "accepted below [[accept]]."
             if acceptable
             else "Do what each finding says; none of them can be accepted.",
         )
