@@ -284,7 +284,10 @@ def _check_languages(documents: Sequence[Document], spec: SanitizeSpec) -> None:
     what = f"{name}: {first.what}"
     if len(problems) > 1:
         said = list_names(list(problems), "documents")
-        what = f"{len(problems):,} documents cannot be read in a language: {said}. {what}"
+        where = (
+            "in no language that is read" if spec.language == "auto" else "not in the language that is said"
+        )
+        what = f"{len(problems):,} documents are {where}: {said}. {what}"
     line = f'{json.dumps(name, ensure_ascii=False)} = "en"'
     own = (
         f" The specification names it below [languages]: {line}." if isinstance(first, LanguageError) else ""
