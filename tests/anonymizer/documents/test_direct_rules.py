@@ -33,6 +33,11 @@ def test_aliases_and_japanese_names_in_latin_letters(text: str, language: Langua
     assert spans(text, language, "PERSON") == names
 
 
+def test_german_social_security_numbers_which_hold_a_date_of_birth() -> None:
+    assert "65 120358 H 001" in spans("SVNR 65 120358 H 001, vormals 65120358H001.", "de", "CODE")
+    assert "65120358H001" in spans("SVNR 65 120358 H 001, vormals 65120358H001.", "de", "CODE")
+
+
 @pytest.mark.parametrize(
     "written", ["=?utf-8?B?QW5uYSBCcm93bg==?=", "=?iso-8859-1?Q?H=E9l=E8ne_D=2E?=", "=?UTF-8?b?5L2Q6Jek?="]
 )
