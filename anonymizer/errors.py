@@ -93,7 +93,7 @@ class GateError(AnonymizerError):
         count = "one finding" if len(findings) == 1 else f"{len(findings)} findings"
         super().__init__(
             f"Nothing was written: the gate has {count}.\n{listed}",
-            f"Correct the specification; a finding of {gathered(acceptable, 'rules')} that is right can be "
+            f"Correct the specification; a finding of {list_names(acceptable, 'rules')} that is right can be "
             "accepted below [[accept]]."
             if acceptable
             else "Do what each finding says; none of them can be accepted.",

@@ -168,10 +168,10 @@ def _other_forms(text: str, language: Language) -> Iterator[str]:
     if len(parts) > 1 and len("".join(parts)) >= _JOINED:
         yield from ("".join(parts), "".join((parts[-1], *parts[:-1])))
     for word in text.lower().split():
-        if folded(word).strip(",.") not in parts:
+        if fold(word).strip(",.") not in parts:
             continue
         pieces = [one.strip(",.") for one in _PIECES.split(word)]
-        for piece in (one for one in pieces if _is_rare(folded(one), language)):
+        for piece in (one for one in pieces if _is_rare(fold(one), language)):
             forms = [piece, "".join(_SPELLED.get(one, one) for one in piece)]
             forms += [f"{one}s" for one in forms if language == "de"]
             yield from (one for one in dict.fromkeys(forms) if one != piece or len(pieces) > 1)

@@ -66,7 +66,7 @@ def test_other_forms_of_a_name_are_hidden(name, language, written, left):
     text = f"{name}, {written}."
     edits = [edit(text, name, "[PERSON 1]", kind="PERSON")]
     found = hidden_everywhere(Document("a.txt", text), edits, language)
-    assert applied(text, found) == f"[PERSON 1], {left}."
+    assert apply_edits(text, found) == f"[PERSON 1], {left}."
 
 
 @pytest.mark.parametrize(
