@@ -78,16 +78,25 @@ class GateError(AnonymizerError):
         findings: as plain values, with `rule`, `column`, `what` and `hint`.
         decisions: of documents, each word that is to be decided and how. They hold words of the originals:
             they are neither part of the message nor of `findings`.
+        acceptable: the rules of these findings that a specification may accept.
     """
 
     code = "gate"
 
-    def __init__(self, findings: Sequence[Mapping[str, str | None]], decisions: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        findings: Sequence[Mapping[str, str | None]],
+        decisions: tuple[str, ...] = (),
+        acceptable: Sequence[str] = (),
+    ) -> None:
         listed = "\n".join(f"- [{one['rule']}] {one['what']} {one['hint']}".rstrip() for one in findings)
         count = "one finding" if len(findings) == 1 else f"{len(findings)} findings"
         super().__init__(
             f"Nothing was written: the gate has {count}.\n{listed}",
-            "Correct the specification; a finding that is right can be accepted below [[accept]].",
+            f"Correct the specification; a finding of {list_names(acceptable, 'rules')} that is right can be "
+            "accepted below [[accept]]."
+            if acceptable
+            else "Do what each finding says; none of them can be accepted.",
         )
         self.findings = tuple(findings)
         self.decisions = decisions

@@ -151,7 +151,7 @@ def anonymize(
         gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
         warnings = (
             *gate.warnings,
-            *_cautions(spec, original, release, assessment, pipeline, seed),
+            *_cautions(spec, original, release, assessment, pipeline, seed, output_path),
             *files.formulas(release, output_path),
             *recording.warnings,
             *ledger.losses,
@@ -228,12 +228,13 @@ def _cautions(
     assessment: Assessment | None,
     pipeline: Pipeline,
     seed: int | None,
+    output: Path,
 ) -> tuple[str, ...]:
     from anonymizer.gate.wording import persons_in_wording
     from anonymizer.report.cautions import cautions
 
     found = cautions(original, release, assessment, pipeline, seed)
-    return (*found, *persons_in_wording(spec, original))
+    return (*found, *persons_in_wording(spec, original, output))
 
 
 def _of_release(made: Release) -> dict[str, Any]:

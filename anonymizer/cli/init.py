@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -78,6 +79,7 @@ def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as
         return
     lines = [
         f"{output_path}: the specification; read and correct it",
-        f"then: duetto anonymize {data} --spec {output_path} -o release.csv --report report.html",
+        f"then: duetto anonymize {quote(str(data))} --spec {quote(str(output_path))} "
+        "-o release.csv --report report.html",
     ]
     emit(values, lines, as_json=as_json)

@@ -16,7 +16,7 @@ from typing import Final, Self
 
 from anonymizer.documents.direct.coreference import Persons
 from anonymizer.documents.direct.found import KINDS, Found, Recognizer
-from anonymizer.documents.direct.gazetteers import titles, words_of_list
+from anonymizer.documents.direct.gazetteers import titles, words_of, words_of_list
 from anonymizer.documents.direct.persons import KnownPersons
 from anonymizer.documents.direct.registry import RECOGNIZERS
 from anonymizer.documents.languages.detect import tagger_of
@@ -273,5 +273,6 @@ def _tells(word: Word) -> bool:
         long
         and (named or (solid and word.tag in _ALONE))
         and not _is_title(word)
+        and word.text not in words_of("ja", "not_name")
         and word.text.lower() not in words_of_list("month")
     )

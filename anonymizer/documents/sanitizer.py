@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +15,13 @@ from anonymizer.documents.attacks.risk import KnownNames, RiskEvaluation, Shared
 from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.direct.persons import name_parts
 from anonymizer.documents.engines.engine import Engine
-from anonymizer.documents.languages.detect import tagger_of
+from anonymizer.documents.languages.detect import (
+    LanguageError,
+    check_language,
+    check_script,
+    detect,
+    tagger_of,
+)
 from anonymizer.documents.languages.tagger import Tagger
 from anonymizer.documents.sanitization.gone import folder_terms, hidden_everywhere, own_terms
 from anonymizer.documents.sanitization.sanitizing import Replacement, Success, sanitize, searchable, touches
@@ -88,7 +95,8 @@ class Sanitizer:
         _check_named("labels", labels, [*documents, *corpus])
         # placeholders are numbered in an order that has nothing to do with names, the same in a later run
         order = sorted(documents, key=lambda one: hashlib.sha256(one.text.encode()).digest())
-        _check_languages(documents, spec.language)
+        _check_named("languages", spec.languages, documents)
+        _check_languages(documents, spec)
         found = [self._found(one, first_pass) for one in order]
         self.shared = folder_terms(
             ((one.document.text, one.edits, one.tagger.language) for one in found),
@@ -196,7 +204,7 @@ class Sanitizer:
 
     def _found(self, document: Document, first_pass: FirstPass) -> _Read:
         """A document with what a person and the first pass want of it alone."""
-        tagger = tagger_of(document.text, _given(self._spec.language))
+        tagger = tagger_of(document.text, self._spec.language_of(document.name))
         words = tagger.words(document.text)
         decided = self.decisions[document.name]
         kept = self._kept(document.name)
@@ -257,16 +265,17 @@ def _by_language(documents: Iterable[_Read]) -> defaultdict[Language, list[_Read
     return found
 
 
-def _given(language: str) -> str | None:
-    return None if language == "auto" else language
-
-
-def _check_languages(documents: Sequence[Document], language: str) -> None:
-    """Name all documents that no language is known for at once."""
+def _check_languages(documents: Sequence[Document], spec: SanitizeSpec) -> None:
+    """Name all documents at once that no language is known for, or that are in another one than is said."""
     problems: dict[str, TableError] = {}
     for one in documents:
         try:
-            tagger_of(one.text, _given(language))
+            if one.name in spec.languages:
+                check_script(one.text, spec.languages[one.name])
+            elif spec.language == "auto":
+                detect(one.text)
+            else:
+                check_language(one.text, spec.language)
         except TableError as problem:
             problems[one.name] = problem
     if not problems:
@@ -275,8 +284,15 @@ def _check_languages(documents: Sequence[Document], language: str) -> None:
     what = f"{name}: {first.what}"
     if len(problems) > 1:
         said = list_names(list(problems), "documents")
-        what = f"{len(problems):,} documents are in no language that is read: {said}. {what}"
-    raise TableError(what, first.hint)
+        where = (
+            "in no language that is read" if spec.language == "auto" else "not in the language that is said"
+        )
+        what = f"{len(problems):,} documents are {where}: {said}. {what}"
+    line = f'{json.dumps(name, ensure_ascii=False)} = "en"'
+    own = (
+        f" The specification names it below [languages]: {line}." if isinstance(first, LanguageError) else ""
+    )
+    raise TableError(what, f"{first.hint}{own}")
 
 
 def _check_named(what: str, names: Iterable[str], documents: Sequence[Document]) -> None:

@@ -2,6 +2,7 @@
 
 title = "Accident reports 2025"
 language = "en"             # "ja", "de", "fr", or "auto": of each document the one that it seems to be in
+languages = { "list.md" = "en" }   # of single documents
 kind = "hospital letter"    # of all texts, if it is one that was measured; reports say what is known of it
 
 [names]
@@ -107,6 +108,17 @@ def _language(given: Any, place: str) -> str:
     if given not in known:
         raise SpecError(f"{place}: {given!r} is not a language that can be read.", near(str(given), known))
     return str(given)
+
+
+def _languages(given: Any, place: str) -> Mapping[str, str]:
+    """The languages of single documents, by their names."""
+    found = table_of(given, place).table
+    for name, language in found.items():
+        if language not in LANGUAGES:
+            raise SpecError(
+                f"{place}: {name!r} is in {language!r}, which cannot be read.", near(str(language), LANGUAGES)
+            )
+    return found
 
 
 def _web(given: Any, place: str) -> Mapping[str, Any]:
@@ -232,6 +244,7 @@ class SanitizeFile:
     Attributes:
         title: for people.
         language: of the documents; `auto` is of each the one that it seems to be in.
+        languages: of single documents, by their names.
         kind: of text, if it is one that was measured.
         names: a table with the columns `document` and `name`: who must not be found.
         attack: how documents are attacked.
@@ -249,6 +262,9 @@ class SanitizeFile:
 
     title: str = ""
     language: Annotated[str, Read(_language, {"enum": [*LANGUAGES, "auto"]})] = "auto"
+    languages: Annotated[Mapping[str, str], Read(_languages, {"type": "object"})] = field(
+        default_factory=dict
+    )
     kind: Annotated[str, Read(checked_kind, {"type": "string"})] = ""
     names: Annotated[Path | None, Key("names.table")] = None
     attack: AttackOptions = field(default_factory=AttackOptions)
@@ -276,6 +292,7 @@ class SanitizeSpec:
     Attributes:
         title: for people.
         language: of the documents.
+        languages: of single documents, by their names.
         kind: of text, of `kinds_of_text`; "" where nobody has said it. It decides what reports say is known.
         names: the table of known names; None if there are no characters.
         attack: how documents are attacked.
@@ -292,6 +309,7 @@ class SanitizeSpec:
 
     title: str = ""
     language: Choice = "auto"
+    languages: Mapping[str, str] = field(default_factory=dict)
     kind: str = ""
     names: Path | None = None
     attack: AttackOptions = field(default_factory=AttackOptions)
@@ -305,12 +323,18 @@ class SanitizeSpec:
     decisions: tuple[Decision, ...] = ()
     accept: tuple[Acceptance, ...] = ()
 
+    def language_of(self, document: str) -> str | None:
+        """The language that a document is said to be in, by its name; None if nobody has said."""
+        said = self.languages.get(document, self.language)
+        return None if said == "auto" else said
+
     @property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON of all that decides what is done, files that it names apart."""
         return digest_of(
             {
                 "language": self.language,
+                "languages": dict(self.languages),
                 "attack": asdict(self.attack),
                 "interest": dict(self.interest.sizes),
                 "web": {key: value for key, value in (self.web or {}).items() if key not in _WEB_PATHS},
@@ -357,6 +381,7 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
     return SanitizeSpec(
         title=found.title,
         language=cast("Choice", found.language),
+        languages=found.languages,
         kind=found.kind,
         names=found.names,
         attack=found.attack,

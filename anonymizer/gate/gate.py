@@ -16,7 +16,7 @@ from anonymizer.gate.container import MANIFEST_KEY
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.recording import Recording
 from anonymizer.gate.staging import Staging, staging
-from anonymizer.releases.acceptance import Acceptance
+from anonymizer.releases.acceptance import ACCEPTABLE, Acceptance
 from anonymizer.releases.manifest import ENDING, Manifest, digest
 from anonymizer.releases.release import Release
 from anonymizer.tables import files
@@ -136,7 +136,9 @@ class Gate:
         left = [one for one in dict.fromkeys(found) if (one.rule, one.column or "") not in accepted]
         if left:
             decisions = [each for one in left for each in one.decisions]
-            raise GateError([one.to_json() for one in left], tuple(dict.fromkeys(decisions)))
+            acceptable = dict.fromkeys(one.rule for one in left if one.rule in ACCEPTABLE)
+            plain = [one.to_json() for one in left]
+            raise GateError(plain, tuple(dict.fromkeys(decisions)), tuple(acceptable))
 
 
 def manifest_path(path: Path) -> Path:

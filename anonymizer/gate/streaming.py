@@ -136,7 +136,7 @@ def stream(
     names = () if run.first is None or run.first.original is None else run.first.original.names
     warnings: tuple[str, ...] = (KEPT,) if gate.keep_order else ()
     if run.first is not None and run.first.original is not None:  # of a part of the rows
-        warnings += persons_in_wording(spec, run.first.original)
+        warnings += persons_in_wording(spec, run.first.original, target)
     return Streamed(run.read, run.released, columns, names, manifest, warnings)
 
 

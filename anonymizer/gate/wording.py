@@ -1,17 +1,18 @@
-"""What people write into a specification and what goes out with the release: purposes, reasons, units.
+"""What people write into a specification and what goes out with the release: purposes, reasons, categories.
 
-They stand in the manifest as they are written, and nobody looks at them as at cells.
+They stand in the manifest or the release as they are written, and nobody looks at them as at cells.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from anonymizer.gate.mentions import UNCASED, folded
-from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.hierarchies.hierarchy import ValueHierarchy, text_of
 from anonymizer.pipelines.spec import Spec
 from anonymizer.tables.table import Table
 from commons.tabular.person_names import names_somebody
@@ -21,6 +22,7 @@ _LONG: Final = 4
 _DIGITS: Final = 5
 """The same of numbers: those of four digits are years."""
 _EASTERN: Final = 3
+_SEPARATOR: Final = "\n"
 _COMMON: Final = 10
 """A word is common in more values than this, and than one in so many: `street` gives no address away."""
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -28,21 +30,23 @@ _STAFF: Final = ("[purpose] responsible", "[purpose] recipient")
 """Who answers and who receives has a name there, as a rule."""
 
 
-def persons_in_wording(spec: Spec, original: Table) -> tuple[str, ...]:
+def persons_in_wording(spec: Spec, original: Table, output: Path) -> tuple[str, ...]:
     """The texts of a specification that hold an identifier of a row, or a name; a sentence each.
 
     Identifiers are found by their words, of four letters or five digits and more, as whole words; those of
-    scripts without spaces whole, from three characters on.
+    scripts without spaces whole, from three characters on. In categories, labels and the name of the file
+    they are found by all their words together: `brown` alone is a colour.
 
     Args:
-        spec: with purpose, reasons and units.
+        spec: with purpose, reasons, units, categories and hierarchies.
         original: with roles, whole or in part.
+        output: the release.
     """
+    identifiers = [name for name in original.roles.identifiers if name in original.names]
     texts = {place: text for place, text in _texts(spec).items() if text}
-    if not texts:
-        return ()
-    words = {name: _words(original, name) for name in original.roles.identifiers if name in original.names}
-    found = ((place, _found(place, text, words)) for place, text in texts.items())
+    words = {name: _words(original, name) for name in identifiers} if texts else {}
+    found = [(place, _found(place, text, words)) for place, text in texts.items()]
+    found += _found_whole(dict(_short_texts(spec, original, output)), original, identifiers)
     return tuple(
         f"The text of {place} holds {what}, and goes out with the release as written. Write it without, "
         "unless who gets the release may read it."
@@ -58,6 +62,52 @@ def _texts(spec: Spec) -> Mapping[str, str]:
         of = f" of {one.column}" if one.column else ""
         found[f"the reason why {one.finding}{of} is accepted"] = one.why
     return found | {f"the unit of {name}": column.unit for name, column in spec.schema.items()}
+
+
+def _short_texts(spec: Spec, original: Table, output: Path) -> Iterator[tuple[str, str]]:
+    """The name of the file, and the categories and labels of columns that may be released, by their place."""
+    yield "the name of the file", output.name.split(".")[0]
+    for name in original.names:
+        if name not in original.roles.identifiers:
+            column, hierarchy = spec.schema.get(name), spec.hierarchies.get(name)
+            if column is not None and column.categories:
+                yield f"the categories of {name}", _SEPARATOR.join(map(text_of, column.categories))
+            if isinstance(hierarchy, ValueHierarchy):
+                labels = {label: None for row in hierarchy.rows for label in row[1:]}
+                yield f"the labels of {name}", _SEPARATOR.join(labels)
+
+
+def _found_whole(
+    texts: Mapping[str, str], original: Table, identifiers: Collection[str]
+) -> list[tuple[str, str]]:
+    """The places in which a text has all words of an identifier, and what it holds."""
+    said = {
+        place: [own for part in folded(text).split(_SEPARATOR) if _can_hold(own := _words_of(part))]
+        for place, text in texts.items()
+    }
+    every = {word for parts in said.values() for own in parts for word in own}
+    found = []
+    for name in identifiers if every else ():
+        values = (_words_of(folded(text_of(value))) for value in original.codes(name).values.tolist())
+        held = [own for own in values if own <= every and _can_hold(own)]
+        found += [
+            (place, f"a value of the identifier {name}")
+            for place, parts in said.items()
+            if any(own <= part for part in parts for own in held)
+        ]
+    return found
+
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def _can_hold(words: frozenset[str]) -> bool:
+    """Whether words are enough to tell somebody: two of them, or a long number, or a Japanese name."""
+    return len(words) > 1 or any(
+        _tells(word) if word.isdigit() else len(word) >= _EASTERN and UNCASED.fullmatch(word) is not None
+        for word in words
+    )
 
 
 def _found(place: str, text: str, words: Mapping[str, Collection[str]]) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final, Self
 
 from anonymizer.errors import FileError, LedgerError, SpecError
@@ -275,7 +276,8 @@ class ReleaseLedger:
         if known.releases or known.limit is not None:
             raise LedgerError(
                 f"Releases of this table are on record in {self._own}, which {self.path} would forget.",
-                f"Leave --ledger out, or move that file there first: mv {self._own} {self.path}",
+                f"Leave --ledger out, or move that file there first: mv {quote(str(self._own))} "
+                f"{quote(str(self.path))}",
             )
 
     @contextmanager

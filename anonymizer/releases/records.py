@@ -154,5 +154,6 @@ def _broken(path: Path, number: int, how: str) -> LedgerError:
 def _unusable(path: Path, problem: OSError) -> LedgerError:
     return LedgerError(
         f"{path} cannot be used: {problem.strerror or type(problem).__name__}.",
-        "Releases are recorded beside their table: give it a place on the disk that may be written.",
+        "Releases are recorded beside their table: give it a place on the disk that may be written, or name "
+        "another by --ledger.",
     )

@@ -180,7 +180,7 @@ def _open_locked(path: Path, mode: int) -> tuple[int, bool]:
     """Open a file and wait for its lock; whether it was made here."""
     while True:
         is_new = not path.exists()
-        if not is_new and not path.is_file():
+        if path.is_symlink() if is_new else not path.is_file():  # a link that leads nowhere cannot be made
             raise _strange()
         try:
             # without waiting for a writer, should it have become a pipe

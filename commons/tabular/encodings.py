@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Final
+
+_JAPANESE: Final = ("euc-jp", "cp932")
+"""The stricter first: what is Shift_JIS is hardly ever EUC-JP too."""
+_SHIFTS: Final = (b"\x1b$B", b"\x1b$@")
+"""Where ISO-2022-JP, all of whose bytes are those of ASCII, begins Japanese characters."""
+_RUN: Final = re.compile(r"(?<![A-Za-z])[^\x00-\x7f]+(?![A-Za-z])|[^\x00-\x7f]{2,}")
+"""Characters beside each other. `K\u00f6ln` read as Japanese has single ones between Latin letters."""
+_LETTERS: Final = re.compile(r"[\u3001-\u30ff\u4e00-\u9fff\uff01-\uff9f]")
+_PLAUSIBLE: Final = 0.8
+_ENOUGH: Final = 100_000
+"""So many characters tell whether a text is Japanese; whether it can be decoded all of it tells."""
 
 
 def is_encoding(name: str) -> bool:
@@ -23,7 +36,8 @@ def is_same(name: str, other: str) -> bool:
 def guess_encoding(blocks: Iterable[bytes]) -> str:
     """The likeliest encoding of a text: by its mark, by where zeros stand in its beginning, else by trial.
 
-    A fault may stand far below: of UTF-8, cp1252 and latin-1 the first is chosen that all blocks are in.
+    A fault may stand far below: of UTF-8, EUC-JP, Shift_JIS (`cp932`), cp1252 and latin-1 the first is chosen
+    that all blocks are in, of the Japanese ones if what they make of the text looks like Japanese.
 
     Args:
         blocks: the bytes of the text, or of its beginning, in pieces.
@@ -32,13 +46,50 @@ def guess_encoding(blocks: Iterable[bytes]) -> str:
     start = next(pieces, b"")
     if (wide := _wide(start)) is not None:
         return wide
-    decoder, is_utf8, is_cp1252 = codecs.getincrementaldecoder("utf-8")(), True, True
+    utf8, is_cp1252 = _Trial("utf-8"), True
+    japanese = [_Trial(name) for name in _JAPANESE]
     for piece in chain((start,), pieces):
-        is_utf8 = is_utf8 and _decodes(decoder, piece)
+        if any(shift in piece for shift in _SHIFTS):
+            return "iso2022_jp"
+        for trial in (utf8, *japanese):
+            trial.read(piece)
         is_cp1252 = is_cp1252 and _decodes(codecs.getincrementaldecoder("cp1252")(), piece)
-        if not is_utf8 and not is_cp1252:
-            return "latin-1"
-    return "utf-8" if is_utf8 else "cp1252"
+    if utf8.fits:
+        return "utf-8"
+    found = next((trial.encoding for trial in japanese if trial.fits and trial.reads_as_japanese), None)
+    return found or ("cp1252" if is_cp1252 else "latin-1")
+
+
+class _Trial:
+    """Whether a text that comes in pieces can be in an encoding, and whether it is Japanese then.
+
+    Args:
+        encoding: by a name that Python knows.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        self.encoding: Final = encoding
+        self.fits = True
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._foreign = self._japanese = 0
+
+    def read(self, piece: bytes) -> None:
+        """Go on with the next piece."""
+        if not self.fits:
+            return
+        try:
+            text = self._decoder.decode(piece)
+        except UnicodeDecodeError:
+            self.fits = False
+            return
+        if self._foreign < _ENOUGH and not text.isascii():
+            self._foreign += len(text) - len(text.encode("ascii", "ignore"))
+            self._japanese += sum(len(_LETTERS.findall(run)) for run in _RUN.findall(text))
+
+    @property
+    def reads_as_japanese(self) -> bool:
+        """Whether most characters beyond ASCII are kana and kanji, as they stand in Japanese."""
+        return self._japanese >= _PLAUSIBLE * self._foreign > 0
 
 
 def _wide(start: bytes) -> str | None:

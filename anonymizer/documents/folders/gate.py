@@ -182,7 +182,7 @@ class DocumentGate:
                 "term",
                 name,
                 f"A word that must be gone stands in {name} as it would leave, {_places(sorted(lines))}.",
-                "Hide it there too, or keep it by a decision of the review.",
+                "Hide it there too, keep it by a decision, or take it out of the text of a [[hide]].",
                 tuple(_decision(one, word) for word in words),
             )
         elif any(still_standing(text, one.edits, terms, one.kept) for text in form.strings(data)):

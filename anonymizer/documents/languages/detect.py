@@ -28,6 +28,8 @@ _TAGGERS: Final[dict[str, Callable[[], Tagger]]] = {
 _TELLING: Final[dict[Language, frozenset[str]]] = {"en": TELLING, "de": TELLING_GERMAN, "fr": TELLING_FRENCH}
 _KNOWN: Final = 'Known are English ("en"), Japanese ("ja"), German ("de") and French ("fr").'
 _NAMED: Final = f"{_KNOWN} Name the language if it is one of them, or take the document out."
+_OTHERWISE: Final = 'Write language = "auto", or name the language of this document if it is another.'
+_CALLED: Final[dict[str, str]] = {"en": "English", "ja": "Japanese", "de": "German", "fr": "French"}
 _READ: Final = 50_000
 """So many characters are looked at."""
 _SHARE: Final = 0.08
@@ -77,6 +79,10 @@ _SCRIPTS: Final = {
 }
 
 
+class LanguageError(TableError):
+    """A text is in no language that is known, or not in the one that it is said to be in."""
+
+
 def tagger_of(text: str, language: str | None = None) -> Tagger:
     """What splits a text into words. Each language's model is loaded once.
 
@@ -100,6 +106,45 @@ def _loaded(language: str) -> Tagger:
     return _TAGGERS[language]()
 
 
+def check_language(text: str, language: str) -> None:
+    """Check that a text is not in another language than it is said to be in: its names would not be found.
+
+    Raises:
+        LanguageError: it is in letters of another language, or reads as another, with twice as many of its
+            function words.
+    """
+    check_script(text, language)
+    try:
+        found = detect(text)
+    except TableError:
+        return
+    counts = _told(text[:_READ])
+    own = next((count for name, count in counts.items() if name == language), 0)
+    is_clear = "ja" in (found, language) or counts[found] >= _CLEARLY * own
+    if found != language and is_clear:
+        raise LanguageError(
+            f"The text reads as {_CALLED[found]}, and language says {language!r} of all documents.",
+            _OTHERWISE,
+        )
+
+
+def check_script(text: str, language: str) -> None:
+    """Check that a text can be in a language by its letters.
+
+    Raises:
+        LanguageError: most of them are of another script; to Japanese, there is neither kana nor kanji.
+    """
+    letters = _letters(text)
+    asian = letters["kana"] + letters["Han"]
+    fits = asian > 0 if language == "ja" else 2 * letters["Latin"] >= letters.total()
+    if letters.total() and not fits:
+        script = letters.most_common(1)[0][0]
+        raise LanguageError(
+            f"The text is in {script} letters, and is said to be {_CALLED[language]}.",
+            _OTHERWISE,
+        )
+
+
 def detect(text: str) -> Language:
     """The language of a text.
 
@@ -110,10 +155,11 @@ def detect(text: str) -> Language:
     any other.
 
     Raises:
-        TableError: the text has no letters, or is in a language that is not known.
+        TableError: the text has no letters.
+        LanguageError: it is in a language that is not known.
     """
     read = text[:_READ]
-    letters = Counter({name: len(pattern.findall(read)) for name, pattern in _SCRIPTS.items()})
+    letters = _letters(read)
     if not any(one.isalpha() for one in text):
         raise TableError("The text has no letters.", "Take the document out: there is nothing to sanitize.")
     script, count = letters.most_common(1)[0]
@@ -123,17 +169,28 @@ def detect(text: str) -> Language:
         return "ja"
     if script == "Latin" and count:
         words = [one.lower() for one in _LATIN.findall(read)]
-        counts = {name: sum(one in known for one in words) for name, known in _TELLING.items()}
+        counts = _told(read)
         best = max(counts, key=lambda name: counts[name])
         if counts[best] >= _SHARE * len(words):
             return best
         form = _of_a_form(words, counts)
         if form is not None:
             return form
-        raise TableError("The text is in Latin letters, and reads as none of the languages known.", _NAMED)
+        raise LanguageError("The text is in Latin letters, and reads as none of the languages known.", _NAMED)
     if script == "Han" and count:
-        raise TableError("The text is in Chinese characters without kana, so it may be Chinese.", _NAMED)
-    raise TableError(f"The text is in {script if count else 'unknown'} letters.", _NAMED)
+        raise LanguageError("The text is in Chinese characters without kana, so it may be Chinese.", _NAMED)
+    raise LanguageError(f"The text is in {script if count else 'unknown'} letters.", _NAMED)
+
+
+def _letters(text: str) -> Counter[str]:
+    """How many letters of each script are in the beginning of a text."""
+    return Counter({name: len(pattern.findall(text, 0, _READ)) for name, pattern in _SCRIPTS.items()})
+
+
+def _told(text: str) -> dict[Language, int]:
+    """How many function words of each language of Latin letters a text has."""
+    words = [one.lower() for one in _LATIN.findall(text)]
+    return {name: sum(one in known for one in words) for name, known in _TELLING.items()}
 
 
 def _of_a_form(words: Sequence[str], counts: Mapping[Language, int]) -> Language | None:

@@ -7,8 +7,9 @@ as the name of a person or as a code stand in another document of the folder.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from anonymizer.documents.direct.coreference import Name
@@ -47,6 +48,10 @@ _PART: Final = 4
 """Letters of a part of a name by which other documents are looked through."""
 _CODE: Final = 6
 """Letters and digits of a code by which other documents are looked through."""
+_JOINED: Final = 8
+"""Letters of a first name and a surname in one word, as in #annalee."""
+_PIECES: Final = re.compile("[-‐‑'’]")
+_SPELLED: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
 _SOLID: Final = re.compile("[\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 
@@ -144,6 +149,34 @@ def _names(text: str, language: Language) -> Iterable[tuple[str, bool]]:
     return [*((one, True) for one in whole), *((one, False) for one in alone)]
 
 
+@lru_cache(maxsize=1 << 14)
+def other_forms(text: str, language: Language) -> tuple[str, ...]:
+    """How a document also writes parts of a name that it has: what is nothing else than a name.
+
+    Halves of double names, ä as ae, the German genitive, and the whole name in one word.
+
+    Args:
+        text: the name of a person.
+        language: of the document.
+    """
+    return () if _SOLID.search(text) else tuple(dict.fromkeys(_other_forms(text, language)))
+
+
+def _other_forms(text: str, language: Language) -> Iterator[str]:
+    name = Name.of(text)
+    parts = [one for one in name.parts if len(one) > 1]
+    if len(parts) > 1 and len("".join(parts)) >= _JOINED:
+        yield from ("".join(parts), "".join((parts[-1], *parts[:-1])))
+    for word in text.lower().split():
+        if fold(word).strip(",.") not in parts:
+            continue
+        pieces = [one.strip(",.") for one in _PIECES.split(word)]
+        for piece in (one for one in pieces if _is_rare(fold(one), language)):
+            forms = [piece, "".join(_SPELLED.get(one, one) for one in piece)]
+            forms += [f"{one}s" for one in forms if language == "de"]
+            yield from (one for one in dict.fromkeys(forms) if one != piece or len(pieces) > 1)
+
+
 def _is_rare(part: str, language: Language) -> bool:
     """Whether a part of a name is nothing else than a name."""
     return (
@@ -206,6 +239,9 @@ def own_terms(text: str, edits: Iterable[Edit], language: Language) -> dict[str,
         term = must_go(text, edit, language)
         if term:
             found.setdefault(term, edit)
+            if edit.kind == "PERSON" and edit.cause == "direct":
+                for form in other_forms(term, language):
+                    found.setdefault(form, _unnamed(edit, language))
     return found
 
 

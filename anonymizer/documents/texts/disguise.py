@@ -45,6 +45,8 @@ _SPACED_HAN: Final = re.compile(
     rf"(?:[{_HAN}]|(?<![A-Za-z\d])[A-Za-z\d])(?: {{1,4}}[{_HAN}A-Za-z\d/-]){{2,60}}(?![A-Za-z\d])"
     rf"|(?:(?<![\w々])|(?<=[のはがとをにも]))[々\u4e00-\u9fff] [々\u4e00-\u9fff]"
 )
+_EMPHASIS: Final = re.compile(r"(?<=[^\W\d_])(?:\*{2,3}|~~)(?=[^\W\d_])")
+"""Marks of Markdown inside a word."""
 _WIDE_GAP: Final = re.compile(rf"(?<=[{_HAN}]) {{2,4}}(?=[{_HAN}])")
 _BLANKS: Final = re.compile(" +")
 _MIXED: Final = re.compile(
@@ -206,11 +208,11 @@ def _kept(text: str, start: int, end: int) -> str:
 
 
 def _letters(text: str) -> list[Edit]:
-    """Signs between single letters, and all but one of the blanks between words that are spaced.
+    """Signs between single letters or of Markdown, and all but one of the blanks between spaced words.
 
     Where only one blank stands between all letters, that before a capital letter stays, as it parts words.
     """
-    edits: dict[Edit, None] = {}
+    edits: dict[Edit, None] = {(*one.span(), ""): None for one in _EMPHASIS.finditer(text)}
     for one in _SPACED.finditer(text):
         if _is_spaced(one[0].split()):
             edits |= dict.fromkeys(_closed(text, one.start(), one.end()))

@@ -5,6 +5,7 @@ Reference: the RoD paper, sections 3.1 and 3.2; see `anonymizer.risk.distance`.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from math import log2
 from typing import Final
@@ -270,11 +271,13 @@ class PPrivacyMeasure(Measure[PPrivacy]):
     @override
     def describe(self, found: PPrivacy) -> Presentation:
         """p, and what it is made of."""
+        # of hundreds of columns there are more rows to put together than a float can count
+        candidates = float(min(found.candidates, int(sys.float_info.max)))
         return Presentation(
             values={
                 "p": found.p,
                 "hits": found.hits,
-                "candidates": float(found.candidates),
+                "candidates": candidates,
                 "groups": [list(group) for group in found.groups],
             },
             lines=[("p-privacy", f"p = {found.p:.4g}")],
@@ -284,7 +287,7 @@ class PPrivacyMeasure(Measure[PPrivacy]):
             facts=[
                 ("p", number(found.p)),
                 ("Original rows that are guessed", f"{found.hits:,}"),
-                ("Guesses", number(float(found.candidates))),
+                ("Guesses", number(candidates)),
                 ("Columns taken together", "; ".join(", ".join(group) for group in found.groups)),
             ],
         )

@@ -208,6 +208,14 @@ def test_a_promise_over_some_columns_is_not_held_against_a_release_once_more(run
     assert told["together"]["looked"] == 60
 
 
+def test_a_ledger_that_is_a_link_to_nowhere_is_refused(run):
+    Path(NAME).symlink_to("gone.jsonl")
+    for words in ("releases data.csv --limit-epsilon 3", "data.csv --spec k.toml -o out.csv"):
+        _, err = run(f"anonymize {words}", 65)
+        assert "not an ordinary file" in err
+    assert not Path("out.csv").exists()
+
+
 def test_a_device_or_a_pipe_is_no_ledger_and_stays(run):
     os.mkfifo("pipe")
     for words in ("releases data.csv --limit-epsilon 3", "data.csv --spec k.toml -o out.csv"):
@@ -344,6 +352,36 @@ def test_names_in_what_people_write_are_a_warning(run, text, said):
     Path("own.toml").write_text(BY_ROWS.replace("[columns]\nage = { ", f"[columns]\nage = {{ {unit}") + text)
     _, err = run("anonymize data.csv --spec own.toml -o rows.csv --chunk-rows 100")
     assert said in err
+
+
+@pytest.mark.parametrize(
+    ("text", "output", "said"),
+    [
+        ("", "barnaby_wigglesworth.csv", "the name of the file holds a value of the identifier name"),
+        (
+            'town = { type = "category", categories = ["Ulm", "Wigglesworth, Barnaby", "Bonn"] }\n',
+            "out.csv",
+            "the categories of town holds a value of the identifier name",
+        ),
+        (
+            '[hierarchies]\ntown = { rows = [["Ulm", "of Barnaby Wigglesworth"], ["Bonn", "*"]] }\n',
+            "out.csv",
+            "the labels of town holds a value of the identifier name",
+        ),
+        ('town = { type = "category", categories = ["Ulm", "Barnaby", "Bonn"] }\n', "wiggly.csv", ""),
+    ],
+)
+def test_names_in_lists_and_in_the_name_of_the_file_are_a_warning(run, text, output, said):
+    frame = pd.read_csv("data.csv")
+    frame.loc[3, "name"] = "Barnaby Wigglesworth"
+    frame["town"] = ["Ulm", "Bonn"] * (len(frame) // 2)
+    frame.to_csv("data.csv", index=False)
+    table = "[hierarchies]\n" if text.startswith("[") else "[columns]\n"
+    Path("own.toml").write_text(K.replace(table, table + text.removeprefix(table)))
+    _, err = run(f"anonymize data.csv --spec own.toml -o {output}")
+    assert said in err
+    assert said or "goes out with the release as written" not in err
+    assert "Wigglesworth" not in err
 
 
 def test_another_ledger_does_not_forget_what_is_on_record(run):

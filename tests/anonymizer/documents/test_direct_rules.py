@@ -19,6 +19,34 @@ def spans(text: str, language: Language, kind: str | None = None) -> list[str]:
 
 
 @pytest.mark.parametrize(
+    ("text", "language", "names"),
+    [
+        ("証人小林こと金(キム)は証言した。", "ja", ["金(キム)"]),
+        ("被告人は、通称: 田中。", "ja", ["田中"]),
+        ("確認したこと、見たことはない。", "ja", []),
+        ("担当は SATO Hanako です。", "ja", ["SATO Hanako"]),
+        ("Kato, Shin'ichi、Ohno Yumi。", "ja", ["Kato, Shin'ichi", "Ohno Yumi"]),
+        ("MRI Scan、CRP Level、Windows Update、New York。", "ja", []),
+    ],
+)
+def test_aliases_and_japanese_names_in_latin_letters(text: str, language: Language, names: list[str]) -> None:
+    assert spans(text, language, "PERSON") == names
+
+
+def test_german_social_security_numbers_which_hold_a_date_of_birth() -> None:
+    assert "65 120358 H 001" in spans("SVNR 65 120358 H 001, vormals 65120358H001.", "de", "CODE")
+    assert "65120358H001" in spans("SVNR 65 120358 H 001, vormals 65120358H001.", "de", "CODE")
+
+
+@pytest.mark.parametrize(
+    "written", ["=?utf-8?B?QW5uYSBCcm93bg==?=", "=?iso-8859-1?Q?H=E9l=E8ne_D=2E?=", "=?UTF-8?b?5L2Q6Jek?="]
+)
+def test_names_that_mails_encode(written: str) -> None:
+    for language in LANGUAGES:
+        assert written in spans(f"Cc: {written} <a@b.example>", language, "CODE")
+
+
+@pytest.mark.parametrize(
     "date",
     [
         "31 May 1991",

@@ -37,6 +37,7 @@ from anonymizer.documents.texts.text import Document
         ("3 Novernber", "3 November"),
         ("被告人鰐 淵 善 三 郎は", "被告人鰐淵善三郎は"),
         ("カ夕カナ", "カタカナ"),
+        ("An~~na~~ **Bro**wn 2**3", "Anna~~ **Brown 2**3"),
     ],
 )
 def test_a_disguise_is_taken_off(text: str, plain: str) -> None:
@@ -79,7 +80,9 @@ def test_every_character_has_a_place_in_order(text: str) -> None:
     assert list(plain.ends) == sorted(plain.ends)
 
 
-@pytest.mark.parametrize("unit", ["a ", "a-\n", "0l", "A.", "郎 ", "\u200b", "Аa", "rn", "1 ", "a  ", "ｶﾞ"])
+@pytest.mark.parametrize(
+    "unit", ["a ", "a-\n", "0l", "A.", "郎 ", "\u200b", "Аa", "rn", "1 ", "a  ", "ｶﾞ", "a**"]
+)
 def test_no_text_takes_more_than_linear_time(unit: str) -> None:
     """The time limit of pytest ends a search that backtracks; a linear one needs about a second."""
     text = (unit * 100_000)[:100_000]

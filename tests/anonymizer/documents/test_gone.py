@@ -50,6 +50,26 @@ def test_what_was_hidden_once_is_hidden_in_every_form_that_the_gate_sees(written
 
 
 @pytest.mark.parametrize(
+    ("name", "language", "written", "left"),
+    [
+        ("Katharina Brandt-Schröder", "de", "Schröders Blutdruck", "[...] Blutdruck"),
+        ("Katharina Brandt-Schröder", "de", "Fr. Schroeder", "Fr. [...]"),
+        ("Jörg Wüstenhöfer", "de", "Wuestenhoefers Sohn", "[...] Sohn"),
+        ("Hélène D’Aubigné-Lefèvre", "fr", "Mme Lefevre et Mme d'Aubigné", "Mme [...] et Mme d'[...]"),
+        ("Anna Quayle", "en", "see #annaquayle or quayleanna", "see #[...] or [...]"),
+        ("Uwe Ander", "de", "das ist anders", "das ist anders"),
+        ("Anna Quayle", "en", "two quayles", "two quayles"),
+        ("Ann Lee", "en", "#annlee", "#annlee"),
+    ],
+)
+def test_other_forms_of_a_name_are_hidden(name, language, written, left):
+    text = f"{name}, {written}."
+    edits = [edit(text, name, "[PERSON 1]", kind="PERSON")]
+    found = hidden_everywhere(Document("a.txt", text), edits, language)
+    assert apply_edits(text, found) == f"[PERSON 1], {left}."
+
+
+@pytest.mark.parametrize(
     ("word", "kind", "told"),
     [
         ("60", "DEM", ""),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.documents.languages import japanese
-from anonymizer.documents.languages.detect import detect, tagger_of
+from anonymizer.documents.languages.detect import LanguageError, check_language, detect, tagger_of
 from anonymizer.documents.languages.english import English
 from anonymizer.documents.languages.tokens import sentences, tokens
 from anonymizer.errors import SpecError, TableError
@@ -62,6 +62,43 @@ def test_every_character_that_is_not_blank_is_in_one_word_of_english(text):
 @given(TEXTS)
 def test_every_character_that_is_not_blank_is_in_one_word_of_japanese(text):
     keeps_places(text, tagger_of(text, "ja").words(text))
+
+
+GERMAN = "Frau Müller wurde am 3. Mai in der Klinik aufgenommen und ist seit dem Tag nicht mehr bei uns."
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "said"),
+    [
+        (ACCIDENT, "en", "Han letters, and is said to be English"),
+        (ACCIDENT, "de", "Han letters, and is said to be German"),
+        (FACTS, "ja", "Latin letters, and is said to be Japanese"),
+        (GERMAN, "en", "reads as German"),
+        (FACTS, "fr", "reads as English"),
+        ("北京协和医院 李伟 五十四岁", "en", "Han letters"),
+        ("Иванов был принят в больницу", "en", "Cyrillic letters"),
+    ],
+)
+def test_a_text_is_not_read_in_a_language_that_it_is_not_in(text, language, said):
+    with pytest.raises(LanguageError, match=said) as caught:
+        check_language(text, language)
+    assert 'language = "auto"' in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (FACTS, "en"),
+        (ACCIDENT, "ja"),
+        (GERMAN, "de"),
+        ("Hb 12.1 g/dL\nCRP 0.3 mg/L", "en"),
+        ("CRP 0.3 mg/dL 佐藤", "ja"),
+        ("Jean Dupont | 12 | Hôpital Nord", "en"),
+        ("12.5 / 13", "de"),
+    ],
+)
+def test_a_text_is_read_in_the_language_that_it_is_said_to_be_in_where_nothing_tells_another(text, language):
+    check_language(text, language)
 
 
 def test_a_long_japanese_text_is_cut_and_keeps_its_places():

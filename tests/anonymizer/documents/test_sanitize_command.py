@@ -245,8 +245,49 @@ def test_a_known_name_leaves_by_no_reason_and_the_report_stays_to_explain_it(hom
     )
     said = run("reports", "--spec", "sanitize.toml", "-o", "out", "--report", "r.html", status=65)
     assert [one["rule"] for one in said["error"]["findings"]] == ["manifest"]
+    assert said["error"]["hint"] == "Do what each finding says; none of them can be accepted."
     assert not (home / "out").exists()
     assert "<del " in (home / "r.html").read_text()
+
+
+def test_a_word_that_a_person_writes_is_to_be_decided_and_the_folder_passes_then(home, run):
+    spec, decided = (
+        home / "sanitize.toml",
+        "\n[[hide]]\ndocument = 'report-02.txt'\nword = 'oboe'\nwhy = 'known'\n",
+    )
+    spec.write_text(f"{spec.read_text()}{decided}text = 'what Jonas Imhof plays'\n")
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=65)
+    (found,) = said["error"]["findings"]
+    assert (found["rule"], found["column"]) == ("term", "report-02.txt")
+    assert "take it out of the text of a [[hide]]" in found["hint"]
+    assert "Imhof" not in json.dumps(said)
+    spec.write_text(spec.read_text().replace("what Jonas Imhof plays", "an instrument"))
+    run("reports", "--spec", "sanitize.toml", "-o", "out")
+
+
+def test_documents_are_not_read_in_a_language_that_they_are_not_in(home, run):
+    """Of the Japanese report no name would be found."""
+    spec = home / "sanitize.toml"
+    whole = spec.read_text()
+    spec.write_text(f'language = "en"\n{whole}')
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=65)
+    assert said["error"]["what"].startswith("report-03.txt: The text is in Han letters")
+    assert 'Write language = "auto"' in said["error"]["hint"]
+    (home / "reports" / "list.md").write_text("| Rook | 12 |\n")
+    spec.write_text(whole)
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=65)
+    line = '"list.md" = "en"'
+    assert f"below [languages]: {line}" in said["error"]["hint"]
+    spec.write_text(f"{whole}\n[languages]\n{line}\n")
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out")
+    assert {one["document"]: one["language"] for one in said["documents"]} == {
+        "list.md": "en",
+        "report-01.txt": "en",
+        "report-02.txt": "en",
+        "report-03.txt": "ja",
+    }
+    spec.write_text(f"{whole}\n[languages]\n'gone.md' = 'en'\n")
+    assert "gone.md" in run("reports", "--spec", "sanitize.toml", "-o", "again", status=65)["error"]["what"]
 
 
 def test_a_frequent_word_can_be_hidden_in_one_place(home, run):

@@ -53,6 +53,7 @@ KEEP = "[[keep]]\ndocument = 'a.txt'\nstart = 3\nend = 5\nwhy = 'known'\n"
         ("attac = 1", "unknown key 'attac'"),
         ("title = 3", "title is not a text"),
         ("language = 'nl'", "'nl' is not a language that can be read"),
+        ("languages = { 'a.txt' = 'nl' }", "'a.txt' is in 'nl', which cannot be read"),
         ("names = 'n.csv'", "names is not a table"),
         ("[names]\ntable = 3", "table is not a path"),
         ("[attack]\nkeyword = 3", "unknown key 'keyword'"),

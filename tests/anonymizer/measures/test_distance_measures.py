@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 from anonymizer.measures.registry import MEASURES
 from anonymizer.report.assessment import Assessment, Question, assess
 from anonymizer.report.page import ReleaseStory, release_page
+from anonymizer.risk.distance.p_privacy import p_privacy
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -130,6 +132,17 @@ def test_gaps_leave_a_column_out_of_p_privacy():
     )
     assert {name for group in found["p-privacy"]["groups"] for name in group} == {"cm", "ward", "note"}
     assert found["hitting-rate"]["columns"] == 4
+
+
+def test_p_privacy_of_hundreds_of_columns_counts_more_guesses_than_a_float_does():
+    random = np.random.default_rng(1)
+    columns = {f"c{at}": random.choice(list("abcdef"), 200) for at in range(450)}
+    table = Table.of(pd.DataFrame(columns), Roles(quasi_identifiers=("c0",)), None, Schema())
+    found = p_privacy(table, table, list(columns), [[name] for name in columns])
+    assert found.candidates == 6**450
+    told = MEASURES["p-privacy"].describe(found)
+    assert (told.values["p"], told.values["candidates"]) == (0.0, sys.float_info.max)
+    assert json.loads(json.dumps(told.values)) == told.values
 
 
 def test_equal_rows_have_no_boundary_and_that_is_said():
