@@ -10,6 +10,6 @@ A field says by its annotation what may stand for its key, and by its default wh
 
 `commons.settings.schema` makes a JSON Schema of the same declaration, for editors.
 
-msgspec, cattrs, pydantic and dacite read such classes as well; their messages are about Python's types, where a
-steward needs the place in the file and what to write there.
+msgspec, cattrs, pydantic and dacite read such classes as well; their messages are about Python's types, where
+a steward needs the place in the file and what to write there.
 """
