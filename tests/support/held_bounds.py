@@ -37,7 +37,7 @@ LOW_BITS = {
     "smc.secret.comparison.argmin_one_hot.one_hot",
     "smc.secret.division.newton._Division._start",
     "smc.secret.comparison.pairing.best.<locals>.<lambda>",
-    f"{TOLERANT}.likeness.counted",
+    f"{TOLERANT}.likeness.count_words",
     f"{TOLERANT}.likeness.reaches",
     f"{TOLERANT}.one_to_one.OneToOne._forwards",
     f"{TOLERANT}.places.Pairs.alike",
