@@ -57,6 +57,7 @@ FLOORS = (
     ("smc.secret.division", "smc.secret.lattice"),
     ("smc.secret.bits",),
     ("smc.secret.shares",),
+    ("smc.secret.linear_ints",),
     ("smc.secret.ints",),
     ("smc.secret.joins", "smc.secret.uniform", "smc.secret"),
     ("smc.registry",),

@@ -15,7 +15,7 @@ from smc.forms import Role
 from smc.protocols.agreement import agree
 from smc.protocols.session import Session
 from smc.secret.bits import BOTH, SecretBits
-from smc.secret.ints import SecretInts
+from smc.secret.linear_ints import LinearInts
 from smc.tracing.session import TracedSession
 
 Gate = Callable[[Channel], None]
@@ -51,7 +51,7 @@ class Opener:
             self._gate(self.session.channel)
             self._passed = True
 
-    def ints(self, values: SecretInts, recipients: AbstractSet[Role], told: Told) -> NDArray[np.int64] | None:
+    def ints(self, values: LinearInts, recipients: AbstractSet[Role], told: Told) -> NDArray[np.int64] | None:
         """Open held integers in their shape; None for a party that is not a recipient."""
         self._tell(recipients, told)
         return values.reveal(recipients)

@@ -38,7 +38,7 @@ from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
-from smc.secret.ints import SecretInts
+from smc.secret.linear_ints import LinearInts
 from smc.secret.sharing.bounds import Bounds
 from smc.tracing.session import TracedSession
 
@@ -96,7 +96,7 @@ class Release:
         self._sizes: Callable[[], Sequence[Count]] | None = None
         self._needs: list[tuple[Count, int]] = []
         self._sums: list[Sum] = []
-        self._apart: list[SecretInts] = []
+        self._apart: list[LinearInts] = []
         self._steps = 0
         self._admitted = False
         self._numbers = 0
@@ -191,7 +191,7 @@ class Release:
 
     @overload
     def open(
-        self, values: SecretInts, recipients: AbstractSet[Role], about: About
+        self, values: LinearInts, recipients: AbstractSet[Role], about: About
     ) -> NDArray[np.int64] | None: ...
 
     @overload
@@ -200,7 +200,7 @@ class Release:
     ) -> NDArray[np.bool_] | None: ...
 
     def open(
-        self, values: SecretInts | SecretBits, recipients: AbstractSet[Role], about: About
+        self, values: LinearInts | SecretBits, recipients: AbstractSet[Role], about: About
     ) -> NDArray[np.int64] | NDArray[np.bool_] | None:
         """Open a figure.
 
@@ -229,7 +229,7 @@ class Release:
         if isinstance(about, Noisy) and about.counts is not None and self.counts_groups:
             least = self._limits.minimum_group * about.rows_per_person
             words = withhold(values.session, values.shares, about.counts, least)
-            values = SecretInts.from_shares(values.session, words, values.bounds.hull(Bounds(0, 0)))
+            values = LinearInts.from_shares(values.session, words, values.bounds.hull(Bounds(0, 0)))
         opened = self._opener.ints(values, recipients, Figures())
         # A run without data has no rows of which something could be told.
         return None if isinstance(about, Rows) and isinstance(values.session, TracedSession) else opened
@@ -318,7 +318,7 @@ class Release:
         if not recipients <= self._recipients:
             raise _defect("opens a figure to a party that is not a recipient of the job")
 
-    def _is_tested_size(self, values: SecretInts | SecretBits) -> bool:
+    def _is_tested_size(self, values: LinearInts | SecretBits) -> bool:
         return self._sizes is not None and any(values is size for size in self._sizes())
 
     def _reached(self) -> list[SecretBits]:
@@ -333,7 +333,7 @@ class Release:
         counts = {id(count): count for count, _ in self._needs}
         found = []
         for key, count in counts.items():
-            if isinstance(count, SecretInts):
+            if isinstance(count, LinearInts):
                 if least[key] > 0:
                     found.append(count >= least[key])
             else:

@@ -45,7 +45,7 @@ from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison, takes_silent
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
-from smc.secret.ints import SecretInts
+from smc.secret.linear_ints import LinearInts
 from smc.secret.sharing.bounds import WORD_BITS, Bounds
 
 Word = NDArray[np.uint64]
@@ -74,14 +74,14 @@ class Aligned:
     rows: NDArray[np.int64] | None = field(repr=False)
     most: int
     member: SecretBits
-    alice: tuple[SecretInts, ...]
-    bob: tuple[SecretInts, ...]
+    alice: tuple[LinearInts, ...]
+    bob: tuple[LinearInts, ...]
 
-    def size(self) -> SecretInts:
+    def size(self) -> LinearInts:
         """The number of matches, one secret integer; two rounds, 12 bytes per slot."""
-        return self.total(SecretInts.from_bits(self.member))
+        return self.total(LinearInts.from_bits(self.member))
 
-    def total(self, column: SecretInts) -> SecretInts:
+    def total(self, column: LinearInts) -> LinearInts:
         """The sum of a column that is zero where the bit is 0, one secret integer; local.
 
         Raises:
@@ -89,7 +89,7 @@ class Aligned:
         """
         bounds = column.bounds.summed(self.most).fit("sum")
         total = column.shares.sum(dtype=np.uint64, keepdims=True)
-        return SecretInts.from_shares(column.session, total, bounds, column.scale)
+        return LinearInts.from_shares(column.session, total, bounds, column.scale)
 
 
 def align(
@@ -231,7 +231,7 @@ def same_tags(session: Session, tags: Word, mine: bool) -> NDArray[np.uint8]:
 
 def _gated(
     session: Session, member: NDArray[np.uint8], shares: Word, bounds: Sequence[Bounds], owner: Role | None
-) -> tuple[SecretInts, ...]:
+) -> tuple[LinearInts, ...]:
     """Columns times the member bits; all in one batch."""
     if not bounds:
         return ()
@@ -240,7 +240,7 @@ def _gated(
     gated = mux.select(session, np.tile(member, len(bounds)), words, owner).reshape(len(bounds), -1)
     zero = Bounds(0, 0)
     return tuple(
-        SecretInts.from_shares(session, column, each.hull(zero))
+        LinearInts.from_shares(session, column, each.hull(zero))
         for column, each in zip(gated, bounds, strict=True)
     )
 

@@ -16,8 +16,8 @@ from smc.forms import Role
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import exact
 from smc.protocols.session import Session
-from smc.secret.ints import SecretInts
 from smc.secret.joins.circuit_psi import align
+from smc.secret.linear_ints import LinearInts
 
 
 def run(
@@ -50,7 +50,7 @@ def run(
     return matches(parameters, data, None if found is None else rows.numbers[found])
 
 
-def _size(session: Session, keys: NDArray[np.uint64], peer_count: RowCount) -> SecretInts:
+def _size(session: Session, keys: NDArray[np.uint64], peer_count: RowCount) -> LinearInts:
     """How many keys both sides have, one secret number, before a protocol shows of what they are."""
     nothing = np.zeros((len(keys), 0), dtype=np.int64, like=keys)
     return align(session, keys, peer_count, nothing, (), ()).size()

@@ -21,7 +21,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.coins import toss
 from smc.protocols.session import Session
-from smc.secret.ints import SecretInts
+from smc.secret.linear_ints import LinearInts
 from smc.secret.noise import noise
 from smc.secret.noise.distribution import Distribution
 from smc.secret.sharing.bounds import LIMIT, Bounds
@@ -166,7 +166,7 @@ def open_noisy(
     Returns:
         For each statistic what was opened, shape (groups, entries); None for a party that is not a recipient.
     """
-    secret = SecretInts.from_shares(session, words, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
+    secret = LinearInts.from_shares(session, words, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
     values = release.open(secret, recipients, Noisy(_counts(plans), rows_per_person))
     if values is None:
         return None
