@@ -156,6 +156,21 @@ _TYPES = {
 }
 
 
+def check_kind(value: Value, form: Form, role: Role, name: str) -> None:
+    """Check that `value` is of the kind that `role` holds in `form`; arguments as of `check_holding`.
+
+    Raises:
+        DomainError: the holding is of another kind.
+    """
+    wanted = _TYPES[form.holding(role)]
+    if not isinstance(value, wanted):
+        raise DomainError(
+            f"{name} in form {form.value} is for {role.value} {form.holding(role).value}, "
+            f"not {type(value).__name__}.",
+            "Correct the type or the input.",
+        )
+
+
 def check_holding(value: Value, form: Form, role: Role, modulus: int | None, name: str) -> None:
     """Check that `value` is what `role` holds in `form`, and that shares are modulo what they should be.
 
@@ -169,13 +184,7 @@ def check_holding(value: Value, form: Form, role: Role, modulus: int | None, nam
     Raises:
         DomainError: the holding is of another kind, or shared modulo another number.
     """
-    wanted = _TYPES[form.holding(role)]
-    if not isinstance(value, wanted):
-        raise DomainError(
-            f"{name} in form {form.value} is for {role.value} {form.holding(role).value}, "
-            f"not {type(value).__name__}.",
-            "Correct the type or the input.",
-        )
+    check_kind(value, form, role, name)
     if isinstance(value, Share) and value.modulus != modulus:
         raise DomainError(
             f"{name} is shared modulo another number than the plan says.",

@@ -26,14 +26,14 @@ from smc.oblivious.cost import (
     lane_parts,
     takes_lanes,
 )
-from smc.oblivious.engine import ObliviousEngine
 from smc.oblivious.lanes import LaneAnswer, LaneCall, LaneEnd, LaneLost, LaneOpener, agree_on
+from smc.oblivious.silent_engine import SilentEngine
 
 _ENDED: Final = "The work of another lane failed."
 
 
-class LanedEngine(ObliviousEngine):
-    """An `ObliviousEngine` that does large batches in lanes; both parties have one with as many lanes.
+class LanedEngine(SilentEngine):
+    """An `SilentEngine` that does large batches in lanes; both parties have one with as many lanes.
 
     The lanes are made at the first such batch. Small batches, those out of a pool and all else is done by the
     engine itself. A lane that fails ends the use of the engine.
@@ -42,7 +42,7 @@ class LanedEngine(ObliviousEngine):
         role: this side's role.
         channel: the conversation with the peer.
         random: the source of the engine's own randomness; lanes have theirs from the operating system.
-        executor: as of `ObliviousEngine`.
+        executor: as of `SilentEngine`.
         count: lanes, at least 2.
         open_lane: makes this party's end of a lane.
     """

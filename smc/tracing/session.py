@@ -17,9 +17,8 @@ from smc.forms import Role
 from smc.network import Network, priced_over
 from smc.numeric.random import Randomness
 from smc.numeric.shape_arrays import BlankBytes, Traced, shape_array
-from smc.oblivious.engine import ObliviousEngine
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SILENT_ROWS
 from smc.tracing.channel import TracedChannel, TraceEnded
@@ -71,7 +70,7 @@ class _Inline(Executor):
 
 
 @dataclass(slots=True)
-class TracedSession(Session, Traced):
+class TracedSession(FullSession, Traced):
     """One side of a traced run: nothing in it stands for data, and nothing that it opens is a result."""
 
     engine: TracedEngine = field(init=False, repr=False)
@@ -85,7 +84,7 @@ class TracedSession(Session, Traced):
 
     @property
     @override
-    def oblivious(self) -> ObliviousEngine:
+    def oblivious(self) -> TracedEngine:
         """The engine that makes nothing."""
         return self.engine
 

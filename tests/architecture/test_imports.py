@@ -13,7 +13,7 @@ from tests.architecture.source import PACKAGES, imports, module_name, modules, n
 FLOORS = (
     ("smc.errors", "smc.pieces"),
     ("smc.forms", "smc.network", "smc.numeric"),
-    ("smc.values",),
+    ("smc.values", "smc.moduli"),
     ("smc.channel",),
     ("smc.ciphers",),
     ("smc.oblivious.bitmatrix", "smc.oblivious.workspace"),
@@ -34,14 +34,17 @@ FLOORS = (
     ("smc.oblivious.circuits", "smc.oblivious.silent_transfers"),
     ("smc.oblivious.silent_circuits",),
     ("smc.oblivious.engine", "smc.oblivious.lanes"),
+    ("smc.oblivious.silent_engine",),
     ("smc.oblivious.lane_engine", "smc.oblivious.laned_engine", "smc.oblivious"),
     ("smc.protocols.engines", "smc.protocols.cipher_context"),
     ("smc.protocols.flights",),
     ("smc.protocols.session", "smc.protocols.spec"),
     (
         *("smc.protocols.transfer_costs", "smc.protocols.coins", "smc.protocols.agreement"),
-        *("smc.protocols.exchange", "smc.protocols.pools"),
+        "smc.protocols.exchange",
     ),
+    ("smc.protocols.full_session",),
+    ("smc.protocols.pools",),
     ("smc.protocols.transfers", "smc.protocols.correlated", "smc.protocols.trees"),
     (
         *("smc.protocols.comparison", "smc.protocols.conversion", "smc.protocols.baselines"),

@@ -34,16 +34,14 @@ SILENT = frozenset(
         "smc.planning.pools.need_of",
         "smc.planning.pools.takes_pools",
         "smc.planning.route.plan_comparison",
-        "smc.planning.run.session_parameters",
         "smc.protocols.intersection.cuckoo",
-        "smc.protocols.spec.parse_modulus",
     }
 )
 """Functions and modules of the floors below that analyses use and that say nothing to the peer."""
 
 SPOKEN = {
-    "smc.planning.agreement.compare_plans": {"smc.analyses.comparison.run"},
-    "smc.planning.run.set_up": {"smc.analyses.comparison.run"},
+    "smc.planning.agreement.compare_plans": {"smc.analyses.comparison.routed"},
+    "smc.planning.run": {"smc.analyses.comparison.routed"},
     "smc.protocols.coins.toss": {
         "smc.analyses.clustering.matched",
         "smc.analyses.matching.tolerant.rank_join",

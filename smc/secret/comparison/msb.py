@@ -32,7 +32,6 @@ from smc.protocols.transfer_costs import (
     TRANSFER_SECURITY,
     TRANSFERS,
     cost_comparison,
-    takes_silent,
 )
 from smc.secret.sharing.bounds import Bounds
 
@@ -66,7 +65,7 @@ def nonnegative(session: Session, words: Word, bounds: Bounds) -> Bit:
     ones = np.uint64((1 << width) - 1)
     low = words & ones
     top = (words >> np.uint64(width) & np.uint64(1)).astype(np.uint8)
-    silent = takes_silent(session.network, len(words), width)
+    silent = session.takes_silent(len(words), width)
     if session.role is Role.ALICE:
         return session.oblivious.greater_equal_x(ones - low, width, silent=silent) ^ top
     return session.oblivious.greater_equal_y(low, width, silent=silent) ^ top
@@ -93,7 +92,7 @@ def zero(session: Session, words: Word, bounds: Bounds) -> Bit:
     ones = np.uint64((1 << width) - 1)
     alice = session.role is Role.ALICE
     own = (words if alice else np.negative(words)) & ones
-    silent = takes_silent(session.network, len(words), width)
+    silent = session.takes_silent(len(words), width)
     return session.oblivious.equal(own, width, holds_x=alice, silent=silent)
 
 

@@ -43,7 +43,6 @@ from smc.protocols.transfer_costs import (
     TRANSFERS,
     cost_comparison,
     cost_of,
-    takes_silent,
 )
 from smc.secret.comparison import msb, mux
 from smc.secret.products.words import word
@@ -86,7 +85,7 @@ def shift(session: Session, words: Word, bounds: Bounds, bits: int) -> Word:
     tops = (own >> np.uint64(63)).astype(np.uint8)
     ones = np.uint64((1 << bits) - 1)
     low = own & ones
-    silent = takes_silent(session.network, len(words), bits)
+    silent = session.takes_silent(len(words), bits)
     if alice:
         # a + b < 2**bits is 2**bits - 1 - a >= b; one of the two shares is flipped.
         carries = session.oblivious.greater_equal_x(ones - low, bits, silent=silent) ^ np.uint8(1)

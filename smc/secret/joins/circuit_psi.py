@@ -42,7 +42,7 @@ from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, opprf
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison, takes_silent
+from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
 from smc.secret.linear_ints import LinearInts
@@ -225,7 +225,7 @@ def same_tags(session: Session, tags: Word, mine: bool) -> NDArray[np.uint8]:
     """
     bits = tag_bits(len(tags))
     low = tags & np.uint64((1 << bits) - 1)
-    silent = takes_silent(session.network, len(tags), bits)
+    silent = session.takes_silent(len(tags), bits)
     return session.oblivious.equal(low, bits, holds_x=mine, silent=silent)
 
 

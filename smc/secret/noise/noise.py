@@ -40,7 +40,6 @@ from smc.protocols.transfer_costs import (
     TRANSFERS,
     cost_below,
     cost_of,
-    takes_silent_below,
 )
 from smc.secret.noise.distribution import BiasedBits, Distribution
 from smc.secret.noise.gaussian import DiscreteGaussian
@@ -69,7 +68,7 @@ def draw(
     runs = _runs(distributions)
     own, thresholds = _compared(session, runs)
     if silent is None:
-        silent = takes_silent_below(session.network, len(thresholds))
+        silent = session.takes_silent_below(len(thresholds))
     found = session.oblivious.below(own, thresholds, silent=silent)
     digits = session.oblivious.bits_to_arithmetic(found)
     drawn = []
