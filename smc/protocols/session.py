@@ -50,6 +50,11 @@ class Session:
             self._oblivious = ObliviousEngine(self.role, self.channel, self.random)
         return self._oblivious
 
+    @property
+    def has_data(self) -> bool:
+        """Whether its run is one over data; one over shapes alone has none, see `smc.tracing`."""
+        return True
+
     def takes_silent(self, count: int, bits: int) -> bool:
         """Whether so many comparisons of numbers of so many bits take silent transfers; these have none."""
         del count, bits

@@ -16,7 +16,8 @@ from smc.errors import DomainError, TooManyRowsError
 from smc.forms import Role
 from smc.network import Network, priced_over
 from smc.numeric.random import Randomness
-from smc.numeric.shape_arrays import BlankBytes, Traced, shape_array
+from smc.numeric.shape_arrays import BlankBytes, shape_array
+from smc.numeric.shapes import Traced
 from smc.protocols.flights import Flight
 from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost
@@ -87,6 +88,11 @@ class TracedSession(FullSession, Traced):
     def oblivious(self) -> TracedEngine:
         """The engine that makes nothing."""
         return self.engine
+
+    @property
+    @override
+    def has_data(self) -> bool:
+        return False
 
     def charge(self, cost: Cost) -> None:
         """Take what a step costs, and what is made before its first one of the kind."""

@@ -16,19 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from functools import reduce
 from operator import and_
 from typing import Any, Final, ParamSpec, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import override
 
 from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
-from smc.analyses.disclosure.limits import NO_LIMITS, Agreed, Limits
+from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.opener import Gate, Opener, open_gate
@@ -40,7 +38,6 @@ from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
 from smc.secret.linear_ints import LinearInts
 from smc.secret.sharing.bounds import Bounds
-from smc.tracing.session import TracedSession
 
 MAX_STEPS: Final = 1000
 """More single bits on the way of a run are refused."""
@@ -232,7 +229,7 @@ class Release:
             values = LinearInts.from_shares(values.session, words, values.bounds.hull(Bounds(0, 0)))
         opened = self._opener.ints(values, recipients, Figures())
         # A run without data has no rows of which something could be told.
-        return None if isinstance(about, Rows) and isinstance(values.session, TracedSession) else opened
+        return None if isinstance(about, Rows) and not values.session.has_data else opened
 
     def tables(
         self, parts: Sequence[TablePart], reach: int, recipients: AbstractSet[Role], *, margins: bool
@@ -365,37 +362,6 @@ class Release:
             return []
         part, whole = self._limits.dominance.numerator, self._limits.dominance.denominator
         return [each.total * part >= each.contributions.maximum()[1] * whole for each in self._sums]
-
-
-class TracedRelease(Release):
-    """The release of a run over shapes: all limits are tested as in any run, and none stands against it.
-
-    What it opens is nobody's: shares without values.
-
-    Args:
-        session: a traced one.
-        scope: as of `Release`.
-        recipients: who would get the results.
-        limits: of both policies. What a side withholds of its own part of tables by its own limits is settled
-            there, and changes nothing of what is sent.
-    """
-
-    def __init__(
-        self, session: TracedSession, scope: Scope, recipients: AbstractSet[Role], limits: Limits
-    ) -> None:
-        super().__init__(session, scope, recipients, replace(NO_LIMITS.of_both, both=limits))
-
-    @override
-    def _check_figures(self) -> None:
-        """Pass: a cost does not depend on how many figures a job may show."""
-
-    @override
-    def _check_sets(self, own: int, peer: int) -> None:
-        """Pass: nor on whether sets are large enough."""
-
-    @override
-    def _check_public(self, count: int, least: int) -> None:
-        """Nor is whether other public numbers are."""
 
 
 def _refused() -> DisclosureRefused:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from smc.analyses.records.normalization import normalize
 from smc.analyses.studies.columns import Data
 from smc.errors import DomainError
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 from smc.pieces import chunks, each
 
 Word = NDArray[np.uint64]

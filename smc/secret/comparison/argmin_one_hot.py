@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.numeric.shape_arrays import contiguous
+from smc.numeric.shapes import contiguous
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
-from smc.numeric.shape_arrays import contiguous
+from smc.numeric.shapes import contiguous
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, opprf
 from smc.protocols.session import Session

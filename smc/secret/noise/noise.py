@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure

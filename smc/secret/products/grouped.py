@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.numeric.shape_arrays import contiguous
+from smc.numeric.shapes import contiguous
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
 from smc.pieces import chunks
 from smc.protocols.flights import Flight

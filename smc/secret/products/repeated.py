@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.numeric.shape_arrays import shape_array
+from smc.numeric.shapes import shape_array
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
 from smc.pieces import chunks
 from smc.protocols.flights import Flight

@@ -11,7 +11,7 @@ from smc.analyses.records.key_parameters import KeyParameters
 from smc.analyses.records.keys import DISTINCT, MULTISET
 from smc.analyses.studies.columns import Column, Data
 from smc.analyses.studies.outcome import DATE, Outcome, Table, date_texts
-from smc.numeric.shape_arrays import of_shape
+from smc.numeric.shapes import of_shape
 
 ROUTE: Final = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
 
