@@ -45,7 +45,7 @@ SPOKEN = {
     "smc.protocols.coins.toss": {
         "smc.analyses.clustering.matched",
         "smc.analyses.matching.tolerant.rank_join",
-        "smc.analyses.records.joint_keys",
+        "smc.analyses.records.joint_hashes",
         "smc.analyses.statistics.plans.noisy",
         "smc.analyses.statistics.vertical.run",
     },
@@ -62,7 +62,7 @@ SPOKEN = {
         "smc.analyses.matching.linked.run",
         "smc.analyses.matching.tolerant.run",
         "smc.analyses.matching.vectors.run",
-        "smc.analyses.records.joint_keys",
+        "smc.analyses.records.joint_hashes",
         "smc.analyses.statistics.vertical.run",
     },
 }

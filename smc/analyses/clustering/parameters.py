@@ -25,7 +25,7 @@ from commons.settings.marks import (
 from commons.settings.reader import Tables
 from smc.analyses.records.fixed_point import Scaling
 from smc.analyses.records.key_parameters import KeyParameters
-from smc.analyses.records.keys import ERROR
+from smc.analyses.records.keying import ERROR
 from smc.analyses.records.numbers import NUMBER, loss_term, number
 from smc.analyses.studies.neighbours import Neighbours
 from smc.analyses.studies.parameters import Name, table_of

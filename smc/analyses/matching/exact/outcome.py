@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.records.key_parameters import KeyParameters
-from smc.analyses.records.keys import DISTINCT, MULTISET
+from smc.analyses.records.keying import DISTINCT, MULTISET
 from smc.analyses.studies.columns import Column, Data
 from smc.analyses.studies.outcome import DATE, Outcome, Table, date_texts
 from smc.numeric.shapes import of_shape
