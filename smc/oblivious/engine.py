@@ -18,7 +18,8 @@ from smc.numeric.random import Randomness
 from smc.oblivious.batches import check_bits, join_parts, same_length
 from smc.oblivious.bitmatrix import Bit, Integers, Word, pack_slots, planes, unpack_slots
 from smc.oblivious.circuits import Circuits
-from smc.oblivious.cost import (
+from smc.oblivious.oprf import WIDTH, Functions, Keys
+from smc.oblivious.spans import (
     BELOW_WORD_BYTES,
     CONJUNCTION_WORD_BYTES,
     CORRELATED_WORD_BYTES,
@@ -26,7 +27,6 @@ from smc.oblivious.cost import (
     Digits,
     spans,
 )
-from smc.oblivious.oprf import WIDTH, Functions, Keys
 from smc.oblivious.transfers import Transfers
 
 

@@ -18,16 +18,10 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.batches import check_bits, same_length
 from smc.oblivious.bitmatrix import Bit, Integers, Word, limbs
-from smc.oblivious.cost import (
-    BELOW_WORD_BYTES,
-    CONJUNCTION_WORD_BYTES,
-    CORRELATED_WORD_BYTES,
-    compares_in_lanes,
-    lane_parts,
-    takes_lanes,
-)
+from smc.oblivious.cost import compares_in_lanes, lane_parts, takes_lanes
 from smc.oblivious.lanes import LaneAnswer, LaneCall, LaneEnd, LaneLost, LaneOpener, agree_on
 from smc.oblivious.silent_engine import SilentEngine
+from smc.oblivious.spans import BELOW_WORD_BYTES, CONJUNCTION_WORD_BYTES, CORRELATED_WORD_BYTES
 
 _ENDED: Final = "The work of another lane failed."
 
@@ -160,7 +154,7 @@ class LanedEngine(SilentEngine):
 
     def _open(self) -> None:
         agree_on(self._channel, self._count)
-        self._shared = self._channel.open_lanes(self._count)
+        self._shared = Lanes.of(self._channel, self._count)
         self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="lane")
         numbers = range(1, self._count + 1)
         for number in numbers:

@@ -42,9 +42,9 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation, UsageError
 from smc.oblivious.bitmatrix import SLOTS, Word, words_for
-from smc.oblivious.cost import POOL_NAME_BYTES, Digits
 from smc.oblivious.ot_1_of_16 import CHOICES, DIGIT_BITS
 from smc.oblivious.prepared import Portion, Triples
+from smc.oblivious.spans import POOL_NAME_BYTES, Digits
 
 _MAGIC: Final = b"duetto-pool-1\0"
 _MAX_BITS: Final = 1 << 12

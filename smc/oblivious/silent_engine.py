@@ -16,11 +16,11 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.batches import check_bits, join_parts, same_length
 from smc.oblivious.bitmatrix import Bit, Integers, Word, planes, unpack_slots
-from smc.oblivious.cost import WORD_BITS, Digits, spans
 from smc.oblivious.engine import ObliviousEngine
 from smc.oblivious.pool import Pool, agree
 from smc.oblivious.silent_circuits import SilentComparison, SilentDigits, below_spans
 from smc.oblivious.silent_transfers import SilentTransfers
+from smc.oblivious.spans import WORD_BITS, Digits, spans
 
 _POOL_DOMAIN: Final = b"duetto/oblivious/pool/1"
 

@@ -30,8 +30,8 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
-from smc.oblivious.cost import POOL_NAME_BYTES
 from smc.oblivious.pool import Pool
+from smc.oblivious.spans import POOL_NAME_BYTES
 from smc.protocols.flights import Flight
 from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Procedure

@@ -26,8 +26,8 @@ import numpy as np
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
-from smc.oblivious.cost import POOL_NAME_BYTES
 from smc.oblivious.pool import PoolInfo
+from smc.oblivious.spans import POOL_NAME_BYTES
 from smc.protocols.flights import Flight
 from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Procedure

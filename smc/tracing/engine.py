@@ -12,7 +12,7 @@ from typing_extensions import override
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
 from smc.numeric.shape_arrays import shape_array
-from smc.oblivious import cost, oprf, silent_circuits, silent_transfers
+from smc.oblivious import cost, oprf_steps, silent_circuits, silent_transfers
 from smc.oblivious.bitmatrix import Bit, Integers, Word, words_for
 from smc.oblivious.cost import OPENING, SETUP, FlightBytes
 from smc.oblivious.lanes import agreement
@@ -224,8 +224,8 @@ class TracedEngine(SilentEngine):
         self.setup()
         if holds not in self._directions:
             self._directions.add(holds)
-            self._meet(oprf.SETUP, first=holds)
-        self._meet(oprf.steps(count), first=holds)
+            self._meet(oprf_steps.SETUP, first=holds)
+        self._meet(oprf_steps.steps(count), first=holds)
 
     def _blocks(self, count: int, *, silent: bool) -> tuple[FlightBytes, ...]:
         """The flights of transfers of 128 bits; the first party sends them."""

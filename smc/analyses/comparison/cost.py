@@ -18,7 +18,7 @@ from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan
 from smc.planning.registry import AUTO
 from smc.planning.route import plan_comparison
-from smc.protocols.exchange.row_counts import counts_cost
+from smc.protocols.exchange.records import counts_cost
 from smc.protocols.spec import Cost, Parameters
 from smc.protocols.transfer_costs import cost_of_opening, cost_settled
 

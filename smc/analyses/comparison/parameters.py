@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from commons.settings.marks import Between, OneOf, Parse, UnfitError, Wrong
+from commons.settings.bounds import Between, OneOf
+from commons.settings.marks import Parse, UnfitError, Wrong
 from smc.analyses.comparison.question import Question
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.parameters import read_parameters

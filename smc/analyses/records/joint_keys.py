@@ -18,8 +18,9 @@ from smc.analyses.records.keys import KeyedRows
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.forms import Role
-from smc.protocols.coins import TOSS_COST
-from smc.protocols.exchange.row_counts import RowCount, counts_cost
+from smc.protocols.exchange.records import counts_cost
+from smc.protocols.exchange.row_counts import RowCount
+from smc.protocols.public_records import TOSS_COST
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 

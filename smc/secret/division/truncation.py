@@ -44,7 +44,8 @@ from smc.protocols.transfer_costs import (
     cost_comparison,
     cost_of,
 )
-from smc.secret.comparison import msb, mux
+from smc.secret.comparison import msb
+from smc.secret.comparison.records import cost_nonnegative, cost_to_words
 from smc.secret.products.words import word
 from smc.secret.sharing.bounds import WORD_BITS, Bounds
 
@@ -206,8 +207,8 @@ def cost_divide(count: int, divisor: int) -> Cost:
     """The exact cost of `divide`."""
     return (
         cost_of(oblivious.bits_to_arithmetic(count))
-        + msb.cost_nonnegative(2 * count, _rest_bounds(divisor))
-        + mux.cost_to_words(2 * count)
+        + cost_nonnegative(2 * count, _rest_bounds(divisor))
+        + cost_to_words(2 * count)
     )
 
 

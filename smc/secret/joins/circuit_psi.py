@@ -39,10 +39,8 @@ from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.numeric.shapes import contiguous
 from smc.protocols.exchange.row_counts import RowCount
-from smc.protocols.intersection import cuckoo, opprf
+from smc.protocols.intersection import opprf
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
 from smc.secret.linear_ints import LinearInts
@@ -169,32 +167,6 @@ def tag_bits(slots: int) -> int:
     return min(WORD_BITS, STATISTICAL_BITS + slots.bit_length())
 
 
-def cost(
-    alice_count: int, bob_count: int, alice_columns: int, bob_columns: int, *, fresh: bool = False
-) -> Cost:
-    """The exact cost of `align`, flights and bytes.
-
-    Args:
-        alice_count: rows of Alice.
-        bob_count: rows of Bob.
-        alice_columns: columns of Alice.
-        bob_columns: columns of Bob.
-        fresh: whether this is the first use of oblivious transfer in the session, which sets it up.
-    """
-    owner = table_owner(alice_count, bob_count)
-    counts = {Role.ALICE: alice_count, Role.BOB: bob_count}
-    columns = {Role.ALICE: alice_columns, Role.BOB: bob_columns}
-    slots = cuckoo.bins_for(counts[owner])
-    function = opprf.cost(counts[owner], counts[owner.other], 1 + columns[owner.other], fresh=fresh)
-    test = cost_comparison(slots, tag_bits(slots))
-    total = function + test if owner is Role.ALICE else (function + test).mirror
-    if columns[owner]:
-        total += mux.cost(slots * columns[owner], owner)
-    if columns[owner.other]:
-        total += mux.cost(slots * columns[owner.other])
-    return total
-
-
 def _check(keys: Word, columns: NDArray[np.int64], bounds: Sequence[Bounds]) -> None:
     if columns.shape != (len(keys), len(bounds)):
         problem = f"The local columns have shape {columns.shape} instead of {(len(keys), len(bounds))}."
@@ -243,20 +215,3 @@ def _gated(
         LinearInts.from_shares(session, column, each.hull(zero))
         for column, each in zip(gated, bounds, strict=True)
     )
-
-
-SPEC: Final = Procedure(
-    name="circuit-psi",
-    module=__name__,
-    inputs="distinct keys and columns of integers at each party",
-    outputs="per bin shares of a bit, whether its key is common, and of all columns times the bit",
-    cost=cost,
-    learns="Neither party learns anything but the number of keys; the size of the intersection stays secret.",
-    security="Semi-honest; as the OPPRF; a false match with probability below 2**-40.",
-    reference="PSTY19; RS21.",
-    setups=(
-        TRANSFERS,
-        FUNCTIONS,
-    ),
-    example={"alice_count": 1000, "bob_count": 2000, "alice_columns": 1, "bob_columns": 1},
-)

@@ -30,7 +30,7 @@ from smc.oblivious import cost as oblivious
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.bits import SecretBits
-from smc.secret.comparison import msb, mux
+from smc.secret.comparison.records import cost_nonnegative, cost_to_words
 from smc.secret.linear_ints import LinearInts, concatenate
 from smc.secret.sharing.bounds import Bounds
 
@@ -116,13 +116,13 @@ def cost(slots: int, most: int, widths: Sequence[int]) -> Cost:
     left = [width for width in widths if width]
     if not left:
         return Cost()
-    total = msb.cost_nonnegative(sum(left), Bounds(0, most) - Bounds(0, 2 * most))
+    total = cost_nonnegative(sum(left), Bounds(0, most) - Bounds(0, 2 * most))
     wide = len(left)
     while any(width > 1 for width in left):
         total += cost_of(oblivious.conjunction(sum(width // 2 for width in left) * slots))
         left = [width - width // 2 for width in left]
     total += cost_of(oblivious.conjunction(wide * slots))
-    return total + mux.cost_to_words(wide * slots)
+    return total + cost_to_words(wide * slots)
 
 
 SPEC: Final = Procedure(

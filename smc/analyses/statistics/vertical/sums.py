@@ -31,9 +31,9 @@ from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret.comparison import mux
-from smc.secret.joins import circuit_psi
+from smc.secret.comparison.records import cost_to_words
 from smc.secret.joins.circuit_psi import Aligned, align, table_owner
+from smc.secret.joins.records import cost_align
 from smc.secret.lattice.columns import (
     ColumnsLayout,
     columns_layout,
@@ -281,8 +281,8 @@ def cost(wanted: Sequence[Pair], alice_count: int, bob_count: int) -> Cost:
     layout = FeatureLayout.of(wanted, owner)
     slots = cuckoo.bins_for(min(alice_count, bob_count))
     columns = {owner: 0, owner.other: len(layout.other)}
-    total = circuit_psi.cost(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)
-    total += mux.cost_to_words(slots)
+    total = cost_align(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)
+    total += cost_to_words(slots)
     encrypted = layout.encrypted(slots)
     if encrypted is None:
         return total + layout.cost_blocks(slots, owner)

@@ -22,7 +22,7 @@ from smc.forms import ComparisonType, Form, Holding, Role, all_types
 from smc.moduli import parse_modulus
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
-from smc.protocols.exchange.row_counts import counts_cost
+from smc.protocols.exchange.records import counts_cost
 from smc.protocols.spec import Parameters
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
 from tests.support.grids import TYPES, crossed, grid
