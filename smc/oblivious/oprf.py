@@ -25,7 +25,7 @@ Two words of C differ in fewer than 32 symbols, 128 bits of D, with probability 
 2**-74, so that with 2**34 points y none does but for a chance of 2**-40 (`distance_failure`). A party that
 makes p evaluations under the keys of a piece then learns something of one of its m hidden values with
 probability of about m (p 2**-128 + p**2 2**-225): the second term is for a guess of both halves of a row.
-Cost: `steps`; 32 bytes per instance.
+Cost: `oprf_steps.steps`; 32 bytes per instance.
 Reference: Kolesnikov, Kumaresan, Rosulek and Trieu, Efficient batched oblivious PRF with applications to
 private set intersection, CCS 2016, section 3 (the function from a pseudorandom code, over bits); the
 correlation over larger fields: Roy, SoftSpokenOT, CRYPTO 2022, sections 3 and 5.

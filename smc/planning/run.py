@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 
 from smc.errors import KeyMaterialError, UsageError
 from smc.forms import Role
+from smc.holdings import check_holding, check_range, join, part_of
 from smc.moduli import Modulus, mirrored_modulus
 from smc.pieces import chunks
 from smc.planning.agreement import compare_plans
 from smc.planning.plan import Plan, Step
 from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Parameters
-from smc.values import Value, check_holding, check_range, is_array, join, part_of, with_python_integers
+from smc.values import Value, is_array, with_python_integers
 
 Inner = Callable[[Parameters, Value, Value], Value]
 

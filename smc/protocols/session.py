@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from smc.channel.channel import Channel
 from smc.forms import Role
-from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.oblivious.engine import ObliviousEngine
 from smc.pieces import Report, report_nothing
+
+if TYPE_CHECKING:
+    from smc.network import Network
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ FLOORS = (
     ("smc.errors", "smc.pieces"),
     ("smc.forms", "smc.network", "smc.numeric"),
     ("smc.values", "smc.moduli"),
+    ("smc.holdings",),
     ("smc.channel",),
     ("smc.ciphers",),
     ("smc.oblivious.bitmatrix", "smc.oblivious.workspace"),

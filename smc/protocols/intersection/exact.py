@@ -22,8 +22,9 @@ Learns: the receiver which of its keys the sender has. The sender nothing, or wh
     sender's bits show the row of a key, not the column, which would say something of other keys in the table.
 Assumes: semi-honest parties, `smc.oblivious.oprf`, `smc.protocols.intersection.cuckoo`. A key is taken for
     common that is not with probability below 2**-40 over all keys; hashes of 128 bits add n m 2**-128.
-Cost: `cost`; 41 bytes per key of the receiver and 30 per key of the sender at a million keys each; 4 rounds,
-    5 if both are to learn, and 5 more at the first use of oblivious transfer in a session.
+Cost: `records.cost_intersection`; 41 bytes per key of the receiver and 30 per key of the sender at a
+    million keys each; 4 rounds, 5 if both are to learn, and 5 more at the first use of oblivious transfer in
+    a session.
 Reference: Kolesnikov, Kumaresan, Rosulek and Trieu, Efficient batched oblivious PRF with applications to
     private set intersection, CCS 2016, section 5 (without a stash).
 """

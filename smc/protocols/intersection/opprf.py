@@ -18,7 +18,8 @@ Learns: neither party anything. The sender sees the OPRF's corrections, which ar
     store is uniform: all that is stored is masked by the OPRF at points that it did not ask, and at the one
     that it may have asked by r_b.
 Assumes: semi-honest parties, `smc.oblivious.oprf`; `okvs` and `cuckoo` of this folder.
-Cost: `cost`; 4 rounds; at a million keys 41 bytes per key of the receiver and 32 w per key of the sender.
+Cost: `records.cost_opprf`; 4 rounds; at a million keys 41 bytes per key of the receiver and 32 w per key
+of the sender.
 Reference: Kolesnikov, Matania, Pinkas, Rosulek and Trieu, Practical multi-party private set intersection
 from symmetric-key techniques, CCS 2017 (the programmed function); Pinkas, Schneider, Tkachenko and Yanai,
 Efficient circuit-based PSI with linear communication, EUROCRYPT 2019 (one target per bin); with a key-value

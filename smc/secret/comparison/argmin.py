@@ -10,7 +10,7 @@ Inputs: shares modulo 2**64 of rows of integers within public bounds.
 Outputs: shares modulo 2**64 of the least integer of each row and of its place.
 Learns: neither party anything.
 Assumes: `smc.secret.comparison.msb`, `smc.secret.comparison.mux`.
-Cost: `cost`; ceil(log2 n) times the rounds of a comparison and a selection.
+Cost: `records.cost_least`; ceil(log2 n) times the rounds of a comparison and a selection.
 Reference: this house; the knock-out is folklore.
 """
 

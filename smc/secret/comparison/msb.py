@@ -14,7 +14,8 @@ Outputs: XOR shares of [d >= 0], or of [d == 0].
 Learns: neither party anything.
 Assumes: the oblivious comparison, `smc.protocols.comparison.oblivious`; where the network makes it cheaper,
 the silent one, `smc.protocols.comparison.silent`.
-Cost: `cost_nonnegative`, `cost_zero`: one comparison of w bits each, see `transfer_costs.takes_silent`.
+Cost: `records.cost_nonnegative`, `records.cost_zero`: one comparison of w bits each, see
+`transfer_costs.takes_silent`.
 Reference: the identity of `smc.protocols.comparison.shared`.
 """
 

@@ -13,7 +13,7 @@ Inputs: XOR shares of bits, and shares modulo 2**64 of integers, n each.
 Outputs: shares modulo 2**64 of the products.
 Learns: neither party anything.
 Assumes: semi-honest parties, `smc.oblivious`.
-Cost: `cost`; 24 bytes per product.
+Cost: `records.cost_select`; 24 bytes per product.
 Reference: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi and Sharma, CrypTFlow2, CCS 2020, section 3 (the
 multiplexer).
 """

@@ -7,7 +7,8 @@ Inputs: additive shares modulo 2**64 of integers, or XOR shares of bits; the rec
 Outputs: the values, at the recipients.
 Learns: the recipients the values, and as the share they receive is the value minus their share, nothing more.
 Assumes: nothing.
-Cost: `cost`, `cost_bits`: 1 flight, 8 bytes per integer or 1 bit per bit to each recipient.
+Cost: `records.cost_opening`, `records.cost_opening_bits`: 1 flight, 8 bytes per integer or 1 bit per
+bit to each recipient.
 Reference: none.
 """
 

@@ -24,7 +24,7 @@ from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import TablePart, Weighed, join_parts, suppress
 from smc.analyses.records.held_conditions import Where
-from smc.analyses.records.numbers import real
+from smc.analyses.records.real_units import real
 from smc.analyses.statistics.kinds.chi_square import exact_test
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.statistic import Result, Statistic

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from typing_extensions import override
 
-from smc.analyses.records.numbers import real
+from smc.analyses.records.real_units import real
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.numeric.random import Randomness

@@ -11,7 +11,7 @@ from math import prod
 from typing import Final
 
 from smc.analyses.records.held_conditions import Where
-from smc.analyses.records.numbers import real
+from smc.analyses.records.real_units import real
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.crosstabs import Cells, CrossTable
 from smc.analyses.statistics.kinds.moments import Correlation, Covariance, Deviation, Mean, Variance
