@@ -14,7 +14,8 @@ from typing import Annotated, Any, Final
 
 from typing_extensions import override
 
-from commons.settings.marks import Between, Inline, Item, Key, OneOf, Parse, UnfitError, Unread
+from commons.settings.bounds import Between, OneOf
+from commons.settings.marks import Inline, Item, Key, Parse, UnfitError, Unread
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import read

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 from commons.errors import near
-from commons.settings.marks import Between, UnfitError
+from commons.settings.bounds import Between
+from commons.settings.marks import UnfitError
 
 if TYPE_CHECKING:
     from smc.oblivious.pool import PoolInfo

@@ -22,13 +22,14 @@ from smc.analyses.studies.runner import run_study
 from smc.ciphers.paillier import Ciphertexts, Paillier
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding, Role
+from smc.moduli import Modulus
 from smc.numeric.random import Randomness
 from smc.oblivious.pool import PoolInfo
 from smc.planning.registry import BASELINES, COMPARISONS, CONVERSIONS
 from smc.planning.route import plan_comparison
 from smc.planning.run import run_plan
 from smc.protocols.session import Session
-from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
+from smc.protocols.spec import Parameters, Sharing, Spec
 from smc.protocols.stock import compare_stock
 from smc.secret.ints import SecretInts, select
 from smc.secret.lattice.columns import HeldColumns, PeerInner, columns_layout

@@ -13,7 +13,7 @@ from smc.errors import PeerAborted, PeerLost
 from smc.forms import Role
 from smc.network import Network
 from smc.numeric.random import Randomness
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -21,7 +21,7 @@ B = TypeVar("B")
 
 @overload
 def run_pair(
-    alice: Callable[[Session], A],
+    alice: Callable[[FullSession], A],
     bob: None = None,
     *,
     keys: tuple[PrivateKey | None, PrivateKey | None] = ...,
@@ -35,8 +35,8 @@ def run_pair(
 
 @overload
 def run_pair(
-    alice: Callable[[Session], A],
-    bob: Callable[[Session], B],
+    alice: Callable[[FullSession], A],
+    bob: Callable[[FullSession], B],
     *,
     keys: tuple[PrivateKey | None, PrivateKey | None] = ...,
     timeout: float = ...,
@@ -48,8 +48,8 @@ def run_pair(
 
 
 def run_pair(
-    alice: Callable[[Session], Any],
-    bob: Callable[[Session], Any] | None = None,
+    alice: Callable[[FullSession], Any],
+    bob: Callable[[FullSession], Any] | None = None,
     *,
     keys: tuple[PrivateKey | None, PrivateKey | None] = (None, None),
     timeout: float = 60.0,
@@ -82,15 +82,15 @@ def run_pair(
     transports = memory_pair(timeout)
     with ThreadPoolExecutor(workers) as executor, ThreadPoolExecutor(2) as parties:
         sessions = [
-            Session(
+            FullSession(
                 role,
                 Channel(transport),
                 executor,
-                own,
-                other.public if other else None,
                 source,
                 network=network,
                 lanes=lanes,
+                own_key=own,
+                peer_key=other.public if other else None,
             )
             for role, transport, own, other, source in zip(
                 Role, transports, (alice_key, bob_key), (bob_key, alice_key), sources, strict=True
@@ -110,7 +110,7 @@ def run_pair(
         return first.result(), second.result()
 
 
-def _finish(role: Callable[[Session], A], session: Session) -> A:
+def _finish(role: Callable[[FullSession], A], session: FullSession) -> A:
     try:
         result = role(session)
         session.channel.finish()

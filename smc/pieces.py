@@ -21,6 +21,9 @@ T = TypeVar("T")
 Question = Callable[[], None]
 """Returns if the work is still wanted, and raises what ends it if not."""
 
+Report = Callable[[str, int, int], None]
+"""Called with (stage, done, of) as long work proceeds."""
+
 ROWS: Final = 1 << 10
 """Rows of a piece of work that is done in Python, one row after the other."""
 
@@ -30,6 +33,11 @@ def _wanted() -> None:
 
 
 _QUESTION: ContextVar[Question] = ContextVar("question", default=_wanted)
+
+
+def report_nothing(stage: str, done: int, of: int) -> None:
+    """Report to nobody."""
+    del stage, done, of
 
 
 def check_cancelled() -> None:

@@ -5,23 +5,27 @@ from __future__ import annotations
 from typing import Final
 
 from smc.planning.registry import COMPARISONS, CONVERSIONS
-from smc.protocols import agreement, coins, correlated, pools, stock, transfers
-from smc.protocols.exchange import bounds, row_counts, texts
-from smc.protocols.intersection import exact, opprf
+from smc.protocols import correlated, pools, stock, transfers
+from smc.protocols import public_records as public
+from smc.protocols.exchange import bounds, texts
+from smc.protocols.exchange import records as counts
+from smc.protocols.intersection import records as intersections
 from smc.protocols.spec import Procedure, Spec
 from smc.secret import uniform
-from smc.secret.comparison import argmin, argmin_one_hot, msb, mux, pairing
+from smc.secret.comparison import argmin_one_hot, pairing
+from smc.secret.comparison import records as comparisons
 from smc.secret.division import division, long_division, truncation
 from smc.secret.division import newton as goldschmidt
-from smc.secret.joins import circuit_psi, joins, majority, permutation
+from smc.secret.joins import joins, majority, permutation
+from smc.secret.joins import records as alignment
 from smc.secret.lattice import columns as lattice_columns
 from smc.secret.lattice import factors as lattice_factors
 from smc.secret.lattice import matrices as lattice_products
 from smc.secret.lattice import sums as lattice_sums
-from smc.secret.noise import noise
+from smc.secret.noise import records as noises
 from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply, repeated
 from smc.secret.products import words as products
-from smc.secret.sharing import opening
+from smc.secret.sharing import records as openings
 
 PROCEDURES: Final[tuple[Procedure, ...]] = (
     transfers.BASE_TRANSFERS,
@@ -33,22 +37,22 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     pools.SPEC,
     stock.SPEC,
     transfers.OPRF,
-    coins.SPEC,
-    agreement.SPEC,
-    row_counts.SPEC,
+    public.TOSS,
+    public.AGREEMENT,
+    counts.ROW_COUNTS,
     bounds.SPEC,
     texts.SPEC,
-    exact.SPEC,
-    opprf.SPEC,
-    circuit_psi.SPEC,
+    intersections.INTERSECTION,
+    intersections.OPPRF,
+    alignment.ALIGN,
     joins.SPEC,
     transfers.BITS_TO_ARITHMETIC,
     transfers.AND,
     transfers.EQUALITY,
     transfers.BELOW,
-    mux.SPEC,
-    msb.SPEC_NONNEGATIVE,
-    msb.SPEC_ZERO,
+    comparisons.SELECT,
+    comparisons.NONNEGATIVE,
+    comparisons.ZERO,
     products.SPEC_MULTIPLY,
     products.SPEC_SQUARE,
     products.SPEC_MATMUL,
@@ -67,15 +71,15 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     division.SPEC,
     long_division.SPEC,
     goldschmidt.SPEC,
-    argmin.SPEC,
+    comparisons.LEAST,
     argmin_one_hot.SPEC,
     pairing.SPEC,
     majority.SPEC,
     permutation.SPEC,
-    noise.SPEC,
+    noises.DRAW,
     uniform.SPEC,
-    opening.SPEC,
-    opening.SPEC_BITS,
+    openings.OPENING,
+    openings.OPENING_BITS,
 )
 
 RECORDS: Final[tuple[Spec | Procedure, ...]] = (*COMPARISONS, *CONVERSIONS, *PROCEDURES)

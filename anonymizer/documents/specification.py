@@ -70,7 +70,8 @@ from anonymizer.pipelines.spec import digest_of
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.schema.documents import document_of, table_of
 from commons.errors import near
-from commons.settings.marks import Between, Key, Matching, OneOf, Read, Repeated, UnfitError, Wrong
+from commons.settings.bounds import Between, OneOf
+from commons.settings.marks import Key, Matching, Read, Repeated, UnfitError, Wrong
 from commons.settings.reader import declared
 
 Choice = Language | Literal["auto"]

@@ -36,7 +36,8 @@ from anonymizer.series.matrix import MIN_USERS, Cells, Matrix, Window, matrices
 from anonymizer.series.recombined import Recombined
 from anonymizer.tables.dialect import read_dialect
 from anonymizer.tables.table import Table
-from commons.settings.marks import Between, Item, Key, Length, Read, UnfitError, Wrong
+from commons.settings.bounds import Between
+from commons.settings.marks import Item, Key, Length, Read, UnfitError, Wrong
 from commons.settings.reader import Tables, declared, schema_of
 from commons.settings.shapes import Document
 from commons.tabular.dialect import Dialect

@@ -3,34 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from commons.settings.table import StrictTable
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """A number within bounds, both of which may be taken.
-
-    Attributes:
-        minimum: the least; None for any.
-        maximum: the largest; None for any.
-        hint: what to do about another; "" for the reader's words.
-    """
-
-    minimum: int | Fraction | float | None = None
-    maximum: int | Fraction | float | None = None
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """An exact number whose numerator and denominator are at most so large."""
-
-    maximum: int
+if TYPE_CHECKING:
+    from commons.settings.table import StrictTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +29,6 @@ class Matching:
     pattern: re.Pattern[str]
     problem: str
     hint: str
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """A text, or each text of a list, of some.
-
-    Attributes:
-        names: the texts.
-        hint: what to do about another; "" for the nearest name.
-    """
-
-    names: Sequence[str]
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,21 +17,19 @@ from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get
 
 from commons.errors import HintedError
 from commons.settings import shapes
+from commons.settings.bounds import Between, OneOf, Terms
 from commons.settings.marks import (
-    Between,
     Given,
     Inline,
     Item,
     Key,
     Length,
     Matching,
-    OneOf,
     Parse,
     Powers,
     Read,
     Repeated,
     Single,
-    Terms,
     UnfitError,
     Unread,
     Variants,

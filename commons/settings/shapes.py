@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from commons.errors import HintedError
-from commons.settings.marks import Between, Length, Matching, OneOf, Parse, Read, Terms, Wrong
+from commons.settings.bounds import Between, OneOf, Terms
+from commons.settings.marks import Length, Matching, Parse, Read, Wrong
 from commons.settings.table import StrictTable
 from commons.settings.wording import say
 

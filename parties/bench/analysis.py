@@ -25,7 +25,7 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.network import Network, priced_over
 from smc.numeric.random import Randomness
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 
 KEY_BITS: Final = 2048
 """Of the parties' Paillier keys, which few analyses use."""
@@ -143,12 +143,12 @@ class Joint:
         self.setting = case.setting
         self.digest = case.digest
 
-    def prepare(self, session: Session) -> None:
+    def prepare(self, session: FullSession) -> None:
         """The base transfers, and the link."""
         session.network = self._network
         session.oblivious.setup()
 
-    def run(self, session: Session) -> Outcome:
+    def run(self, session: FullSession) -> Outcome:
         """The joint run without a ledger."""
         return run_study(self._study, session, self._data, self._recipients, self._limits.of_both)
 

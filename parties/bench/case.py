@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from smc.forms import ComparisonType, Role
+from smc.moduli import Modulus, parse_modulus
 from smc.network import LOOPBACK, Network
 from smc.planning.plan import Plan
 from smc.planning.registry import DEFAULT_ENGINE
 from smc.planning.route import plan_comparison
-from smc.protocols.spec import Modulus, Parameters, parse_modulus
+from smc.protocols.spec import Parameters
 
 _WORD_BITS = 64
 

@@ -16,10 +16,10 @@ from smc.ciphers.keys import PrivateKey, PublicKey
 from smc.ciphers.paillier import Ciphertexts, OwnPaillier
 from smc.errors import DuettoError
 from smc.forms import ComparisonType, Form, Holding, Role
+from smc.moduli import Modulus
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from smc.protocols.session import Session
-from smc.protocols.spec import Modulus
+from smc.protocols.full_session import FullSession
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
 
 Pair = tuple[int, int]
@@ -62,7 +62,7 @@ def plain_results(pairs: Sequence[Pair]) -> list[int]:
 def fill_pool(comparisons: int, bits: int, x_at: Role) -> dict[Role, bytes]:
     """Both halves of a pool, as they are stored."""
 
-    def side(session: Session) -> bytes:
+    def side(session: FullSession) -> bytes:
         return session.oblivious.fill_pool(comparisons, bits, holds_x=session.role is x_at).export()
 
     return dict(zip(Role, run_pair(side, side), strict=True))

@@ -47,7 +47,7 @@ from smc.forms import Role
 from smc.oblivious.pool import Pool
 from smc.pieces import asking
 from smc.planning.run import Prepared, prepare
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.values import Value
 
 LOOPBACK: Final = "127.0.0.1"
@@ -74,11 +74,11 @@ class Program(Protocol):
         """By which the two processes see that they measure the same."""
         ...
 
-    def prepare(self, session: Session) -> None:
+    def prepare(self, session: FullSession) -> None:
         """What counts as set-up."""
         ...
 
-    def run(self, session: Session) -> Any:
+    def run(self, session: FullSession) -> Any:
         """One run, whose time is measured."""
         ...
 
@@ -106,7 +106,7 @@ class Comparisons:
         self.setting = case.setting
         self.digest = case.digest
 
-    def prepare(self, session: Session) -> None:
+    def prepare(self, session: FullSession) -> None:
         """What the plan's steps set up; of that a pool saves the base transfers."""
         if self._pool:
             session.oblivious.use_pool(Pool.load(self._pool))
@@ -114,7 +114,7 @@ class Comparisons:
             session.oblivious.setup_lanes()
         self._prepared = prepare(self._plan, session)
 
-    def run(self, session: Session) -> Value:
+    def run(self, session: FullSession) -> Value:
         """The plan."""
         if self._prepared is None:
             raise UsageError("The benchmark has prepared nothing to run.", "Call prepare before run.")
@@ -169,7 +169,7 @@ class Bench:
         else:
             self.result.set_exception(error)
 
-    def _run(self, session: Session) -> None:
+    def _run(self, session: FullSession) -> None:
         self._program.prepare(session)
         _meet(session.channel)
         self._found = {"setup_seconds": time.perf_counter() - self._started, "runs": []}

@@ -11,17 +11,8 @@ from typing import Annotated, Any, Final, Literal
 
 from typing_extensions import override
 
-from commons.settings.marks import (
-    Between,
-    Given,
-    Inline,
-    Length,
-    Matching,
-    Parse,
-    Read,
-    UnfitError,
-    Unread,
-)
+from commons.settings.bounds import Between
+from commons.settings.marks import Given, Inline, Length, Matching, Parse, Read, UnfitError, Unread
 from commons.settings.shapes import EXACT
 from commons.settings.table import StrictTable
 from commons.tabular.dialect import Writing

@@ -9,18 +9,8 @@ from typing import Annotated, Any, Final
 
 from typing_extensions import override
 
-from commons.settings.marks import (
-    Between,
-    Inline,
-    Item,
-    Length,
-    Matching,
-    OneOf,
-    Single,
-    UnfitError,
-    Unread,
-    Variants,
-)
+from commons.settings.bounds import Between, OneOf
+from commons.settings.marks import Inline, Item, Length, Matching, Single, UnfitError, Unread, Variants
 from commons.settings.table import StrictTable
 from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.cells import parser

@@ -15,9 +15,9 @@ from parties.cli.output import Screen, emit, json_option, table, talk
 from smc.channel.message import MAX_LANES
 from smc.ciphers.keys import parse_size
 from smc.forms import ComparisonType
+from smc.moduli import parse_modulus
 from smc.planning.registry import DEFAULT_ENGINE, ENGINES
 from smc.planning.route import MAX_BITS
-from smc.protocols.spec import parse_modulus
 
 
 @click.group(cls=Listing)

@@ -12,7 +12,7 @@ from parties.cli.keys import trust_options, trusted_keys
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.client import Party
-from parties.errors import why_unreadable
+from parties.exits import why_unreadable
 from parties.ledger.accounting import describe_loss
 from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT
 from parties.pki.files import write_atomically

@@ -19,7 +19,8 @@ from parties.cli.hints import with_config
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.config import load
-from parties.errors import DataError, exit_code
+from parties.errors import DataError
+from parties.exits import exit_code
 
 _SHOWN: Final = 40
 """Characters of an example cell."""

@@ -14,7 +14,8 @@ from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option
 from parties.clock import CLOCK
 from parties.config import Config, load
-from parties.errors import DataError, why_unreadable
+from parties.errors import DataError
+from parties.exits import why_unreadable
 from parties.ledger.book import open_ledger
 from parties.ledger.export import (
     Countersignatures,

@@ -4,7 +4,7 @@ All that is meant for people goes through `Screen`, `talk` or `parties.cli.follo
 not printable: no text of a peer, a job or a file moves the cursor, changes colours or begins a line of its
 own.
 
-What `--json` prints, `commons.output` says; the exit status is `parties.errors.exit_code`.
+What `--json` prints, `commons.output` says; the exit status is `parties.exits.exit_code`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from commons.exits import UNREAD, USAGE
 from commons.output import Failure, show_traceback
 from parties.cli.grid import Grid, laid_out
 from parties.cli.hints import with_config
-from parties.errors import exit_code, of_the_machine
+from parties.exits import exit_code, of_the_machine
 from parties.results.figures import ASCII_PLUS_MINUS, PLUS_MINUS, number_text
 from parties.texts import escape_unprintable, json_visible
 from smc.errors import DuettoError

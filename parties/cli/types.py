@@ -11,11 +11,12 @@ from parties.cli.options import Finite
 from parties.cli.output import Screen, emit, json_option, table
 from smc.ciphers.keys import parse_size
 from smc.forms import NAMED, ComparisonType, Role, all_types
+from smc.moduli import parse_modulus
 from smc.network import LAN, Network
 from smc.planning.cost import estimate_seconds
 from smc.planning.registry import DEFAULT_ENGINE, ENGINES
 from smc.planning.route import plan_comparison
-from smc.protocols.spec import Parameters, parse_modulus
+from smc.protocols.spec import Parameters
 
 
 @click.command("types")

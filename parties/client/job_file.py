@@ -8,7 +8,8 @@ from typing import Any
 
 import tomli_w
 
-from parties.errors import JobError, why_unreadable
+from parties.errors import JobError
+from parties.exits import why_unreadable
 
 
 def job_text(job: Path | str | Mapping[str, Any]) -> str:

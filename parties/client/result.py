@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from parties.errors import ConfigError, JobError, why_unreadable
+from parties.errors import ConfigError, JobError
+from parties.exits import why_unreadable
 from parties.pki.files import PRIVATE, write_atomically
 from parties.results.drawing import Drawing, draw_plots
 from parties.results.frames import columns_of

@@ -9,12 +9,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from commons.settings.marks import Between, Key, Length, Matching, UnfitError, Wrong
+from commons.settings.bounds import Between
+from commons.settings.marks import Key, Length, Matching, UnfitError, Wrong
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse
 from parties.contracts import canonical
-from parties.errors import JobError, why_unreadable
+from parties.errors import JobError
+from parties.exits import why_unreadable
 from parties.texts import BLANKS, NAME, unfit
 from smc.channel.message import MAX_LANES
 from smc.forms import Role

@@ -12,7 +12,8 @@ import parties.errors
 import smc.errors
 from commons.exits import BAD_DATA, CONFIG, REFUSED, RETRY, UNAVAILABLE, USAGE
 from parties.disclosure.log import HistoryError, OverlapError
-from parties.errors import JobError, PolicyError, exit_code
+from parties.errors import JobError, PolicyError
+from parties.exits import exit_code
 from parties.ledger.entries import LedgerError
 from smc.errors import DuettoError
 

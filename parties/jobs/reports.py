@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from parties.contracts.contract import Schemas, limits_document
 from parties.contracts.spec import MAX_RTT_MS, parse_spec
-from parties.errors import PolicyError, exit_code
+from parties.errors import PolicyError
+from parties.exits import exit_code
 from parties.jobs.checks.admission import Admission
 from parties.jobs.checks.local_data import LocalData, count_held, count_rows
 from parties.jobs.checks.task import Task

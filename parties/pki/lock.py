@@ -16,7 +16,8 @@ from shlex import quote
 from typing import Final
 
 from parties.config import Config
-from parties.errors import ConfigError, DaemonUnavailable, why_unreadable
+from parties.errors import ConfigError, DaemonUnavailable
+from parties.exits import why_unreadable
 from parties.pki.files import COPYING, PRIVATE, PRIVATE_FOLDER, check_private, sweep, sweep_left
 from parties.pki.home import pid_path, require_guarded, socket_path
 from parties.pki.socket_peer import peer_process

@@ -8,20 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from commons.settings.marks import (
-    Between,
-    Given,
-    Inline,
-    Item,
-    Length,
-    OneOf,
-    Parse,
-    Powers,
-    Terms,
-    UnfitError,
-    Unread,
-    Wrong,
-)
+from commons.settings.bounds import Between, OneOf, Terms
+from commons.settings.marks import Given, Inline, Item, Length, Parse, Powers, UnfitError, Unread, Wrong
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import read

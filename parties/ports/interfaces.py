@@ -17,8 +17,8 @@ from smc.network import Network
 
 if TYPE_CHECKING:
     from parties.pki.identity import PeerIdentity
-    from smc.protocols.cipher_context import Report
-    from smc.protocols.session import Session
+    from smc.pieces import Report
+    from smc.protocols.full_session import FullSession
 
 MESSAGE_LIMIT: Final = 256 << 10
 """The largest body of a job message, in bytes."""
@@ -89,7 +89,7 @@ class SessionTask:
     job_id: str
     job_digest: bytes
     role: Role
-    run: Callable[[Session], None] = field(repr=False)
+    run: Callable[[FullSession], None] = field(repr=False)
     report: Report = field(default=_silent, repr=False)
     deadline_seconds: float = 3600.0
     ended: Callable[[DuettoError | None], None] = field(default=_unheard, repr=False)

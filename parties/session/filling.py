@@ -40,7 +40,7 @@ from smc.errors import Cancelled, DuettoError, PeerAborted
 from smc.forms import Role
 
 if TYPE_CHECKING:
-    from smc.protocols.session import Session
+    from smc.protocols.full_session import FullSession
 
 PREFIX: Final = "pool-"
 """Sessions of this name are fillings."""
@@ -283,7 +283,7 @@ class Filler:
         figures = (kept.x_at, *map(str, (kept.bits, kept.comparisons, kept.ready)))
         return digest(b"duetto kept pools", *(text.encode() for text in (*names, *figures)))
 
-    def _run(self, kept: KeptPools, session: Session) -> None:
+    def _run(self, kept: KeptPools, session: FullSession) -> None:
         """One side of a filling; unless a job came here, one that fails counts as a loss."""
         try:
             self._make(kept, session)
@@ -294,7 +294,7 @@ class Filler:
         with self._lock:
             self._due[kept] = _Due()
 
-    def _make(self, kept: KeptPools, session: Session) -> None:
+    def _make(self, kept: KeptPools, session: FullSession) -> None:
         """Compare the stocks, delete lost halves, and make a portion of what is missing."""
         from smc.oblivious.pool import PoolInfo  # with its protocols, as below: few daemons need them
         from smc.protocols.stock import compare_stock

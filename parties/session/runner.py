@@ -41,7 +41,7 @@ from smc.pieces import asking
 
 if TYPE_CHECKING:
     from parties.lanes.process import LaneWorkers
-    from smc.protocols.session import Session
+    from smc.protocols.full_session import FullSession
 
 LINGER_SECONDS = 5.0
 """How long the last packets may take to leave before a stream is cut off."""
@@ -287,10 +287,10 @@ class SessionRunner:
             timer.cancel()
             transport.close()
 
-    def _session(self, channel: Channel, peer: str, task: SessionTask, workers: LaneWorkers) -> Session:
-        from smc.protocols.session import Session  # with all engines: no port waits for them
+    def _session(self, channel: Channel, peer: str, task: SessionTask, workers: LaneWorkers) -> FullSession:
+        from smc.protocols.full_session import FullSession  # with all engines: no port waits for them
 
-        return Session(
+        return FullSession(
             role=task.role,
             channel=channel,
             executor=self._executor,

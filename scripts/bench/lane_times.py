@@ -26,6 +26,7 @@ from smc.errors import PeerLost
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
+from smc.protocols.full_session import FullSession
 from smc.protocols.session import Session
 
 ENGINES = {"oblivious": False, "silent": True}
@@ -127,7 +128,7 @@ class Step:
     def played(self, frames: list[Frame], lanes: int) -> float:
         """Seconds of the batch at Alice, who alone runs."""
         with ThreadPoolExecutor(1) as executor, closing(LaneWorkers(lanes)) as workers:
-            session = Session(
+            session = FullSession(
                 Role.ALICE, Channel(Playback(frames)), executor, lanes=lanes, open_lane=workers.open
             )
             with closing(session):

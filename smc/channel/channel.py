@@ -6,10 +6,10 @@ further use: nothing is repeated, because a repeated step with the same randomne
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
-from smc.channel.lanes import Lanes
 from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Expected, Frame, Message
 from smc.channel.transport import Transport, abort_data, abort_error
 from smc.errors import ProtocolViolation
@@ -107,11 +107,13 @@ class Channel:
         """Stand where another conversation with this peer has come to."""
         self._clock, self._sent_depth, self._last_depth = clock.heard, clock.said, clock.last
 
-    def open_lanes(self, count: int) -> Lanes:
-        """Let so many lanes have the transport together with this channel; the peer does the same."""
-        lanes = Lanes(self._transport, count)
-        self._transport = lanes.transport(0)
-        return lanes
+    def share_transport(self, share: Callable[[Transport], Transport]) -> None:
+        """Let others have the transport together with this channel; the peer does the same.
+
+        Args:
+            share: gives the part of it that is left to this channel.
+        """
+        self._transport = share(self._transport)
 
     def take_in(self, traffic: Traffic, clock: Clock) -> None:
         """Count what went over a lane since this channel lent it the clock, which counts the rounds.

@@ -11,6 +11,7 @@ from collections import deque
 from threading import Condition
 from typing import Final
 
+from smc.channel.channel import Channel
 from smc.channel.message import ABORT, END, MAX_LANES, Frame
 from smc.channel.transport import Transport, abort_error
 from smc.errors import DuettoError, ProtocolViolation, UsageError
@@ -36,6 +37,18 @@ class Lanes:
         self._bytes = [0] * (count + 1)
         self._reading = False
         self._ended: DuettoError | None = None
+
+    @classmethod
+    def of(cls, channel: Channel, count: int) -> Lanes:
+        """So many lanes that have the transport together with a channel; the peer makes as many."""
+        made: list[Lanes] = []
+
+        def share(transport: Transport) -> Transport:
+            made.append(cls(transport, count))
+            return made[0].transport(0)
+
+        channel.share_transport(share)
+        return made[0]
 
     def __len__(self) -> int:
         """Lanes besides that of the session."""

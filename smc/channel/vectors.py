@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.errors import ProtocolViolation, UsageError
-from smc.numeric.shape_arrays import ShapeArray, of_shape, shape_array
+from smc.numeric.shapes import Traced, of_shape, shape_array
 
 
 def check_data(values: object) -> None:
@@ -18,7 +18,7 @@ def check_data(values: object) -> None:
     Raises:
         UsageError: it has none: what a run over shapes made has come into another one.
     """
-    if isinstance(values, ShapeArray):
+    if isinstance(values, Traced):
         raise UsageError(
             "A message has no data: it was made in a run over shapes.",
             "This is a defect of the program; such a run has a channel of its own.",

@@ -62,7 +62,7 @@ from smc.ciphers.lattice_ring import (
 )
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
-from smc.numeric.shape_arrays import contiguous, of_shape, shape_array
+from smc.numeric.shapes import contiguous, of_shape, shape_array
 from smc.pieces import each
 
 SEED_BYTES: Final = 32

@@ -65,7 +65,7 @@ from smc.ciphers.lattice_ring import (
 )
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 
 DIGIT_BITS: Final = 9
 CHUNK_FACTORS: Final = 16

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.errors import ProtocolViolation
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 
 Whole = NDArray[np.int64]
 Word = NDArray[np.uint64]

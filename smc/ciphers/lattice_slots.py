@@ -63,7 +63,7 @@ from smc.ciphers.lattice_ring import (
 from smc.ciphers.slot_transform import DEGREE, GROUPS, Group, groups, lowest_word, residues
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 
 SECOND_LIMBS: Final = 5
 FIRST_LIMBS: Final = 4

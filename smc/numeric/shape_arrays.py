@@ -5,7 +5,8 @@ shapes, and what is read is a convention. Cells are zero; `any` is false and `al
 a mask marks every place; values are distinct where somebody looks for equal ones. What looks at values in
 loops states its result by `of_shape`.
 
-They are made by `smc.tracing` alone, and cannot be encoded in a message: see `smc.channel.vectors`.
+They are made by `smc.tracing` alone, and cannot be encoded in a message: see `smc.channel.vectors`. Programs
+know them by `smc.numeric.shapes` alone.
 
 Reference: JAX's `eval_shape`, by numpy's `__array_ufunc__` and `__array_function__`.
 """
@@ -13,16 +14,17 @@ Reference: JAX's `eval_shape`, by numpy's `__array_ufunc__` and `__array_functio
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, wraps
+from functools import cache, lru_cache
 from math import prod
-from typing import Any, Final, ParamSpec, TypeVar, cast, overload
+from typing import Any, Final, cast, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import override
 
-P = ParamSpec("P")
-T = TypeVar("T")
+from smc.numeric import shapes
+from smc.numeric.shapes import Traced
+
 Shape = tuple[int, ...]
 
 _ZEROS: Final = bytes(64)
@@ -35,12 +37,6 @@ def shape_array(shape: int | Sequence[int], dtype: DTypeLike) -> ShapeArray:
     if kind.itemsize > len(_ZEROS):
         kind = np.dtype(kind.str[:2] + "1")
     return ShapeArray(wanted, kind, _ZEROS, 0, (0,) * len(wanted))
-
-
-class Traced:
-    """Marks what stands for values that nobody knows, besides arrays; see `of_shape`."""
-
-    __slots__ = ()
 
 
 class BlankBytes(bytes, Traced):
@@ -197,34 +193,6 @@ class ShapeArray(NDArray[Any], Traced):
         return BlankBytes(self.size * self.dtype.itemsize)
 
 
-def of_shape(rule: Callable[P, Any]) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let a function that looks at values say what it gives where there are none.
-
-    Args:
-        rule: called with the same arguments instead, where one of them stands for values that nobody knows.
-    """
-
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        @wraps(function)
-        def called(*args: P.args, **kwargs: P.kwargs) -> T:
-            if any(map(_stands_for_values, args)) or any(map(_stands_for_values, kwargs.values())):
-                return cast(T, rule(*args, **kwargs))
-            return function(*args, **kwargs)
-
-        return called
-
-    return decorate
-
-
-def _stands_for_values(argument: object) -> bool:
-    """Whether it does, or is made of what does, as far as its first part shows."""
-    if isinstance(argument, dict):
-        argument = next(iter(argument.values()), None)
-    elif isinstance(argument, list | tuple):
-        argument = next(iter(argument), None)
-    return isinstance(argument, Traced)
-
-
 class ShapeTexts(Sequence[str], Traced):
     """Texts of which only their number is known.
 
@@ -248,12 +216,6 @@ class ShapeTexts(Sequence[str], Traced):
     @override
     def __getitem__(self, index: int | slice) -> str | ShapeTexts:
         return ShapeTexts(len(range(self._count)[index])) if isinstance(index, slice) else ""
-
-
-@of_shape(lambda array: array)
-def contiguous(array: NDArray[Any]) -> NDArray[Any]:
-    """The array with its cells in the order of memory; copied where they are not."""
-    return np.ascontiguousarray(array)
 
 
 @lru_cache(4096)
@@ -508,3 +470,5 @@ _RULES: Final[dict[Any, Callable[..., Any]]] = {
     np.fft.ifft: lambda array, *args, **kwargs: shape_array(array.shape, np.complex128),
 }
 """What numpy's functions give that do not follow from the rest."""
+
+shapes.make_arrays_by(shape_array)

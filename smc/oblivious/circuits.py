@@ -39,10 +39,9 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import Word, words_for
-from smc.oblivious.cost import WORD_BITS, Digits, spans
 from smc.oblivious.ot_1_of_16 import CHOICES, DIGIT_BITS
-from smc.oblivious.pool import Portion
-from smc.oblivious.prepared import Triples
+from smc.oblivious.prepared import Portion, Triples
+from smc.oblivious.spans import WORD_BITS, Digits, spans
 from smc.oblivious.transfers import Transfers
 
 

@@ -6,33 +6,33 @@ transfers; in all else both do the same. A batch is padded to whole words of 64 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Final
 
 from smc.network import lanes_priced
-from smc.oblivious import ot_1_of_16, softspoken
+from smc.oblivious import ot_1_of_16
 from smc.oblivious.base_ot import NONCE_BYTES, POINT_BYTES, TRANSFERS
 from smc.oblivious.bitmatrix import SLOTS, words_for
 from smc.oblivious.setup import SUM_BYTES
-from smc.pieces import chunks
-
-SPAN_BYTES: Final = 16 << 20
-"""Most bytes that a party sends before it reads: what a transport has to buffer in each direction."""
+from smc.oblivious.spans import (
+    BELOW_WORD_BYTES,
+    BIT_COLUMN_BYTES,
+    CHOICE_COLUMN_BYTES,
+    CONJUNCTION_WORD_BYTES,
+    CORRELATED_WORD_BYTES,
+    PLANES_SENT,
+    POOL_NAME_BYTES,
+    WORD_BITS,
+    WORD_BYTES,
+    Digits,
+    spans,
+)
 
 LANE_BYTES: Final = 1 << 20
 """Bytes of a batch's first flights, one way, from which on it is cut into lanes: it then takes about ten
 milliseconds, and handing its parts over takes one or two."""
-
-WORD_BITS: Final = 64
-
-POOL_NAME_BYTES: Final = 32
-
-_WORD: Final = 8
-_BIT_COLUMN_BYTES: Final = softspoken.TREES * _WORD
-_CHOICE_COLUMN_BYTES: Final = ot_1_of_16.MATRIX_ROWS * _WORD
-_PLANES_SENT: Final = 2 * (ot_1_of_16.CHOICES - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +63,12 @@ POOL_AGREEMENT: Final = (FlightBytes(POOL_NAME_BYTES + 8, POOL_NAME_BYTES + 8),)
 """Agreeing on a pool: its name and how much of it is left."""
 
 
-def spans(count: int, word_bytes: int) -> Iterator[slice]:
-    """Cut a batch into spans whose first flight fits `SPAN_BYTES`.
-
-    Args:
-        count: instances in the batch.
-        word_bytes: most bytes of one direction's first flight for 64 instances, at least 1.
-    """
-    size = SLOTS * max(1, SPAN_BYTES // word_bytes)
-    return chunks(count, size)
-
-
 def takes_lanes(count: int, word_bytes: int, lanes: int) -> bool:
     """Whether a batch is cut into lanes.
 
     Args:
         count: instances in the batch.
-        word_bytes: as of `spans`.
+        word_bytes: as of `smc.oblivious.spans.spans`.
         lanes: that the session has; 1 for none but its own.
     """
     return lanes > 1 and words_for(count) * word_bytes >= LANE_BYTES
@@ -104,7 +93,7 @@ def over_lanes(
     Args:
         count: instances in the batch.
         lanes: that the session has.
-        word_bytes: as of `spans`.
+        word_bytes: as of `smc.oblivious.spans.spans`.
         steps: the flights of a batch of so many instances in one lane.
     """
     if not takes_lanes(count, word_bytes, lanes):
@@ -117,7 +106,7 @@ def over_lanes(
 
 def matrix_bytes(transfers: int) -> int:
     """Bytes of the extension matrix of so many 1-of-2 transfers."""
-    return _BIT_COLUMN_BYTES * words_for(transfers)
+    return BIT_COLUMN_BYTES * words_for(transfers)
 
 
 def extended_blocks(count: int) -> tuple[FlightBytes, ...]:
@@ -125,50 +114,11 @@ def extended_blocks(count: int) -> tuple[FlightBytes, ...]:
     return (FlightBytes(0, matrix_bytes(count)),) if count else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Digits:
-    """How a comparison is cut into digits of four bits, the lower ones sent by the holder of x.
-
-    Attributes:
-        count: digits.
-        sent_by_x: digits whose 1-of-16 transfers the holder of x sends, the lowest ones.
-    """
-
-    count: int
-    sent_by_x: int
-
-    @classmethod
-    def of(cls, bits: int) -> Digits:
-        """For numbers of so many bits."""
-        count = -(-bits // ot_1_of_16.DIGIT_BITS)
-        return cls(count, (count + 1) // 2)
-
-    @property
-    def sent_by_y(self) -> int:
-        """Digits whose transfers the holder of y sends."""
-        return self.count - self.sent_by_x
-
-    @property
-    def joins(self) -> int:
-        """Pairs of neighbours that are joined until one is left."""
-        return self.count - 1
-
-    @property
-    def word_bytes(self) -> int:
-        """Most bytes of one direction's first flight for 64 comparisons."""
-        return _CHOICE_COLUMN_BYTES * self.sent_by_x + _BIT_COLUMN_BYTES * self.joins
-
-    @property
-    def prepared_word_bytes(self) -> int:
-        """Most bytes of one direction's largest flight for 64 comparisons out of a pool."""
-        return _PLANES_SENT * _WORD * self.sent_by_x
-
-
 def openings(width: int, planes: int) -> list[FlightBytes]:
     """The levels of the carry tree over so many planes of `width` words."""
     steps = []
     while planes > 1:
-        size = 3 * (planes // 2) * width * _WORD
+        size = 3 * (planes // 2) * width * WORD_BYTES
         steps.append(FlightBytes(size, size))
         planes -= planes // 2
     return steps
@@ -215,29 +165,24 @@ def prepared_comparison(count: int, bits: int) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in spans(count, digits.prepared_word_bytes):
         width = words_for(span.stop - span.start)
-        plane = ot_1_of_16.DIGIT_BITS * width * _WORD
+        plane = ot_1_of_16.DIGIT_BITS * width * WORD_BYTES
         steps.append(FlightBytes(plane * digits.sent_by_y, plane * digits.sent_by_x))
         steps += _digits_and_tree(digits, width)
     return tuple(steps)
 
 
 def _matrices(digits: Digits, width: int) -> FlightBytes:
-    triples = _BIT_COLUMN_BYTES * digits.joins
+    triples = BIT_COLUMN_BYTES * digits.joins
     return FlightBytes(
-        width * (_CHOICE_COLUMN_BYTES * digits.sent_by_y + triples),
-        width * (_CHOICE_COLUMN_BYTES * digits.sent_by_x + triples),
+        width * (CHOICE_COLUMN_BYTES * digits.sent_by_y + triples),
+        width * (CHOICE_COLUMN_BYTES * digits.sent_by_x + triples),
     )
 
 
 def _digits_and_tree(digits: Digits, width: int) -> list[FlightBytes]:
-    plane = _PLANES_SENT * width * _WORD
+    plane = PLANES_SENT * width * WORD_BYTES
     offers = FlightBytes(plane * digits.sent_by_x, plane * digits.sent_by_y)
     return [offers, *openings(width, digits.count)]
-
-
-BELOW_WORD_BYTES: Final = _BIT_COLUMN_BYTES * (WORD_BITS - 1)
-CONJUNCTION_WORD_BYTES: Final = _BIT_COLUMN_BYTES
-CORRELATED_WORD_BYTES: Final = _BIT_COLUMN_BYTES + SLOTS * _WORD
 
 
 def below(count: int, lanes: int | None = None) -> tuple[FlightBytes, ...]:
@@ -256,7 +201,7 @@ def _below(count: int) -> tuple[FlightBytes, ...]:
 
 def prepared(count: int, words: int) -> FlightBytes:
     """Preparing so many transfers of each direction, and words of triples."""
-    size = matrix_bytes(count) + _BIT_COLUMN_BYTES * words
+    size = matrix_bytes(count) + BIT_COLUMN_BYTES * words
     return FlightBytes(size, size)
 
 
@@ -271,8 +216,8 @@ def conjunction(count: int, lanes: int | None = None, *, taken: bool = False) ->
     for span in spans(count, CONJUNCTION_WORD_BYTES):
         width = words_for(span.stop - span.start)
         if not taken:
-            steps.append(FlightBytes(_BIT_COLUMN_BYTES * width, _BIT_COLUMN_BYTES * width))
-        steps.append(FlightBytes(2 * _WORD * width, 2 * _WORD * width, triples=width * taken))
+            steps.append(FlightBytes(BIT_COLUMN_BYTES * width, BIT_COLUMN_BYTES * width))
+        steps.append(FlightBytes(2 * WORD_BYTES * width, 2 * WORD_BYTES * width, triples=width * taken))
     return tuple(steps)
 
 
@@ -292,9 +237,9 @@ def bits_to_arithmetic(
     for span in spans(count, CORRELATED_WORD_BYTES):
         size = span.stop - span.start
         if taken:
-            steps.append(FlightBytes(_WORD * size, _WORD * words_for(size), prepared=size))
+            steps.append(FlightBytes(WORD_BYTES * size, WORD_BYTES * words_for(size), prepared=size))
         else:
-            steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(_WORD * size, 0)]
+            steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(WORD_BYTES * size, 0)]
     return tuple(steps)
 
 
@@ -306,9 +251,9 @@ def exchange(count: int, lanes: int | None = None, *, taken: bool = False) -> tu
     steps: list[FlightBytes] = []
     for span in spans(count, CORRELATED_WORD_BYTES):
         size = span.stop - span.start
-        matrix, corrections = matrix_bytes(size), _WORD * size
+        matrix, corrections = matrix_bytes(size), WORD_BYTES * size
         if taken:
-            both = corrections + _WORD * words_for(size)
+            both = corrections + WORD_BYTES * words_for(size)
             steps.append(FlightBytes(both, both, prepared=size))
         else:
             steps += [FlightBytes(matrix, matrix), FlightBytes(corrections, corrections)]

@@ -1,13 +1,13 @@
-"""The oblivious engine of a session: what protocols call."""
+"""The oblivious engine of a session: what protocols call, by extended transfers alone.
+
+`smc.oblivious.silent_engine` adds silent transfers and pools.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
-from typing import Final
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from smc.numeric.random import Randomness
 from smc.oblivious.batches import check_bits, join_parts, same_length
 from smc.oblivious.bitmatrix import Bit, Integers, Word, pack_slots, planes, unpack_slots
 from smc.oblivious.circuits import Circuits
-from smc.oblivious.cost import (
+from smc.oblivious.oprf import WIDTH, Functions, Keys
+from smc.oblivious.spans import (
     BELOW_WORD_BYTES,
     CONJUNCTION_WORD_BYTES,
     CORRELATED_WORD_BYTES,
@@ -26,13 +27,7 @@ from smc.oblivious.cost import (
     Digits,
     spans,
 )
-from smc.oblivious.oprf import WIDTH, Functions, Keys
-from smc.oblivious.pool import Pool, agree
-from smc.oblivious.silent_circuits import SilentComparison, SilentDigits, below_spans
-from smc.oblivious.silent_transfers import SilentTransfers
 from smc.oblivious.transfers import Transfers
-
-_POOL_DOMAIN: Final = b"duetto/oblivious/pool/1"
 
 
 class ObliviousEngine:
@@ -46,60 +41,46 @@ class ObliviousEngine:
         role: this side's role; exactly one side is Alice.
         channel: the conversation with the peer.
         random: the source of randomness.
-        executor: where what is ordered is made meanwhile; None for no other thread.
     """
 
-    def __init__(
-        self, role: Role, channel: Channel, random: Randomness, executor: Executor | None = None
-    ) -> None:
+    def __init__(self, role: Role, channel: Channel, random: Randomness) -> None:
         self._role = role
-        self._executor = executor
         self._channel = channel
         self._random = random
         self._transfers = Transfers(role, channel, random)
         self._circuits = Circuits(role is Role.ALICE, channel, self._transfers)
-        self._silent: tuple[SilentTransfers, SilentComparison] | None = None
         self._functions = Functions(role, channel, random)
         self._failed = False
-        self._pool: Pool | None = None
-        self._pools_made = 0
 
     def setup(self) -> None:
         """Run the base transfers, if they have not run: 3 rounds, `smc.oblivious.cost.SETUP`.
-
-        With a pool in use nothing runs: what the pool does not hold sets up when it is first used.
 
         Raises:
             ProtocolViolation: the peer sent invalid points.
         """
         with self._guarded():
-            if self._pool is None:
-                self._ready()
+            self._ready()
 
     def setup_lanes(self) -> None:
         """Open the lanes of a `LanedEngine`, if that has not happened."""
 
     def setup_silent(self) -> None:
-        """Run `setup` and make the first reserve of silent transfers, if that has not happened: a round more.
+        """Make the first reserve of silent transfers, with an engine that has them.
 
         Raises:
-            ProtocolViolation: the peer sent something else than the protocol says.
+            UsageError: this engine has none.
         """
-        with self._guarded():
-            self._ready_silent()
+        raise _extended_only()
 
     def order_silent(self, words: int) -> None:
-        """Order silent transfers for comparisons; see `smc.oblivious.silent_transfers`."""
-        with self._guarded():
-            self._ready_silent()[0].order(words)
+        """Order silent transfers, as of `SilentEngine`. Raises as `setup_silent`."""
+        del words
+        raise _extended_only()
 
     def deliver(self, count: int = 0, words: int = 0) -> None:
-        """Deliver what was ordered, and `prepare` so many transfers and words of triples: one flight."""
-        with self._guarded():
-            ends = [self._ready()[0].prepare(count, words)]
-            ends += [self._silent[0].deliver()] if self._silent is not None else []
-            for end in ends:
-                end()
+        """Deliver what was ordered, as of `SilentEngine`. Raises as `setup_silent`."""
+        del count, words
+        raise _extended_only()
 
     def greater_equal_x(self, values: Integers, bits: int, *, silent: bool = False) -> Bit:
         """Compare as the holder of x; the peer calls `greater_equal_y`.
@@ -145,41 +126,6 @@ class ObliviousEngine:
         """
         return self._compare(values, bits, holds_x=holds_x, silent=silent, equal=True)
 
-    def fill_pool(self, count: int, bits: int, *, holds_x: bool) -> Pool:
-        """Make a pool for later comparisons, in this session or another one with the same peer.
-
-        Args:
-            count: comparisons.
-            bits: the bit bound.
-            holds_x: whether the local numbers will be x; the sides say the opposite.
-
-        Returns:
-            The local half.
-        """
-        with self._guarded():
-            if bits < 1 or count < 1:
-                what = f"A pool cannot be filled for {count} comparisons of {bits} bits."
-                raise UsageError(what, "Ask for at least 1 comparison of at least 1 bit.")
-            transfers, circuits = self._ready()
-            portions = circuits.portions(self._random, count, bits, holds_x=holds_x)
-            self._pools_made += 1
-            number = self._pools_made.to_bytes(8, "big")
-            name = hashlib.sha256(_POOL_DOMAIN + transfers.session + number).digest()
-            return Pool.of(name, bits, holds_x, portions)
-
-    def use_pool(self, pool: Pool) -> None:
-        """Compare out of a pool from now on, as long as a whole batch fits; both parties alike.
-
-        Args:
-            pool: the local half.
-
-        Raises:
-            ProtocolViolation: the peer has another pool, or another part of it left.
-        """
-        with self._guarded():
-            agree(self._channel, pool)
-            self._pool = pool
-
     def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
         """Compare XOR-shared words with public bounds.
 
@@ -193,10 +139,12 @@ class ObliviousEngine:
         """
         with self._guarded():
             same_length(words, bounds)
+            self._check_extended(silent)
             parts = []
-            for part in below_spans(len(words)) if silent else spans(len(words), BELOW_WORD_BYTES):
-                circuits = self._ready_silent()[1] if silent else self._ready()[1]
-                shares = circuits.below(planes(words[part], WORD_BITS), planes(bounds[part], WORD_BITS))
+            for part in spans(len(words), BELOW_WORD_BYTES):
+                shares = self._ready()[1].below(
+                    planes(words[part], WORD_BITS), planes(bounds[part], WORD_BITS)
+                )
                 parts.append(unpack_slots(shares, part.stop - part.start))
             return join_parts(parts, np.uint8)
 
@@ -310,14 +258,9 @@ class ObliviousEngine:
         Gives what ends it: silent transfers are made before the peer has said what it chooses.
         """
         with self._guarded():
-            slow = None if silent else partial(self._ready()[0].send_blocks, count)
-            end = slow or self._ready_silent()[0].begin_blocks(count)
-
-        def ended() -> tuple[Word, Word]:
-            with self._guarded():
-                return end()
-
-        return ended
+            self._check_extended(silent)
+            transfers = self._ready()[0]
+        return self._ending(partial(transfers.send_blocks, count))
 
     def receive_blocks(self, choices: Bit, *, silent: bool = False) -> Word:
         """Receive random 1-of-2 transfers of 128 bits; the peer calls `send_blocks`, as silent as this.
@@ -325,9 +268,9 @@ class ObliviousEngine:
         From choices, bits, shape (n,), to their pads, shape (n, 2).
         """
         with self._guarded():
+            self._check_extended(silent)
             check_bits(choices)
-            source = self._ready_silent()[0] if silent else self._ready()[0]
-            return source.receive_blocks(choices)
+            return self._ready()[0].receive_blocks(choices)
 
     def prf_receive(self, inputs: Word, width: int = WIDTH) -> Bit:
         """Evaluate fresh pseudorandom functions, each at one point, shape (n, 2) to (n, width) bytes.
@@ -348,30 +291,15 @@ class ObliviousEngine:
         with self._guarded():
             if bits < 1:
                 raise UsageError(f"Numbers of {bits} bits cannot be compared.", "Use at least 1 bit.")
-            if silent:
-                return self._compare_silently(values, bits, holds_x=holds_x, equal=equal)
-            digits, pool, parts = Digits.of(bits), self._pool, []
-            if equal or (pool is not None and not pool.fits(len(values), bits, holds_x)):
-                pool = None
-            for part in spans(len(values), digits.word_bytes if pool is None else digits.prepared_word_bytes):
+            self._check_extended(silent)
+            parts = []
+            for part in spans(len(values), Digits.of(bits).word_bytes):
                 own = planes(values[part], bits)
-                count = part.stop - part.start
-                prepared = None if pool is None else pool.take(count)
-                # To compare out of a pool takes no transfer, and so no set-up.
-                circuits = self._ready()[1] if prepared is None else self._circuits
-                compare = circuits.equal if equal else partial(circuits.not_below, prepared=prepared)
+                circuits = self._ready()[1]
+                compare = circuits.equal if equal else circuits.not_below
                 shares = compare(own, holds_x=holds_x)
-                parts.append(unpack_slots(shares, count))
+                parts.append(unpack_slots(shares, part.stop - part.start))
             return join_parts(parts, np.uint8)
-
-    def _compare_silently(self, values: Integers, bits: int, *, holds_x: bool, equal: bool) -> Bit:
-        parts = []
-        for part in SilentDigits.of(bits).spans(len(values)):
-            circuits = self._ready_silent()[1]
-            compare = circuits.equal if equal else circuits.not_below
-            shares = compare(planes(values[part], bits), holds_x=holds_x)
-            parts.append(unpack_slots(shares, part.stop - part.start))
-        return join_parts(parts, np.uint8)
 
     def _convert(self, bits: Bit, first: bool) -> Word:
         """Shares of b = b1 + b2 - 2 b1 b2, the product from a correlated transfer."""
@@ -383,13 +311,16 @@ class ObliviousEngine:
         self._transfers.setup()
         return self._transfers, self._circuits
 
-    def _ready_silent(self) -> tuple[SilentTransfers, SilentComparison]:
-        if self._silent is None:
-            transfers, circuits = self._ready()
-            given = (self._role, self._channel, self._random, transfers)
-            source = SilentTransfers(*given, executor=self._executor)
-            self._silent = source, SilentComparison(self._channel, circuits, source)
-        return self._silent
+    def _check_extended(self, silent: bool) -> None:
+        if silent:
+            raise _extended_only()
+
+    def _ending(self, end: Callable[[], tuple[Word, Word]]) -> Callable[[], tuple[Word, Word]]:
+        def ended() -> tuple[Word, Word]:
+            with self._guarded():
+                return end()
+
+        return ended
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -398,3 +329,9 @@ class ObliviousEngine:
         self._failed = True
         yield
         self._failed = False
+
+
+def _extended_only() -> UsageError:
+    return UsageError(
+        "This engine makes extended transfers alone.", "Use `smc.protocols.full_session.FullSession`."
+    )

@@ -12,13 +12,13 @@ from smc.channel.transport import Transport
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious.engine import ObliviousEngine
 from smc.oblivious.lanes import LaneAnswer, LaneCall
+from smc.oblivious.silent_engine import SilentEngine
 
 Arrays = tuple[NDArray[Any], ...]
 
 
-def _nothing(engine: ObliviousEngine) -> Arrays:
+def _nothing(engine: SilentEngine) -> Arrays:
     engine.setup_silent()
     return ()
 
@@ -32,17 +32,17 @@ METHODS: Final[dict[str, Callable[..., Arrays]]] = {
     **{
         method.__name__: _one(method)
         for method in (
-            ObliviousEngine.greater_equal_x,
-            ObliviousEngine.greater_equal_y,
-            ObliviousEngine.equal,
-            ObliviousEngine.below,
-            ObliviousEngine.and_bits,
-            ObliviousEngine.bits_to_arithmetic,
-            ObliviousEngine.correlate,
-            ObliviousEngine.receive,
+            SilentEngine.greater_equal_x,
+            SilentEngine.greater_equal_y,
+            SilentEngine.equal,
+            SilentEngine.below,
+            SilentEngine.and_bits,
+            SilentEngine.bits_to_arithmetic,
+            SilentEngine.correlate,
+            SilentEngine.receive,
         )
     },
-    "exchange": ObliviousEngine.exchange,
+    "exchange": SilentEngine.exchange,
 }
 """What a lane can be asked for."""
 
@@ -58,7 +58,7 @@ class LaneEngine:
 
     def __init__(self, role: Role, number: int, transport: Transport) -> None:
         self._channel = Channel(transport, number)
-        self._engine = ObliviousEngine(role, self._channel, Randomness())
+        self._engine = SilentEngine(role, self._channel, Randomness())
 
     def run(self, call: LaneCall, clock: Clock) -> LaneAnswer:
         """Do a part of a batch.

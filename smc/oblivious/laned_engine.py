@@ -18,22 +18,16 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.batches import check_bits, same_length
 from smc.oblivious.bitmatrix import Bit, Integers, Word, limbs
-from smc.oblivious.cost import (
-    BELOW_WORD_BYTES,
-    CONJUNCTION_WORD_BYTES,
-    CORRELATED_WORD_BYTES,
-    compares_in_lanes,
-    lane_parts,
-    takes_lanes,
-)
-from smc.oblivious.engine import ObliviousEngine
+from smc.oblivious.cost import compares_in_lanes, lane_parts, takes_lanes
 from smc.oblivious.lanes import LaneAnswer, LaneCall, LaneEnd, LaneLost, LaneOpener, agree_on
+from smc.oblivious.silent_engine import SilentEngine
+from smc.oblivious.spans import BELOW_WORD_BYTES, CONJUNCTION_WORD_BYTES, CORRELATED_WORD_BYTES
 
 _ENDED: Final = "The work of another lane failed."
 
 
-class LanedEngine(ObliviousEngine):
-    """An `ObliviousEngine` that does large batches in lanes; both parties have one with as many lanes.
+class LanedEngine(SilentEngine):
+    """An `SilentEngine` that does large batches in lanes; both parties have one with as many lanes.
 
     The lanes are made at the first such batch. Small batches, those out of a pool and all else is done by the
     engine itself. A lane that fails ends the use of the engine.
@@ -42,7 +36,7 @@ class LanedEngine(ObliviousEngine):
         role: this side's role.
         channel: the conversation with the peer.
         random: the source of the engine's own randomness; lanes have theirs from the operating system.
-        executor: as of `ObliviousEngine`.
+        executor: as of `SilentEngine`.
         count: lanes, at least 2.
         open_lane: makes this party's end of a lane.
     """
@@ -160,7 +154,7 @@ class LanedEngine(ObliviousEngine):
 
     def _open(self) -> None:
         agree_on(self._channel, self._count)
-        self._shared = self._channel.open_lanes(self._count)
+        self._shared = Lanes.of(self._channel, self._count)
         self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="lane")
         numbers = range(1, self._count + 1)
         for number in numbers:

@@ -25,7 +25,7 @@ Two words of C differ in fewer than 32 symbols, 128 bits of D, with probability 
 2**-74, so that with 2**34 points y none does but for a chance of 2**-40 (`distance_failure`). A party that
 makes p evaluations under the keys of a piece then learns something of one of its m hidden values with
 probability of about m (p 2**-128 + p**2 2**-225): the second term is for a guess of both halves of a row.
-Cost: `steps`; 32 bytes per instance.
+Cost: `oprf_steps.steps`; 32 bytes per instance.
 Reference: Kolesnikov, Kumaresan, Rosulek and Trieu, Efficient batched oblivious PRF with applications to
 private set intersection, CCS 2016, section 3 (the function from a pseudorandom code, over bits); the
 correlation over larger fields: Roy, SoftSpokenOT, CRYPTO 2022, sections 3 and 5.
@@ -49,7 +49,6 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import SLOTS, Word, words_for
-from smc.oblivious.cost import FlightBytes, matrix_bytes
 from smc.oblivious.gf16 import DEPTH, LEAVES, SYMBOLS, Weigher, products, times_powers, transpose
 from smc.oblivious.ggm_trees import SeedTrees
 from smc.oblivious.prf_ciphers import PrfCiphers
@@ -74,8 +73,6 @@ ROW_BYTES: Final = SYMBOLS * DEPTH // 8
 PIECE_WORDS: Final = 512
 """Most words per plane in one message: 2**15 instances, a mebibyte."""
 
-SETUP: Final = (FlightBytes(matrix_bytes(BASE_TRANSFERS), 0), FlightBytes(0, BASE_TRANSFERS * SUM_BYTES))
-"""The set-up of one direction, at its first use; the sender is the first party."""
 
 MAX_FUNCTIONS: Final = 1 << 28
 """More functions are not made at once: their rows alone would fill 8 GiB."""
@@ -107,13 +104,6 @@ def distance_failure(points: int) -> Fraction:
     """
     ways = sum(comb(SYMBOLS, differ) * (LEAVES - 1) ** differ for differ in range(DISTANCE))
     return points * Fraction(ways, LEAVES**SYMBOLS)
-
-
-def steps(count: int) -> tuple[FlightBytes, ...]:
-    """One batch of so many instances; the sender is the first party."""
-    return tuple(
-        FlightBytes(0, ROW_BYTES * SLOTS * words_for(part.stop - part.start)) for part in pieces(count)
-    )
 
 
 def pieces(count: int) -> list[slice]:

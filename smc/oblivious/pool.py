@@ -29,7 +29,7 @@ Reference: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from threading import Lock
 from typing import Final, Protocol
@@ -42,9 +42,9 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation, UsageError
 from smc.oblivious.bitmatrix import SLOTS, Word, words_for
-from smc.oblivious.cost import POOL_NAME_BYTES, Digits
 from smc.oblivious.ot_1_of_16 import CHOICES, DIGIT_BITS
-from smc.oblivious.prepared import Triples
+from smc.oblivious.prepared import Portion, Triples
+from smc.oblivious.spans import POOL_NAME_BYTES, Digits
 
 _MAGIC: Final = b"duetto-pool-1\0"
 _MAX_BITS: Final = 1 << 12
@@ -55,23 +55,6 @@ class PoolState(Message, kind="pool-state"):
     """Both ways: the name of a pool and how much of it is left."""
 
     state: ByteRows
-
-
-@dataclass(frozen=True, slots=True)
-class Portion:
-    """What one party needs for a batch of comparisons, w words per plane.
-
-    Attributes:
-        choices: random choices of the digits received, shape (4, d * w).
-        chosen: pads of these choices, shape (2, d * w).
-        pads: pads of every choice of the digits sent, shape (16, 2, e * w).
-        triples: of the joins, shape (j, w).
-    """
-
-    choices: Word = field(repr=False)
-    chosen: Word = field(repr=False)
-    pads: Word = field(repr=False)
-    triples: Triples = field(repr=False)
 
 
 def _shapes(bits: int, holds_x: bool) -> list[tuple[int, ...]]:

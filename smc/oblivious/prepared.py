@@ -47,6 +47,23 @@ class Triples:
         return Triples(self.a.reshape(shape), self.b.reshape(2, *shape), self.c.reshape(2, *shape))
 
 
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """What one party needs for a batch of comparisons, w words per plane.
+
+    Attributes:
+        choices: random choices of the digits received, shape (4, d * w).
+        chosen: pads of these choices, shape (2, d * w).
+        pads: pads of every choice of the digits sent, shape (16, 2, e * w).
+        triples: of the joins, shape (j, w).
+    """
+
+    choices: Word = field(repr=False)
+    chosen: Word = field(repr=False)
+    pads: Word = field(repr=False)
+    triples: Triples = field(repr=False)
+
+
 @dataclass(slots=True)
 class PreparedTransfers:
     """As many transfers in each direction; what is taken is gone.

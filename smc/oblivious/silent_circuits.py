@@ -33,18 +33,10 @@ from smc.channel.vectors import ExpectedWords, Words
 from smc.network import lanes_priced
 from smc.oblivious.bitmatrix import SLOTS, Word, words_for
 from smc.oblivious.circuits import Circuits, DigitShifts
-from smc.oblivious.cost import (
-    BELOW_WORD_BYTES,
-    WORD_BITS,
-    Digits,
-    FlightBytes,
-    compares_in_lanes,
-    openings,
-    over_lanes,
-    takes_lanes,
-)
+from smc.oblivious.cost import FlightBytes, compares_in_lanes, openings, over_lanes, takes_lanes
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_transfers import CHOICES, SilentTransfers, refills, rows_of
+from smc.oblivious.spans import BELOW_WORD_BYTES, WORD_BITS, Digits
 from smc.pieces import chunks
 
 DIGIT_BITS: Final = 2

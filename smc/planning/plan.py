@@ -11,10 +11,11 @@ from typing import Any, Final
 from typing_extensions import override
 
 from smc.forms import ComparisonType, Form, Role
+from smc.moduli import Modulus, mirrored_modulus
 from smc.planning.registry import spec_named
 from smc.protocols.engines import Engine
 from smc.protocols.flights import Flight
-from smc.protocols.spec import Cost, Modulus, Parameters, Setup, Spec, mirrored_modulus
+from smc.protocols.spec import Cost, Parameters, Setup, Spec
 
 DIGEST_BYTES: Final = 32
 

@@ -10,13 +10,13 @@ from smc.protocols.comparison import (
     elgamal_tree,
     encrypted,
     local,
-    oblivious,
     packed,
     shared,
     silent,
     tree,
     wrapping,
 )
+from smc.protocols.comparison.oblivious_record import OBLIVIOUS_TRANSFER
 from smc.protocols.conversion import (
     bit_to_encrypted,
     bit_to_shared,
@@ -46,7 +46,7 @@ COMPARISONS: Final[tuple[Spec, ...]] = (
     elgamal_tree.SPEC_ALICE_LEARNS,
     elgamal_tree.SPEC_BOB_LEARNS,
     dgk.SPEC,
-    oblivious.SPEC,
+    OBLIVIOUS_TRANSFER,
     silent.SPEC,
     encrypted.SPEC,
     packed.SPEC,

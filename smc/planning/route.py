@@ -16,6 +16,7 @@ from itertools import product
 
 from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role
+from smc.moduli import Modulus, mirrored_modulus
 from smc.network import LAN, Network
 from smc.planning.cost import agreed_seconds
 from smc.planning.plan import Plan, State, Step
@@ -28,7 +29,7 @@ from smc.planning.registry import (
     REFERENCE_ENGINES,
 )
 from smc.protocols.engines import Engine
-from smc.protocols.spec import Modulus, Parameters, Setup, Sharing, Spec, mirrored_modulus
+from smc.protocols.spec import Parameters, Setup, Sharing, Spec
 
 MAX_BITS = 128
 

@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 
 from smc.errors import KeyMaterialError, UsageError
 from smc.forms import Role
+from smc.holdings import check_holding, check_range, join, part_of
+from smc.moduli import Modulus, mirrored_modulus
 from smc.pieces import chunks
 from smc.planning.agreement import compare_plans
 from smc.planning.plan import Plan, Step
-from smc.protocols.session import Session
-from smc.protocols.spec import Modulus, Parameters, mirrored_modulus
-from smc.values import Value, check_holding, check_range, is_array, join, part_of, with_python_integers
+from smc.protocols.full_session import FullSession
+from smc.protocols.spec import Parameters
+from smc.values import Value, is_array, with_python_integers
 
 Inner = Callable[[Parameters, Value, Value], Value]
 
 
-def session_parameters(session: Session, count: int, bits: int) -> Parameters:
+def session_parameters(session: FullSession, count: int, bits: int) -> Parameters:
     """The public parameters of a run in this session.
 
     Args:
@@ -42,7 +44,7 @@ class Prepared:
     """
 
     plan: Plan
-    session: Session
+    session: FullSession
 
     def run(self, x: Value, y: Value) -> Value:
         """As `run_plan`, at exactly the plan's cost."""
@@ -50,7 +52,7 @@ class Prepared:
         return _run_chunks(self.plan, self.session, x, y)
 
 
-def prepare(plan: Plan, session: Session) -> Prepared:
+def prepare(plan: Plan, session: FullSession) -> Prepared:
     """Compare the plans and set up, ahead of time, what the run needs; both parties call it.
 
     Costs `Plan.setup` in a new session; what a session has set up, it does not set up again.
@@ -63,14 +65,14 @@ def prepare(plan: Plan, session: Session) -> Prepared:
     return set_up(plan, session)
 
 
-def set_up(plan: Plan, session: Session) -> Prepared:
+def set_up(plan: Plan, session: FullSession) -> Prepared:
     """The second half of `prepare`: for plans that were compared."""
     for setup in plan.setups:
         setup.run(session)
     return Prepared(plan, session)
 
 
-def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
+def run_plan(plan: Plan, session: FullSession, x: Value, y: Value) -> Value:
     """Prepare a session for a plan and run one side of it.
 
     Args:
@@ -94,7 +96,7 @@ def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
     return _run_chunks(plan, session, x, y)
 
 
-def check_inputs(plan: Plan, session: Session, x: Value, y: Value) -> None:
+def check_inputs(plan: Plan, session: FullSession, x: Value, y: Value) -> None:
     """Check that x and y are what a plan takes.
 
     Raises:
@@ -114,7 +116,7 @@ def check_inputs(plan: Plan, session: Session, x: Value, y: Value) -> None:
         )
 
 
-def _run_chunks(plan: Plan, session: Session, x: Value, y: Value) -> Value:
+def _run_chunks(plan: Plan, session: FullSession, x: Value, y: Value) -> Value:
     parameters = session_parameters(session, len(y), plan.bits)
     width = plan.bits if plan.type.bitwise else 1
     size = plan.chunk(parameters)
@@ -130,7 +132,7 @@ def _run_chunks(plan: Plan, session: Session, x: Value, y: Value) -> Value:
 
 
 @contextmanager
-def _reporting(session: Session, start: int, stop: int, total: int) -> Iterator[None]:
+def _reporting(session: FullSession, start: int, stop: int, total: int) -> Iterator[None]:
     """Let what a chunk reports count as its part of the whole."""
     whole = session.report
 
@@ -146,7 +148,9 @@ def _reporting(session: Session, start: int, stop: int, total: int) -> Iterator[
         session.report = whole
 
 
-def _run(plan: Plan, session: Session, parameters: Parameters, x: Value, y: Value, *, flipped: bool) -> Value:
+def _run(
+    plan: Plan, session: FullSession, parameters: Parameters, x: Value, y: Value, *, flipped: bool
+) -> Value:
     """Run a plan whose Alice is Bob if `flipped`; parameters are in the plan's own orientation."""
     runner = _Runner(session, flipped)
     for step in plan.x_steps:
@@ -160,7 +164,7 @@ def _run(plan: Plan, session: Session, parameters: Parameters, x: Value, y: Valu
 
 
 class _Runner:
-    def __init__(self, session: Session, flipped: bool) -> None:
+    def __init__(self, session: FullSession, flipped: bool) -> None:
         self._session = session
         self._flipped = flipped
 
@@ -199,7 +203,7 @@ class _Runner:
         return _resolved(self._session, mirrored_modulus(modulus) if self._flipped else modulus)
 
 
-def _resolved(session: Session, modulus: Modulus | None) -> int | None:
+def _resolved(session: FullSession, modulus: Modulus | None) -> int | None:
     """The modulus as a number: a party's N from the session's keys."""
     if not isinstance(modulus, Role):
         return modulus

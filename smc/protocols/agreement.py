@@ -14,16 +14,13 @@ Reference: none.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
-from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +41,3 @@ def agree(session: Session, *, answer: bool) -> bool:
     if theirs not in (0, 1):
         raise ProtocolViolation("The peer neither agreed nor refused.")
     return answer and theirs == 1
-
-
-def agreement_cost() -> Cost:
-    """The exact cost of `agree`."""
-    return AGREEMENT_COST
-
-
-AGREEMENT_COST: Final = Cost((Flight.BOTH,), 1, 1)
-"""The cost of `agree`."""
-
-
-SPEC: Final = Procedure(
-    name="agreement",
-    module=__name__,
-    inputs="a bit at each party",
-    outputs="whether both are 1, at both",
-    cost=agreement_cost,
-    learns="Each party learns the bit of the other.",
-    security="None needed: what is sent is public.",
-    reference="none",
-)

@@ -14,7 +14,6 @@ Reference: none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
@@ -36,13 +35,11 @@ from smc.ciphers.dgk_keys import (
 from smc.ciphers.elgamal import ElGamal, ElGamalKey, OwnElGamal, generate_elgamal
 from smc.ciphers.homomorphic import B, Cipher, OwnCipher
 from smc.numeric.random import Randomness
-
-Report = Callable[[str, int, int], None]
-"""Called with (stage, done, of) as long work proceeds."""
+from smc.pieces import Report
 
 
 class CipherContext(Protocol[B]):
-    """The conversation, the randomness, and a cipher in both directions; a `Session` is one for Paillier."""
+    """The conversation, the randomness, and a cipher both ways; a `FullSession` is one for Paillier."""
 
     @property
     def channel(self) -> Channel:

@@ -26,13 +26,11 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.errors import ProtocolViolation
 from smc.forms import Role
-from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
 
 COIN_BYTES: Final = 32
 
-_HASH_BYTES: Final = 32
+HASH_BYTES: Final = 32
 _DOMAIN: Final = b"duetto/coins/2"
 _COMMITMENT_DOMAIN: Final = b"duetto/coin-commitment/1"
 
@@ -59,7 +57,7 @@ def toss(session: Session) -> bytes:
     """
     own = session.random.bytes(COIN_BYTES)
     session.channel.send(CoinCommitment(byte_row(_commitment(session.role, own))))
-    committed = session.channel.recv(CoinCommitment, ExpectedByteRows(1, _HASH_BYTES)).tobytes()
+    committed = session.channel.recv(CoinCommitment, ExpectedByteRows(1, HASH_BYTES)).tobytes()
     session.channel.send(Coins(byte_row(own)))
     peer = session.channel.recv(Coins, ExpectedByteRows(1, COIN_BYTES)).tobytes()
     if _commitment(session.role.other, peer) != committed:
@@ -70,24 +68,3 @@ def toss(session: Session) -> bytes:
 
 def _commitment(role: Role, half: bytes) -> bytes:
     return hashlib.sha256(_COMMITMENT_DOMAIN + role.value.encode().ljust(8) + half).digest()
-
-
-def toss_cost() -> Cost:
-    """The exact cost of one toss."""
-    return TOSS_COST
-
-
-TOSS_COST: Final = Cost((Flight.BOTH,) * 2, _HASH_BYTES + COIN_BYTES, _HASH_BYTES + COIN_BYTES)
-"""What one toss costs."""
-
-
-SPEC: Final = Procedure(
-    name="coins",
-    module=__name__,
-    inputs="nothing",
-    outputs="32 bytes that neither party knew before or could choose, at both",
-    cost=toss_cost,
-    learns="Neither party learns anything but the coins.",
-    security="SHA-256 as a random oracle; whoever deviates can only end the run.",
-    reference="Blum81, with a hash as commitment.",
-)

@@ -39,7 +39,8 @@ from smc.channel.vectors import (
     residues_bytes,
 )
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word
-from smc.oblivious.cost import FlightBytes, matrix_bytes, spans
+from smc.oblivious.cost import FlightBytes, matrix_bytes
+from smc.oblivious.spans import spans
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_of

@@ -30,10 +30,10 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
-from smc.oblivious.cost import POOL_NAME_BYTES
 from smc.oblivious.pool import Pool
+from smc.oblivious.spans import POOL_NAME_BYTES
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Procedure
 
 OFFERS: Final = 8
@@ -62,7 +62,7 @@ def offer_cost() -> Cost:
     return Cost((Flight.BOTH,), size, size)
 
 
-def take_pool(session: Session, comparisons: int, bits: int, *, holds_x: bool) -> Pool | None:
+def take_pool(session: FullSession, comparisons: int, bits: int, *, holds_x: bool) -> Pool | None:
     """Find a pool for the comparisons that are to come, and let the session use it; both parties call it.
 
     Args:
@@ -98,7 +98,7 @@ def take_pool(session: Session, comparisons: int, bits: int, *, holds_x: bool) -
     return pool
 
 
-def _fitting(session: Session, comparisons: int, bits: int, *, holds_x: bool) -> list[bytes]:
+def _fitting(session: FullSession, comparisons: int, bits: int, *, holds_x: bool) -> list[bytes]:
     """The names of the local pools that would do, the smallest first."""
     kept = session.precomputed.pools() if session.precomputed is not None else ()
     fitting = [p for p in kept if (p.bits, p.holds_x) == (bits, holds_x) and p.comparisons >= comparisons]
@@ -106,7 +106,7 @@ def _fitting(session: Session, comparisons: int, bits: int, *, holds_x: bool) ->
     return [pool.name for pool in fitting[:OFFERS]]
 
 
-def _taken(session: Session, name: bytes) -> Pool | None:
+def _taken(session: FullSession, name: bytes) -> Pool | None:
     data = session.precomputed.take(name) if session.precomputed is not None else None
     return Pool.load(data) if data is not None else None
 

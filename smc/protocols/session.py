@@ -4,53 +4,34 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from smc.channel.channel import Channel
-from smc.ciphers.dgk import Dgk, OwnDgk
-from smc.ciphers.dgk_keys import DgkPrivateKey, generate_dgk
-from smc.ciphers.elgamal import ElGamal, OwnElGamal
-from smc.ciphers.masks import MaskTables
-from smc.ciphers.paillier import OwnPaillier, Paillier, PrivateKey, PublicKey
-from smc.errors import KeyMaterialError
 from smc.forms import Role
-from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.oblivious.engine import ObliviousEngine
-from smc.oblivious.lane_engine import LaneEngine
-from smc.oblivious.laned_engine import LanedEngine
-from smc.oblivious.lanes import LaneOpener
-from smc.oblivious.pool import PeerPools
-from smc.protocols.cipher_context import KeyedCipherContext, Report, dgk_context, elgamal_context
+from smc.pieces import Report, report_nothing
 
-
-def _silent(stage: str, done: int, of: int) -> None:
-    del stage, done, of
+if TYPE_CHECKING:
+    from smc.network import Network
 
 
 @dataclass(slots=True)
 class Session:
-    """One party's side of one run. A session belongs to one thread.
+    """One party's side of one run, with extended transfers alone. A session belongs to one thread.
+
+    `smc.protocols.full_session.FullSession` adds silent transfers, lanes, pools and ciphers.
 
     Attributes:
         role: this side's role.
         channel: the conversation with the peer.
         executor: where heavy arithmetic runs.
-        own_key: the local Paillier key, or None where no type needs one.
-        peer_key: the peer's public Paillier key, or None.
         random: the source of randomness.
         report: called as work proceeds.
-        dgk_key: the local DGK key; without one the session makes one when it first needs it, which takes
-            about a tenth of a second. To save that, keep the key and give it to the next session.
-        mask_tables: tables for fresh Paillier ciphertexts. Whoever runs many sessions with the same keys
-            keeps the object and gives it to each of them: a session with new tables first computes them.
-        precomputed: where pools of correlated randomness with this peer lie, or None where none are kept.
         network: the link to the peer as both parties have agreed, by which protocols are chosen; None for
             one without limits.
-        cluster: where work under public Paillier keys is done instead; None for `executor`. It is shown
-            ciphertexts, the randomness of new ones and this party's factors, and no secret key.
         lanes: into how many parts large batches of oblivious transfer are cut, as both parties have agreed;
             1 for no cutting.
-        open_lane: where the parts are worked on; in threads of this process unless said.
         lattice_products: how many products this run has made by lattice encryption, which hides so many and
             no more, see `smc.secret.products.lattice_multiply`.
     """
@@ -58,90 +39,34 @@ class Session:
     role: Role
     channel: Channel
     executor: Executor
-    own_key: PrivateKey | None = field(default=None, repr=False)
-    peer_key: PublicKey | None = None
     random: Randomness = field(default_factory=Randomness, repr=False)
-    report: Report = _silent
-    dgk_key: DgkPrivateKey | None = field(default=None, repr=False)
-    mask_tables: MaskTables = field(default_factory=MaskTables, repr=False)
-    precomputed: PeerPools | None = field(default=None, repr=False)
+    report: Report = report_nothing
     network: Network | None = None
-    cluster: Executor | None = None
     lanes: int = 1
-    open_lane: LaneOpener = LaneEngine
     lattice_products: int = field(default=0, init=False)
-    _own: OwnPaillier | None = field(default=None, init=False, repr=False)
-    _peer: Paillier | None = field(default=None, init=False, repr=False)
     _oblivious: ObliviousEngine | None = field(default=None, init=False, repr=False)
-    _elgamal: KeyedCipherContext[OwnElGamal, ElGamal] | None = field(default=None, init=False, repr=False)
-    _dgk: KeyedCipherContext[OwnDgk, Dgk] | None = field(default=None, init=False, repr=False)
-
-    @property
-    def own(self) -> OwnPaillier:
-        """The cipher of which this party holds the secret key.
-
-        Raises:
-            KeyMaterialError: the session has no such key.
-        """
-        if self._own is None:
-            if self.own_key is None:
-                raise KeyMaterialError(
-                    "This run needs a Paillier key of this party.", "Give the session one as own_key."
-                )
-            self._own = OwnPaillier(self.own_key, self.random, self.executor, self.mask_tables, self.cluster)
-        return self._own
-
-    @property
-    def peer(self) -> Paillier:
-        """The cipher of which the peer holds the secret key.
-
-        Raises:
-            KeyMaterialError: the session has no such key.
-        """
-        if self._peer is None:
-            if self.peer_key is None:
-                raise KeyMaterialError(
-                    "This run needs the peer's Paillier key.",
-                    "Give the session one as peer_key, or pair the parties again.",
-                )
-            self._peer = Paillier(self.peer_key, self.random, self.executor, self.mask_tables, self.cluster)
-        return self._peer
 
     @property
     def oblivious(self) -> ObliviousEngine:
         """Oblivious transfer with this peer, set up when first used; both parties must use it alike."""
         if self._oblivious is None:
-            if self.lanes > 1:
-                given = (self.role, self.channel, self.random, self.executor)
-                self._oblivious = LanedEngine(*given, self.lanes, self.open_lane)
-            else:
-                self._oblivious = ObliviousEngine(self.role, self.channel, self.random, self.executor)
+            self._oblivious = ObliviousEngine(self.role, self.channel, self.random)
         return self._oblivious
 
+    @property
+    def has_data(self) -> bool:
+        """Whether its run is one over data; one over shapes alone has none, see `smc.tracing`."""
+        return True
+
+    def takes_silent(self, count: int, bits: int) -> bool:
+        """Whether so many comparisons of numbers of so many bits take silent transfers; these have none."""
+        del count, bits
+        return False
+
+    def takes_silent_below(self, count: int) -> bool:
+        """The same of comparisons of XOR-shared words with public bounds."""
+        del count
+        return False
+
     def close(self) -> None:
-        """Free what the session holds outside itself: its lanes."""
-        if isinstance(self._oblivious, LanedEngine):
-            self._oblivious.close()
-
-    @property
-    def elgamal(self) -> KeyedCipherContext[OwnElGamal, ElGamal]:
-        """ElGamal's cipher both ways, under keys of this session that are made and exchanged when first used.
-
-        Both parties must use it alike.
-        """
-        if self._elgamal is None:
-            self._elgamal = elgamal_context(self.channel, self.executor, self.random, self._tell)
-        return self._elgamal
-
-    @property
-    def dgk(self) -> KeyedCipherContext[OwnDgk, Dgk]:
-        """The DGK cipher both ways, its keys exchanged when first used; both parties must use it alike."""
-        if self._dgk is None:
-            if self.dgk_key is None:
-                self.dgk_key = generate_dgk(self.random)
-            self._dgk = dgk_context(self.dgk_key, self.channel, self.executor, self.random, self._tell)
-        return self._dgk
-
-    def _tell(self, stage: str, done: int, of: int) -> None:
-        """Pass progress on to whoever listens at that time."""
-        self.report(stage, done, of)
+        """Free what the session holds outside itself."""

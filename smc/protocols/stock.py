@@ -26,10 +26,10 @@ import numpy as np
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
-from smc.oblivious.cost import POOL_NAME_BYTES
 from smc.oblivious.pool import PoolInfo
+from smc.oblivious.spans import POOL_NAME_BYTES
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Procedure
 
 _NOBODY: Final = bytes(POOL_NAME_BYTES)
@@ -61,7 +61,7 @@ def stock_cost(most: int) -> Cost:
     return Cost((Flight.BOTH,), size, size)
 
 
-def compare_stock(session: Session, most: int) -> KeptByBoth:
+def compare_stock(session: FullSession, most: int) -> KeptByBoth:
     """Compare which pools both parties have; both call it.
 
     Args:

@@ -15,7 +15,7 @@ import numpy as np
 from smc.forms import Role
 from smc.network import Network, lanes_priced, network_priced, priced_over
 from smc.oblivious import cost as oblivious
-from smc.oblivious import oprf, silent_circuits, silent_transfers
+from smc.oblivious import oprf_steps, silent_circuits, silent_transfers
 from smc.oblivious.bitmatrix import words_for
 from smc.oblivious.cost import OPENING, SETUP, FlightBytes, comparison, extended_blocks
 from smc.oblivious.lanes import agreement
@@ -240,5 +240,5 @@ def _set_up_functions(session: Session) -> None:
         session.oblivious.prf_send(0)
 
 
-FUNCTIONS: Final = Setup("functions", _set_up_functions, cost_of(oprf.SETUP).mirror)
+FUNCTIONS: Final = Setup("functions", _set_up_functions, cost_of(oprf_steps.SETUP).mirror)
 """The seed trees of pseudorandom functions that Bob holds and Alice evaluates; listed after `TRANSFERS`."""

@@ -9,6 +9,7 @@ from smc.oblivious import (
     circuits,
     cost,
     oprf,
+    oprf_steps,
     pool,
     silent_ot,
     silent_transfers,
@@ -59,7 +60,7 @@ def _preparation_cost(count: int, bits: int) -> Cost:
 
 
 def _functions_cost(count: int) -> Cost:
-    return cost_of(oprf.steps(count)).mirror
+    return cost_of(oprf_steps.steps(count)).mirror
 
 
 def _reserve_cost() -> Cost:

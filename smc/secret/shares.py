@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.numeric.shape_arrays import of_shape
+from smc.numeric.shapes import of_shape
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
 from smc.secret.bits import BOTH

@@ -12,14 +12,14 @@ from typing_extensions import override
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
 from smc.numeric.shape_arrays import shape_array
-from smc.oblivious import cost, oprf, silent_circuits, silent_transfers
+from smc.oblivious import cost, oprf_steps, silent_circuits, silent_transfers
 from smc.oblivious.bitmatrix import Bit, Integers, Word, words_for
 from smc.oblivious.cost import OPENING, SETUP, FlightBytes
-from smc.oblivious.engine import ObliviousEngine
 from smc.oblivious.lanes import agreement
 from smc.oblivious.oprf import WIDTH, Keys
 from smc.oblivious.pool import Pool
 from smc.oblivious.silent_circuits import PrefetchedWords
+from smc.oblivious.silent_engine import SilentEngine
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
 from smc.tracing.channel import TracedChannel
@@ -28,7 +28,7 @@ _BLOCK_WORDS = 2
 
 
 class TracedKeys:
-    """What `ObliviousEngine.prf_send` gives.
+    """What `SilentEngine.prf_send` gives.
 
     Args:
         count: functions.
@@ -47,8 +47,8 @@ class TracedKeys:
         return shape_array((len(inputs), self.width), np.uint8)
 
 
-class TracedEngine(ObliviousEngine):
-    """One side; see `ObliviousEngine` for the methods.
+class TracedEngine(SilentEngine):
+    """One side; see `SilentEngine` for the methods.
 
     Args:
         role: this side's role.
@@ -243,8 +243,8 @@ class TracedEngine(ObliviousEngine):
         self.setup()
         if holds not in self._directions:
             self._directions.add(holds)
-            self._meet(oprf.SETUP, first=holds)
-        self._meet(oprf.steps(count), first=holds)
+            self._meet(oprf_steps.SETUP, first=holds)
+        self._meet(oprf_steps.steps(count), first=holds)
 
     def _blocks(self, count: int, *, silent: bool) -> tuple[FlightBytes, ...]:
         """The flights of transfers of 128 bits; the first party sends them."""

@@ -16,10 +16,10 @@ from smc.errors import DomainError, TooManyRowsError
 from smc.forms import Role
 from smc.network import Network, priced_over
 from smc.numeric.random import Randomness
-from smc.numeric.shape_arrays import BlankBytes, Traced, shape_array
-from smc.oblivious.engine import ObliviousEngine
+from smc.numeric.shape_arrays import BlankBytes, shape_array
+from smc.numeric.shapes import Traced
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SILENT_ROWS
 from smc.tracing.channel import TracedChannel, TraceEnded
@@ -71,7 +71,7 @@ class _Inline(Executor):
 
 
 @dataclass(slots=True)
-class TracedSession(Session, Traced):
+class TracedSession(FullSession, Traced):
     """One side of a traced run: nothing in it stands for data, and nothing that it opens is a result."""
 
     engine: TracedEngine = field(init=False, repr=False)
@@ -87,9 +87,14 @@ class TracedSession(Session, Traced):
 
     @property
     @override
-    def oblivious(self) -> ObliviousEngine:
+    def oblivious(self) -> TracedEngine:
         """The engine that makes nothing."""
         return self.engine
+
+    @property
+    @override
+    def has_data(self) -> bool:
+        return False
 
     def charge(self, cost: Cost) -> None:
         """Take what a step costs, and what is made before its first one of the kind."""

@@ -34,20 +34,18 @@ SILENT = frozenset(
         "smc.planning.pools.need_of",
         "smc.planning.pools.takes_pools",
         "smc.planning.route.plan_comparison",
-        "smc.planning.run.session_parameters",
         "smc.protocols.intersection.cuckoo",
-        "smc.protocols.spec.parse_modulus",
     }
 )
 """Functions and modules of the floors below that analyses use and that say nothing to the peer."""
 
 SPOKEN = {
-    "smc.planning.agreement.compare_plans": {"smc.analyses.comparison.run"},
-    "smc.planning.run.set_up": {"smc.analyses.comparison.run"},
+    "smc.planning.agreement.compare_plans": {"smc.analyses.comparison.routed"},
+    "smc.planning.run": {"smc.analyses.comparison.routed"},
     "smc.protocols.coins.toss": {
         "smc.analyses.clustering.matched",
         "smc.analyses.matching.tolerant.rank_join",
-        "smc.analyses.records.joint_keys",
+        "smc.analyses.records.joint_hashes",
         "smc.analyses.statistics.plans.noisy",
         "smc.analyses.statistics.vertical.run",
     },
@@ -64,7 +62,7 @@ SPOKEN = {
         "smc.analyses.matching.linked.run",
         "smc.analyses.matching.tolerant.run",
         "smc.analyses.matching.vectors.run",
-        "smc.analyses.records.joint_keys",
+        "smc.analyses.records.joint_hashes",
         "smc.analyses.statistics.vertical.run",
     },
 }

@@ -19,8 +19,8 @@ from parties.errors import (
     JobError,
     PeerRefused,
     PolicyError,
-    exit_code,
 )
+from parties.exits import exit_code
 from parties.jobs.faults import _CLASSES, from_code, pack, unpack
 from parties.ledger.entries import LedgerError
 from smc.errors import Cancelled, DomainError, DuettoError, PeerAborted, PeerLost, UsageError

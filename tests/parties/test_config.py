@@ -9,9 +9,10 @@ import pytest
 
 from commons.exits import CONFIG
 from parties.config import LANE_INBOX_BYTES, Address, Config, Dask, check_name, load
-from parties.errors import ConfigError, exit_code
+from parties.errors import ConfigError
+from parties.exits import exit_code
 from parties.places import find
-from smc.oblivious.cost import SPAN_BYTES
+from smc.oblivious.spans import SPAN_BYTES
 
 GOOD = """
 [party]

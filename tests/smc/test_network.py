@@ -25,6 +25,7 @@ from smc.protocols.transfer_costs import (
     takes_silent_blocks,
 )
 from smc.secret.comparison import msb
+from smc.secret.comparison.records import cost_nonnegative, cost_zero
 from smc.secret.division import truncation
 from smc.secret.joins import permutation
 from smc.secret.products import common_ones
@@ -143,7 +144,7 @@ def test_signs_and_shifts_are_the_same_over_every_network(count):
         assert ((null ^ none) == (signed == 0)).all()
         assert ((shifted + rest).view(np.int64) == signed.view(np.int64) >> 12).all()
         with priced_over(network):
-            cost = SETUP_COST + msb.cost_nonnegative(count, bounds) + msb.cost_zero(count, bounds)
+            cost = SETUP_COST + cost_nonnegative(count, bounds) + cost_zero(count, bounds)
             cost += truncation.cost_shift(count, 12)
         whole = cost_settled(cost)
         assert (alice.sent, bob.sent) == (whole.alice_bytes, whole.bob_bytes)

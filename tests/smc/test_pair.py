@@ -5,10 +5,11 @@ import pytest
 from smc.channel.vectors import ExpectedResidues
 from smc.errors import DomainError, KeyMaterialError, PeerLost, ProtocolViolation, UsageError
 from smc.forms import Form, Role
+from smc.holdings import check_holding, check_range, join, part_of
 from smc.pair import run_pair
 from smc.protocols.exchange.row_counts import Counts, exchange_counts
 from smc.protocols.session import Session
-from smc.values import KeyHolder, Nothing, Plain, Share, Value, check_holding, check_range, join, part_of
+from smc.values import KeyHolder, Nothing, Plain, Share, Value
 
 
 def test_both_results_come_back() -> None:

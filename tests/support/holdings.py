@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from smc.ciphers.keys import PrivateKey, PublicKey
 from smc.ciphers.paillier import Ciphertexts, OwnPaillier, Paillier
 from smc.forms import Form, Holding, Role
-from smc.protocols.spec import Modulus
+from smc.moduli import Modulus
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
 from tests.support.seeds import seeded
 

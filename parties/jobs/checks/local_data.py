@@ -13,10 +13,11 @@ from parties.catalog.declaration import DatasetDeclaration
 from parties.catalog.loaded import Loaded, notes_of
 from parties.contracts.spec import Side
 from parties.errors import DataError
+from smc.analyses.studies.adding_up import AddsUp
 from smc.analyses.studies.columns import MARK, PERSONS, Column, Data, Schema, missing_mark
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate, Study
-from smc.analyses.studies.totals import AddsUp, SummedRows
+from smc.analyses.studies.totals import SummedRows
 from smc.forms import Role
 
 Moduli = Mapping[Role, int]

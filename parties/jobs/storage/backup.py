@@ -24,7 +24,8 @@ from typing import Final
 from parties.audit.files import FOLDER as AUDIT
 from parties.clock import CLOCK
 from parties.config import Config
-from parties.errors import StorageError, why_unreadable
+from parties.errors import StorageError
+from parties.exits import why_unreadable
 from parties.jobs.storage.reading import FILE as JOBS
 from parties.ledger import doubts, heads
 from parties.ledger.book import open_ledger

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from parties.errors import StorageError, why_unreadable
+from parties.errors import StorageError
+from parties.exits import why_unreadable
 from parties.jobs.storage.sealing import Seal
 from parties.jobs.storage.trash import Trash
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically

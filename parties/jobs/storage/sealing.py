@@ -15,7 +15,8 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from parties.errors import ConfigError, StorageError, why_unreadable
+from parties.errors import ConfigError, StorageError
+from parties.exits import why_unreadable
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, read_private, write_atomically
 from smc.numeric.random import Randomness
 

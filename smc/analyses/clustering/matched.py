@@ -25,7 +25,8 @@ from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.analyses.records.key_parameters import KeyParameters
-from smc.analyses.records.keys import KeyedRows, hash_keys, keyed_rows
+from smc.analyses.records.keying import keyed_rows
+from smc.analyses.records.keys import KeyedRows, hash_keys
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role

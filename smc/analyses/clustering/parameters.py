@@ -10,22 +10,12 @@ from typing import Annotated, Any, Final
 
 from typing_extensions import override
 
-from commons.settings.marks import (
-    Between,
-    Given,
-    Key,
-    Length,
-    Read,
-    Repeated,
-    UnfitError,
-    Unread,
-    Variants,
-    Wrong,
-)
+from commons.settings.bounds import Between
+from commons.settings.marks import Given, Key, Length, Read, Repeated, UnfitError, Unread, Variants, Wrong
 from commons.settings.reader import Tables
 from smc.analyses.records.fixed_point import Scaling
 from smc.analyses.records.key_parameters import KeyParameters
-from smc.analyses.records.keys import ERROR
+from smc.analyses.records.keying import ERROR
 from smc.analyses.records.numbers import NUMBER, loss_term, number
 from smc.analyses.studies.neighbours import Neighbours
 from smc.analyses.studies.parameters import Name, table_of

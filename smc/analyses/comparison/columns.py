@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from gmpy2 import mpz
 
-from smc.analyses.comparison.parameters import ComparisonParameters
+from smc.analyses.comparison.question import Question, Router
 from smc.analyses.studies.columns import Column
 from smc.analyses.studies.outcome import Table
-from smc.ciphers.ciphertexts import Ciphertexts, valid
-from smc.errors import DomainError, KeyMaterialError, UsageError
-from smc.forms import Form, Holding, Role
-from smc.protocols.session import Session
-from smc.protocols.spec import parse_modulus
+from smc.errors import DomainError
+from smc.forms import Holding, Role
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value, of_array, with_python_integers
 
 _WORD: Final = 1 << 64
@@ -35,37 +31,36 @@ def agreed_rows(name: str, own: int, peer: int) -> int:
     return max(own, peer)
 
 
-def stretch(values: Sequence[int], count: int) -> Sequence[int]:
-    """A single value repeated, or the column as it is."""
-    return list(values) * count if len(values) == 1 else values
-
-
 def holding_of(
-    session: Session, parameters: ComparisonParameters, name: str, column: Column | None, count: int
+    role: Role, question: Question, router: Router, name: str, column: Column | None, count: int
 ) -> Value:
     """The local holding of x or y, `count` entries long.
+
+    Args:
+        role: this side's role.
+        question: what is compared.
+        router: reads ciphertexts, and knows the moduli that are keys.
+        name: x or y.
+        column: the local column, or None.
+        count: entries.
 
     Raises:
         DomainError: a ciphertext is none.
         KeyMaterialError: shares modulo a key that the session does not have.
     """
-    holding = parameters.form(name).holding(session.role)
-    if name in parameters.constants:
-        return Plain(_words(parameters.constants[name] - parameters.offset, count))
+    holding = question.form(name).holding(role)
+    if name in question.constants:
+        return Plain(_words(question.constants[name] - question.offset, count))
     if holding is Holding.SECRET_KEY:
         return KeyHolder(count)
     if column is None:
         return Nothing(count)
     if holding is Holding.CIPHERTEXT:
         repeats = count // len(column) if len(column) else 0
-        values = list(column.integers) * repeats
-        return Encrypted(_read_ciphertexts(session, values))
+        return Encrypted(router.read_ciphertexts(list(column.integers) * repeats))
     if holding is Holding.PLAIN:
-        return Plain(_shifted(column, parameters.offset, count))
-    modulus = parse_modulus(column.schema.modulus)
-    return Share(
-        _shifted(column, 0, count), modulus if isinstance(modulus, int) else _key_modulus(session, modulus)
-    )
+        return Plain(_shifted(column, question.offset, count))
+    return Share(_shifted(column, 0, count), router.modulus(column.schema.modulus))
 
 
 def _shifted(column: Column, offset: int, count: int) -> Sequence[int]:
@@ -89,53 +84,6 @@ def _packed(values: list[int]) -> Sequence[int]:
     return of_array(np.array(values, np.uint64)) if all(0 <= one < _WORD for one in values) else values
 
 
-def _read_ciphertexts(session: Session, values: Sequence[int]) -> Ciphertexts:
-    """Ciphertexts under the peer's key, read from a file and checked like those from a message.
-
-    Raises:
-        DomainError: one is not a valid ciphertext under that key.
-    """
-    key = session.peer.public
-    ciphertexts = [mpz(value) for value in values]
-    if not valid(key, ciphertexts):
-        raise DomainError(
-            "A ciphertext column holds something that is not a valid ciphertext under the peer's key.",
-            "Check which key the column was encrypted under.",
-        )
-    return Ciphertexts(key, ciphertexts)
-
-
-def _key_modulus(session: Session, role: Role) -> int:
-    key = session.peer_key
-    if role is session.role:
-        key = session.own_key.public if session.own_key is not None else None
-    if key is None:
-        raise KeyMaterialError(
-            f"Shares modulo {role.value}'s key need that key.", "Give the session both keys."
-        )
-    return int(key.n)
-
-
-def plain_values(
-    parameters: ComparisonParameters, name: str, alice: Column | None, bob: Column | None
-) -> list[int]:
-    """X or y in the clear, for the reference.
-
-    Raises:
-        UsageError: the column is encrypted, or shared modulo a key.
-    """
-    if name in parameters.constants:
-        return [parameters.constants[name]]
-    if parameters.form(name) is Form.SS and alice is not None and bob is not None:
-        modulus = parse_modulus(alice.schema.modulus)
-        if isinstance(modulus, int):
-            return [(a + b) % modulus for a, b in zip(alice.values, bob.values, strict=True)]
-    column = alice if alice is not None else bob
-    if column is None or column.schema.kind in ("share", "ciphertext"):
-        raise UsageError(f"The reference cannot open column {name}.", "Use plain columns.")
-    return list(column.values)
-
-
 def _rows(count: int) -> list[int]:
     return list(range(1, count + 1))
 
@@ -153,12 +101,11 @@ def plain_tables(delta: Value) -> tuple[Table, ...]:
     return (Table("comparison", columns),)
 
 
-def tables(session: Session, delta: Value) -> tuple[Table, ...]:
+def tables(router: Router, delta: Value) -> tuple[Table, ...]:
     """The table of a result; ciphertexts in it are re-randomised (erratum 3)."""
-    if not isinstance(delta, Encrypted) or not isinstance(delta.ciphertexts, Ciphertexts):
+    if not isinstance(delta, Encrypted):
         return plain_tables(delta)
-    fresh = session.peer.refresh(delta.ciphertexts)
-    texts = [f"{int(value):x}" for value in fresh.values]
+    texts = router.write_ciphertexts(delta.ciphertexts)
     return (Table("comparison", {"row": _rows(len(texts)), "ciphertext": texts}),)
 
 

@@ -12,13 +12,14 @@ from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Cheaper, Estimate
 from smc.forms import Form, Role
+from smc.moduli import Modulus, parse_modulus
 from smc.network import LAN, LOOPBACK, Network, network_priced, priced_over
 from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan
 from smc.planning.registry import AUTO
 from smc.planning.route import plan_comparison
-from smc.protocols.exchange.row_counts import counts_cost
-from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
+from smc.protocols.exchange.records import counts_cost
+from smc.protocols.spec import Cost, Parameters
 from smc.protocols.transfer_costs import cost_of_opening, cost_settled
 
 _SETUP_SECONDS: Final = 0.06

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from commons.settings.marks import Between, OneOf, Parse, UnfitError, Wrong
+from commons.settings.bounds import Between, OneOf
+from commons.settings.marks import Parse, UnfitError, Wrong
+from smc.analyses.comparison.question import Question
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.parameters import read_parameters
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding
+from smc.moduli import Modulus, parse_modulus
 from smc.planning.registry import AUTO, ENGINES, POOL_ENGINES
 from smc.planning.route import MAX_BITS
-from smc.protocols.spec import Modulus, parse_modulus
 
 NUMBERS = ("integer", "decimal")
 """Kinds of columns that hold plain numbers."""
@@ -76,6 +78,11 @@ class ComparisonParameters:
     def constants(self) -> Mapping[str, int]:
         """Public values by the name of what they stand for."""
         return {name: value for name, value in (("x", self.x), ("y", self.y)) if value is not None}
+
+    @property
+    def question(self) -> Question:
+        """What is compared, without how."""
+        return Question(self.type, self.bits, self.offset, self.constants)
 
     def form(self, name: str) -> Form:
         """The form of x or y."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from smc.planning.plan import Plan
 from smc.planning.pools import need_of, takes_pools
+from smc.protocols.full_session import FullSession
 from smc.protocols.pools import offer_cost, take_pool
-from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters
 
 
@@ -14,7 +14,7 @@ def agreement_cost(plan: Plan) -> Cost:
     return offer_cost() if takes_pools(plan) else Cost()
 
 
-def use_prepared(session: Session, plan: Plan, parameters: Parameters) -> str:
+def use_prepared(session: FullSession, plan: Plan, parameters: Parameters) -> str:
     """Take a pool for a run of the plan, if both parties have one; both call it just before the run.
 
     Returns:

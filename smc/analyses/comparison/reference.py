@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from smc.analyses.comparison.columns import notes, plain_tables, plain_values, stretch
+from collections.abc import Sequence
+
+from smc.analyses.comparison.columns import notes, plain_tables
 from smc.analyses.comparison.parameters import ComparisonParameters
-from smc.analyses.studies.columns import Data
+from smc.analyses.studies.columns import Column, Data
 from smc.analyses.studies.outcome import Outcome
 from smc.errors import UsageError
 from smc.forms import Form, Holding, Role
+from smc.moduli import parse_modulus
 from smc.values import Nothing, Plain, Share, Value
 
 
@@ -17,9 +20,9 @@ def reference(parameters: ComparisonParameters, alice: Data, bob: Data) -> tuple
     Raises:
         UsageError: a column is encrypted or shared modulo a key, which nobody can open here.
     """
-    x, y = (plain_values(parameters, name, alice.get(name), bob.get(name)) for name in ("x", "y"))
+    x, y = (_plain_values(parameters, name, alice.get(name), bob.get(name)) for name in ("x", "y"))
     count = max(len(x), len(y))
-    pairs = zip(stretch(x, count), stretch(y, count), strict=True)
+    pairs = zip(_stretch(x, count), _stretch(y, count), strict=True)
     delta = [int(a >= b) for a, b in pairs]
     form = parameters.type.delta
     if form in (Form.ES, Form.SE):
@@ -32,3 +35,28 @@ def reference(parameters: ComparisonParameters, alice: Data, bob: Data) -> tuple
     results = [values[form.holding(role)][i] for i, role in enumerate(Role)]
     first, second = (Outcome(plain_tables(result), notes(result)) for result in results)
     return first, second
+
+
+def _stretch(values: Sequence[int], count: int) -> Sequence[int]:
+    """A single value repeated, or the column as it is."""
+    return list(values) * count if len(values) == 1 else values
+
+
+def _plain_values(
+    parameters: ComparisonParameters, name: str, alice: Column | None, bob: Column | None
+) -> list[int]:
+    """X or y in the clear, for the reference.
+
+    Raises:
+        UsageError: the column is encrypted, or shared modulo a key.
+    """
+    if name in parameters.constants:
+        return [parameters.constants[name]]
+    if parameters.form(name) is Form.SS and alice is not None and bob is not None:
+        modulus = parse_modulus(alice.schema.modulus)
+        if isinstance(modulus, int):
+            return [(a + b) % modulus for a, b in zip(alice.values, bob.values, strict=True)]
+    column = alice if alice is not None else bob
+    if column is None or column.schema.kind in ("share", "ciphertext"):
+        raise UsageError(f"The reference cannot open column {name}.", "Use plain columns.")
+    return list(column.values)

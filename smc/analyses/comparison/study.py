@@ -16,6 +16,7 @@ from smc.analyses.comparison.parameters import (
     parse,
 )
 from smc.analyses.comparison.reference import reference
+from smc.analyses.comparison.routed import SessionRouter
 from smc.analyses.comparison.run import count_of, run
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
@@ -27,8 +28,10 @@ from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Form, Holding, Role
+from smc.moduli import parse_modulus
+from smc.protocols.full_session import FullSession
 from smc.protocols.session import Session
-from smc.protocols.spec import Parameters, parse_modulus
+from smc.protocols.spec import Parameters
 
 _MEMORY: Final = Memory(12 * MEBI, 105)
 
@@ -143,7 +146,7 @@ class ComparisonStudy:
         def look() -> None:
             self._measures({name: column.schema for name, column in data.items()}, role)
             if any(name in data for name in ("x", "y")):
-                count_of(parameters, own, brought)
+                count_of(parameters.question, own, brought)
 
         return Preview.of(look)
 
@@ -162,7 +165,8 @@ class ComparisonStudy:
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """See `smc.analyses.comparison.run.run`."""
         self.check_recipients(recipients)
-        return run(session, self.parameters, data, release)
+        router = SessionRouter(FullSession.check(session), self.parameters)
+        return run(session, self.parameters.question, router, data, release)
 
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         """See `smc.analyses.comparison.reference.reference`."""

@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from commons.settings.marks import Between, Key, OneOf, Read, UnfitError, Unread, Variants
+from commons.settings.bounds import Between, OneOf
+from commons.settings.marks import Key, Read, UnfitError, Unread, Variants
 from commons.settings.reader import Tables
 from commons.settings.table import StrictTable
 from smc.analyses.records.conditions import days, held_constant

@@ -30,7 +30,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.pieces import chunks
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
-from smc.secret.ints import SecretInts, concatenate, select
+from smc.secret.linear_ints import LinearInts, concatenate, select
 from smc.secret.sharing.bounds import Bounds
 
 _BLOCK = 1 << 17
@@ -49,10 +49,10 @@ class ClusterSums:
         members: which rows lie in which cluster, shape (n, k); at most one bit of a row is 1.
     """
 
-    rows: SecretInts
-    persons: SecretInts
-    totals: SecretInts
-    added: SecretInts
+    rows: LinearInts
+    persons: LinearInts
+    totals: LinearInts
+    added: LinearInts
     members: SecretBits
 
 
@@ -79,7 +79,7 @@ def revealing(sums: Sequence[ClusterSums], limits: Limits) -> SecretBits | None:
 
 
 def _any(bits: SecretBits, axis: int) -> SecretBits:
-    return SecretInts.from_bits(bits).sum(axis=axis) >= 1
+    return LinearInts.from_bits(bits).sum(axis=axis) >= 1
 
 
 def _dominated(sums: ClusterSums, part: Fraction) -> SecretBits:
@@ -89,12 +89,12 @@ def _dominated(sums: ClusterSums, part: Fraction) -> SecretBits:
     for block in _blocks(rows, k, sums.totals.shape[1]):
         members = sums.members[block]
         over = sums.added[block] * part.denominator > _chosen(members, sums.totals) * part.numerator
-        columns = SecretInts.from_bits(over).sum(axis=1).reshape(-1, 1)
+        columns = LinearInts.from_bits(over).sum(axis=1).reshape(-1, 1)
         hits = hits + select(members, columns, columns * 0).sum(axis=0)
     return hits >= 1
 
 
-def _chosen(members: SecretBits, totals: SecretInts) -> SecretInts:
+def _chosen(members: SecretBits, totals: LinearInts) -> LinearInts:
     """The totals of each row's cluster, shape (n, d); of rows in none those of the first."""
     steps = totals.shares[1:] - totals.shares[:1]
     shape = (len(members), *steps.shape)
@@ -102,7 +102,7 @@ def _chosen(members: SecretBits, totals: SecretInts) -> SecretInts:
     words = np.broadcast_to(steps, shape)
     gated = mux.select(members.session, bits.reshape(-1), words.reshape(-1)).reshape(shape)
     shares = totals.shares[:1] + gated.sum(axis=1, dtype=np.uint64)
-    return SecretInts.from_shares(members.session, shares, totals.bounds)
+    return LinearInts.from_shares(members.session, shares, totals.bounds)
 
 
 def _blocks(rows: int, clusters: int, columns: int) -> Iterator[slice]:

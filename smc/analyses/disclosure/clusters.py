@@ -34,7 +34,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.forms import Role
 from smc.secret.bits import SecretBits
-from smc.secret.ints import SecretInts, concatenate, select
+from smc.secret.linear_ints import LinearInts, concatenate, select
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +46,20 @@ class Assignment:
         rows: of each part, where there are several; else none.
     """
 
-    persons: tuple[SecretInts, ...]
-    rows: tuple[SecretInts, ...] = ()
+    persons: tuple[LinearInts, ...]
+    rows: tuple[LinearInts, ...] = ()
 
     @property
-    def counts(self) -> tuple[SecretInts, ...]:
+    def counts(self) -> tuple[LinearInts, ...]:
         """All numbers."""
         return self.persons + self.rows
 
     @property
-    def total(self) -> SecretInts:
+    def total(self) -> LinearInts:
         """The persons of all parts."""
         return reduce(add, self.persons).bounded(self.persons[0].bounds)
 
-    def of(self, counts: Sequence[SecretInts]) -> Assignment:
+    def of(self, counts: Sequence[LinearInts]) -> Assignment:
         """Other numbers in the same places."""
         return Assignment(tuple(counts[: len(self.persons)]), tuple(counts[len(self.persons) :]))
 
@@ -79,8 +79,8 @@ class Clusters:
 
     ways: Sequence[Assignment]
     sums: Sequence[ClusterSums]
-    figures: Sequence[tuple[SecretInts, int]]
-    whole: tuple[SecretInts, int]
+    figures: Sequence[tuple[LinearInts, int]]
+    whole: tuple[LinearInts, int]
     labels: SecretBits | None = None
     parts: Sequence[tuple[slice, AbstractSet[Role]]] = ()
 
@@ -126,7 +126,7 @@ def open_clusters(
     )
 
 
-def _constant(like: SecretInts, value: int) -> SecretInts:
+def _constant(like: LinearInts, value: int) -> LinearInts:
     return like * 0 + value
 
 
@@ -190,7 +190,7 @@ def _sums_before(ways: Sequence[Assignment], before: SecretBits) -> list[Assignm
     k = len(before)
     wide = np.repeat(np.stack([count.shares for count in counts], axis=1), k, axis=1)
     bounds = counts[0].bounds
-    values = SecretInts.from_shares(before.session, wide, bounds)
+    values = LinearInts.from_shares(before.session, wide, bounds)
     chosen = SecretBits(before.session, np.tile(before.shares, (1, len(counts))))
     sums = select(chosen, values, values * 0).sum(axis=0).bounded(bounds)
     split = iter([sums[k * place : k * (place + 1)] for place in range(len(counts))])

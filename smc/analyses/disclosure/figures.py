@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.disclosure.owned import Owned
-from smc.secret.ints import SecretInts
+from smc.secret.linear_ints import LinearInts
 from smc.secret.sharing.bounds import Bounds
 
-Count = SecretInts | int
+Count = LinearInts | int
 """A number of persons or rows: secret, of one element, or public."""
 
 
@@ -43,16 +43,16 @@ class Sum:
         contributions: of each person or row, not negative, shape (n,).
     """
 
-    total: SecretInts
-    contributions: SecretInts
+    total: LinearInts
+    contributions: LinearInts
 
     @classmethod
     def of(
         cls,
-        column: SecretInts,
-        members: SecretInts,
+        column: LinearInts,
+        members: LinearInts,
         declared: Owned[Bounds],
-        total: Callable[[SecretInts], SecretInts],
+        total: Callable[[LinearInts], LinearInts],
     ) -> Sum:
         """By distances from the bound that the column's own catalog declares; local.
 
@@ -83,7 +83,7 @@ class Groups:
 
     persons: Sequence[Count]
     sums: Sequence[Sum] = ()
-    apart: Sequence[SecretInts] = ()
+    apart: Sequence[LinearInts] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Final
 
-from commons.settings.marks import Between, OneOf, Terms
+from commons.settings.bounds import Between, OneOf, Terms
 from smc.analyses.disclosure.owned import Owned
 from smc.errors import DisclosureRefused
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from smc.protocols.session import Session
 from smc.secret.comparison import mux
-from smc.secret.ints import SecretInts
+from smc.secret.linear_ints import LinearInts
 from smc.secret.sharing.bounds import LIMIT, Bounds
 
 Ints = NDArray[np.int64]
@@ -32,6 +32,6 @@ def withhold(session: Session, words: Word, counts: Ints, least: int) -> Word:
         Own shares, shape (n,).
     """
     places, which = np.unique(counts, return_inverse=True)
-    counted = SecretInts.from_shares(session, words[places], Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
+    counted = LinearInts.from_shares(session, words[places], Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
     enough = counted >= least
     return mux.select(session, enough.shares[which], words)

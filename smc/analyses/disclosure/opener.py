@@ -15,8 +15,7 @@ from smc.forms import Role
 from smc.protocols.agreement import agree
 from smc.protocols.session import Session
 from smc.secret.bits import BOTH, SecretBits
-from smc.secret.ints import SecretInts
-from smc.tracing.session import TracedSession
+from smc.secret.linear_ints import LinearInts
 
 Gate = Callable[[Channel], None]
 """Called once, before the first result is opened. The daemon writes its ledger here and makes sure over the
@@ -51,7 +50,7 @@ class Opener:
             self._gate(self.session.channel)
             self._passed = True
 
-    def ints(self, values: SecretInts, recipients: AbstractSet[Role], told: Told) -> NDArray[np.int64] | None:
+    def ints(self, values: LinearInts, recipients: AbstractSet[Role], told: Told) -> NDArray[np.int64] | None:
         """Open held integers in their shape; None for a party that is not a recipient."""
         self._tell(recipients, told)
         return values.reveal(recipients)
@@ -60,7 +59,7 @@ class Opener:
         """Open bits in their shape; None for a party that is not a recipient, and where there are no data."""
         self._tell(recipients, told)
         opened = values.reveal(recipients)
-        return None if isinstance(self.session, TracedSession) else opened
+        return opened if self.session.has_data else None
 
     def pattern(self, values: SecretBits, told: Bit) -> NDArray[np.bool_]:
         """Open a bit to both parties: what the tests of limits show."""

@@ -16,19 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from functools import reduce
 from operator import and_
 from typing import Any, Final, ParamSpec, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import override
 
 from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
-from smc.analyses.disclosure.limits import NO_LIMITS, Agreed, Limits
+from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.opener import Gate, Opener, open_gate
@@ -38,9 +36,8 @@ from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
-from smc.secret.ints import SecretInts
+from smc.secret.linear_ints import LinearInts
 from smc.secret.sharing.bounds import Bounds
-from smc.tracing.session import TracedSession
 
 MAX_STEPS: Final = 1000
 """More single bits on the way of a run are refused."""
@@ -96,7 +93,7 @@ class Release:
         self._sizes: Callable[[], Sequence[Count]] | None = None
         self._needs: list[tuple[Count, int]] = []
         self._sums: list[Sum] = []
-        self._apart: list[SecretInts] = []
+        self._apart: list[LinearInts] = []
         self._steps = 0
         self._admitted = False
         self._numbers = 0
@@ -191,7 +188,7 @@ class Release:
 
     @overload
     def open(
-        self, values: SecretInts, recipients: AbstractSet[Role], about: About
+        self, values: LinearInts, recipients: AbstractSet[Role], about: About
     ) -> NDArray[np.int64] | None: ...
 
     @overload
@@ -200,7 +197,7 @@ class Release:
     ) -> NDArray[np.bool_] | None: ...
 
     def open(
-        self, values: SecretInts | SecretBits, recipients: AbstractSet[Role], about: About
+        self, values: LinearInts | SecretBits, recipients: AbstractSet[Role], about: About
     ) -> NDArray[np.int64] | NDArray[np.bool_] | None:
         """Open a figure.
 
@@ -229,10 +226,10 @@ class Release:
         if isinstance(about, Noisy) and about.counts is not None and self.counts_groups:
             least = self._limits.minimum_group * about.rows_per_person
             words = withhold(values.session, values.shares, about.counts, least)
-            values = SecretInts.from_shares(values.session, words, values.bounds.hull(Bounds(0, 0)))
+            values = LinearInts.from_shares(values.session, words, values.bounds.hull(Bounds(0, 0)))
         opened = self._opener.ints(values, recipients, Figures())
         # A run without data has no rows of which something could be told.
-        return None if isinstance(about, Rows) and isinstance(values.session, TracedSession) else opened
+        return None if isinstance(about, Rows) and not values.session.has_data else opened
 
     def tables(
         self, parts: Sequence[TablePart], reach: int, recipients: AbstractSet[Role], *, margins: bool
@@ -318,7 +315,7 @@ class Release:
         if not recipients <= self._recipients:
             raise _defect("opens a figure to a party that is not a recipient of the job")
 
-    def _is_tested_size(self, values: SecretInts | SecretBits) -> bool:
+    def _is_tested_size(self, values: LinearInts | SecretBits) -> bool:
         return self._sizes is not None and any(values is size for size in self._sizes())
 
     def _reached(self) -> list[SecretBits]:
@@ -333,7 +330,7 @@ class Release:
         counts = {id(count): count for count, _ in self._needs}
         found = []
         for key, count in counts.items():
-            if isinstance(count, SecretInts):
+            if isinstance(count, LinearInts):
                 if least[key] > 0:
                     found.append(count >= least[key])
             else:
@@ -365,37 +362,6 @@ class Release:
             return []
         part, whole = self._limits.dominance.numerator, self._limits.dominance.denominator
         return [each.total * part >= each.contributions.maximum()[1] * whole for each in self._sums]
-
-
-class TracedRelease(Release):
-    """The release of a run over shapes: all limits are tested as in any run, and none stands against it.
-
-    What it opens is nobody's: shares without values.
-
-    Args:
-        session: a traced one.
-        scope: as of `Release`.
-        recipients: who would get the results.
-        limits: of both policies. What a side withholds of its own part of tables by its own limits is settled
-            there, and changes nothing of what is sent.
-    """
-
-    def __init__(
-        self, session: TracedSession, scope: Scope, recipients: AbstractSet[Role], limits: Limits
-    ) -> None:
-        super().__init__(session, scope, recipients, replace(NO_LIMITS.of_both, both=limits))
-
-    @override
-    def _check_figures(self) -> None:
-        """Pass: a cost does not depend on how many figures a job may show."""
-
-    @override
-    def _check_sets(self, own: int, peer: int) -> None:
-        """Pass: nor on whether sets are large enough."""
-
-    @override
-    def _check_public(self, count: int, least: int) -> None:
-        """Nor is whether other public numbers are."""
 
 
 def _refused() -> DisclosureRefused:

@@ -48,7 +48,7 @@ from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.suppression import Mask, Suppression, choose, roomy_from
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
-from smc.secret.ints import SecretInts
+from smc.secret.linear_ints import LinearInts
 from smc.secret.sharing.bounds import Bounds
 
 MOST_WITHHELD: Final = Fraction(1, 10)
@@ -170,7 +170,7 @@ def open_tables(
     )
     bounds = Bounds(0, max(reach, 1))
     both = [
-        SecretInts.from_plain(session, vector if session.role is role else None, role, bounds, len(vector))
+        LinearInts.from_plain(session, vector if session.role is role else None, role, bounds, len(vector))
         for role in Role
     ]
     opened = opener.ints(both[0] + both[1], recipients, shown)

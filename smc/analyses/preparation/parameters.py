@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from commons.settings.marks import Between, Wrong
+from commons.settings.bounds import Between
+from commons.settings.marks import Wrong
 from smc.analyses.studies.parameters import read_parameters
 from smc.forms import Role
 from smc.planning.route import MAX_BITS

@@ -9,6 +9,7 @@ from smc.analyses.preparation.parameters import PreparationParameters
 from smc.analyses.studies.outcome import Outcome
 from smc.errors import UsageError
 from smc.oblivious.pool import PoolInfo
+from smc.protocols.full_session import FullSession
 from smc.protocols.session import Session
 
 
@@ -18,6 +19,7 @@ def run(session: Session, parameters: PreparationParameters, release: Release) -
     Raises:
         UsageError: the session keeps no pools.
     """
+    session = FullSession.check(session)
     if session.precomputed is None:
         raise UsageError("This session keeps no pools.", "Run the job by the daemons of both parties.")
     release.admit(Shares())

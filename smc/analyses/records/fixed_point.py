@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.studies.columns import Data, Schema
 from smc.errors import DomainError, UsageError
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 from smc.secret.sharing.bounds import Bounds
 
 WIDEST_RANGE: Final = 1 << 39

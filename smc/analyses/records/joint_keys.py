@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
+from smc.analyses.records.joint_hashes import hash_jointly
 from smc.analyses.records.key_parameters import KeyParameters, check_keys
-from smc.analyses.records.keys import KeyedRows, hash_keys, keyed_rows
+from smc.analyses.records.keying import keyed_rows
+from smc.analyses.records.keys import KeyedRows
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.forms import Role
-from smc.protocols.coins import TOSS_COST, toss
-from smc.protocols.exchange.row_counts import RowCount, counts_cost, exchange_counts
+from smc.protocols.exchange.records import counts_cost
+from smc.protocols.exchange.row_counts import RowCount
+from smc.protocols.public_records import TOSS_COST
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 
@@ -75,11 +78,8 @@ def key_rows(
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     session.report("keys", 0, 1)
-    keyed = _keyed(parameters, data, session.role)
-    peer_count = exchange_counts(session, [len(keyed)])[0]
-    release.sets(len(keyed), peer_count)
-    keys = hash_keys(keyed, toss(session))
-    session.report("keys", 1, 1)
+    keyed = keyed_of(parameters, data, session.role)
+    keys, peer_count = hash_jointly(session, keyed, release)
     return HashedRows(keys, keyed.numbers, data), peer_count
 
 
@@ -95,7 +95,7 @@ def check_key_rows(parameters: KeyParameters, data: Data, role: Role, limits: Li
         DisclosureRefused: the set is too small.
     """
     check_keys(parameters, {name: column.schema for name, column in data.items()}, role)
-    keyed = _keyed(parameters, data, role)
+    keyed = keyed_of(parameters, data, role)
     limits.check_sets(len(keyed), len(keyed))
     return keyed.numbers
 
@@ -104,9 +104,10 @@ def plain_keys(
     parameters: KeyParameters, data: Data, role: Role
 ) -> tuple[list[tuple[Hashable, ...]], NDArray[np.int64]]:
     """The keys of one side in the clear, and the row that each stands for, from 0."""
-    keyed = _keyed(parameters, data, role)
+    keyed = keyed_of(parameters, data, role)
     return keyed.plain(), keyed.numbers
 
 
-def _keyed(parameters: KeyParameters, data: Data, role: Role) -> KeyedRows:
+def keyed_of(parameters: KeyParameters, data: Data, role: Role) -> KeyedRows:
+    """The rows of one side under their keys, not yet hashed. Raises as `keyed_rows`."""
     return keyed_rows(data, parameters.recipes, parameters.duplicates, role.value)

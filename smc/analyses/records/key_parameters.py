@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from commons.errors import near
-from commons.settings.marks import Length, OneOf, Read, UnfitError, Wrong
-from smc.analyses.records.keys import DUPLICATES, ERROR
+from commons.settings.bounds import OneOf
+from commons.settings.marks import Length, Read, UnfitError, Wrong
+from smc.analyses.records.keying import DUPLICATES, ERROR
 from smc.analyses.records.normalization import DEFAULT_STEPS, KINDS, STEP_LIST, parse_steps
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.parameters import table_of

@@ -37,7 +37,8 @@ import numpy as np
 from smc.analyses.records import letters
 from smc.analyses.studies.columns import Column
 from smc.errors import DomainError, UsageError
-from smc.numeric.shape_arrays import ShapeTexts, of_shape
+from smc.numeric.shape_arrays import ShapeTexts
+from smc.numeric.shapes import of_shape
 from smc.pieces import ROWS, chunks, each
 
 Texts = list[str]

@@ -75,8 +75,3 @@ def text(value: Fraction) -> str:
     scaled = value * 10**digits
     written = format(Decimal(scaled.numerator).scaleb(-digits), "f")
     return written.rstrip("0").rstrip(".") if "." in written else written
-
-
-def real(held: int, scale: int) -> int | str:
-    """A held integer in real units, exactly: an integer, or a decimal string if there is a scale."""
-    return format(Decimal(held).scaleb(-scale), "f") if scale else held

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from smc.analyses.disclosure.audit import Auditor, Unaudited
 from smc.analyses.disclosure.limits import Agreed
@@ -10,10 +10,12 @@ from smc.analyses.disclosure.opener import Gate, open_gate
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Study
 from smc.errors import OutOfMemory
 from smc.forms import Role
 from smc.protocols.session import Session
+
+if TYPE_CHECKING:
+    from smc.analyses.studies.study import Study
 
 _UNAUDITED: Final = Unaudited()
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from smc.analyses.studies.columns import Column, Data, Schema
+from smc.analyses.studies.columns import Column, Schema
 from smc.errors import DuettoError
 
 
@@ -46,19 +45,3 @@ class SummedRows(Mapping[str, Column]):
     @override
     def __len__(self) -> int:
         return len(self._columns)
-
-
-@runtime_checkable
-class AddsUp(Protocol):
-    """A study that needs nothing of the local rows but sums over them, if each is about another person."""
-
-    def totals(self, pieces: Iterable[Data]) -> SummedRows:
-        """Add up local rows.
-
-        Args:
-            pieces: the local columns, some rows at a time; at least one piece. None of them is kept.
-
-        Returns:
-            Data with which `preview`, `run` and `reference` do what they would with all rows at once.
-        """
-        ...

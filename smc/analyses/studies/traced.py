@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.disclosure.release import Release, TracedRelease
+from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.traced_release import TracedRelease
 from smc.analyses.studies.columns import Column, Data, Schema
 from smc.analyses.studies.estimates import Pace, estimated, sides
 from smc.analyses.studies.facts import Facts
@@ -17,7 +18,8 @@ from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
 from smc.network import lanes_priced, network_priced
-from smc.numeric.shape_arrays import Traced, shape_array
+from smc.numeric.shape_arrays import shape_array
+from smc.numeric.shapes import Traced
 from smc.protocols.session import Session
 from smc.tracing.session import Trace, TracedSession, trace
 

@@ -37,7 +37,7 @@ from smc.forms import Form
 from smc.protocols.baselines.bit_planes import bit_planes, flatten
 from smc.protocols.engines import baseline
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
@@ -77,7 +77,7 @@ class Crossing(Message, kind="bunn-ostrovsky-crossing"):
     share: Fresh
 
 
-def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> KeyHolder:
+def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> KeyHolder:
     """Alice: encrypts her shares and opens those that Bob deals her."""
     count, bits = len(y), parameters.bits
     cipher, channel = session.own, session.channel
@@ -107,7 +107,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Key
     return KeyHolder(count)
 
 
-def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Encrypted:
+def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Encrypted:
     """Bob: multiplies by his shares under encryption and deals shares of the products."""
     count, bits = len(x), parameters.bits
     cipher, channel = session.peer, session.channel

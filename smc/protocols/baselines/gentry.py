@@ -47,7 +47,7 @@ from smc.protocols.baselines.bit_planes import (
 )
 from smc.protocols.engines import baseline
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
@@ -101,7 +101,7 @@ def reductions(bits: int) -> list[Reduction]:
     return [*steps, Reduction(top, top + 1, last=True)]
 
 
-def answer(session: Session, step: Reduction, count: int) -> None:
+def answer(session: FullSession, step: Reduction, count: int) -> None:
     """Alice's part in one step: open the sums, encrypt what she is asked of them.
 
     Args:
@@ -118,7 +118,7 @@ def answer(session: Session, step: Reduction, count: int) -> None:
     session.channel.send(GentryAnswers(cipher.encrypt(flatten(planes))))
 
 
-def ask(session: Session, step: Reduction, numbers: Ciphertexts) -> Ciphertexts:
+def ask(session: FullSession, step: Reduction, numbers: Ciphertexts) -> Ciphertexts:
     """Bob's part in one step.
 
     Args:
@@ -151,7 +151,7 @@ def _mask_bound(cipher: Paillier, top: int) -> int:
     return bound
 
 
-def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> KeyHolder:
+def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> KeyHolder:
     """Alice: encrypts her bits, and what she is asked of masked numbers."""
     count, bits = len(y), parameters.bits
     session.channel.send(GentryBits(session.own.encrypt(flatten(bit_planes(x.values, bits)))))
@@ -162,7 +162,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Key
     return KeyHolder(count)
 
 
-def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Encrypted:
+def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Encrypted:
     """Bob: makes the numbers of which one is zero if x < y, and tests them."""
     count, bits = len(x), parameters.bits
     cipher = session.peer

@@ -35,7 +35,7 @@ from smc.forms import Form
 from smc.protocols.baselines.bit_planes import bit_planes, first_differences, flatten
 from smc.protocols.engines import baseline
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
@@ -54,7 +54,7 @@ class VeugenTests(Message, kind="veugen-tests"):
     numbers: Fresh
 
 
-def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:
+def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Share:
     """Alice: looks for the zero.
 
     Raises:
@@ -71,7 +71,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Sha
     return Share(found, 2)
 
 
-def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share:
+def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Share:
     """Bob: asks for one of the two directions, at random."""
     count, bits = len(x), parameters.bits
     cipher, random = session.peer, session.random

@@ -41,12 +41,12 @@ from smc.pieces import chunks
 from smc.protocols.cipher_context import KeyedCipherContext
 from smc.protocols.engines import DGK
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Setup, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
 
-def _exchange_keys(session: Session) -> None:
+def _exchange_keys(session: FullSession) -> None:
     _ = session.dgk
 
 
@@ -85,7 +85,7 @@ def _pieces(count: int, bits: int) -> Iterator[slice]:
     return chunks(count, size)
 
 
-def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:
+def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Share:
     """Alice: encrypts her bits and looks for a zero.
 
     Raises:
@@ -110,7 +110,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Sha
     return Share(found, 2)
 
 
-def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share:
+def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Share:
     """Bob: computes the c_i of a random direction and blinds them.
 
     Raises:

@@ -26,7 +26,7 @@ from smc.ciphers.elgamal import CIPHERTEXT_BYTES
 from smc.forms import Form, Role
 from smc.protocols.engines import ELGAMAL
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Setup, Sharing, Spec
 from smc.protocols.trees import membership
 from smc.protocols.trees.dyadic import pack
@@ -36,7 +36,7 @@ MAX_BITS: Final = 248
 """Up to this size every node has a number of its own below the order of the group (erratum 4)."""
 
 
-def _exchange_keys(session: Session) -> None:
+def _exchange_keys(session: FullSession) -> None:
     _ = session.elgamal
 
 
@@ -49,32 +49,32 @@ def applies(parameters: Parameters) -> bool:
     return pack(parameters.bits, 1, parameters.bits) < ORDER
 
 
-def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:
+def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Share:
     """Protocol 2, Alice."""
     return membership.shared_as_alice(session.elgamal, parameters, x, y)
 
 
-def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share:
+def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Share:
     """Protocol 2, Bob."""
     return membership.shared_as_bob(session.elgamal, parameters, x, y)
 
 
-def alice_learns_as_alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Plain:
+def alice_learns_as_alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Plain:
     """Protocol 1, Alice: she learns delta."""
     return membership.alice_learns_as_alice(session.elgamal, parameters, x, y)
 
 
-def alice_learns_as_bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Nothing:
+def alice_learns_as_bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Nothing:
     """Protocol 1, Bob."""
     return membership.alice_learns_as_bob(session.elgamal, parameters, x, y)
 
 
-def bob_learns_as_alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Nothing:
+def bob_learns_as_alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Nothing:
     """Protocol 1 with point and range exchanged, Alice."""
     return membership.bob_learns_as_alice(session.elgamal, parameters, x, y)
 
 
-def bob_learns_as_bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Plain:
+def bob_learns_as_bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Plain:
     """Protocol 1 with point and range exchanged, Bob: he learns delta."""
     return membership.bob_learns_as_bob(session.elgamal, parameters, x, y)
 

@@ -29,7 +29,7 @@ from smc.ciphers.paillier import Fresh
 from smc.errors import KeyMaterialError, UsageError
 from smc.forms import ComparisonType, Form
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Spec, Subprotocol
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
@@ -64,7 +64,9 @@ def mask_bound(key: PublicKey, bits: int) -> int:
     return int(key.n) - (2 << bits)
 
 
-def alice(session: Session, parameters: Parameters, x: KeyHolder, y: KeyHolder, inner: Inner) -> KeyHolder:
+def alice(
+    session: FullSession, parameters: Parameters, x: KeyHolder, y: KeyHolder, inner: Inner
+) -> KeyHolder:
     """Alice: opens the masked difference and compares its low part."""
     bits = parameters.bits
     mask_bound(session.own.public, bits)
@@ -74,7 +76,7 @@ def alice(session: Session, parameters: Parameters, x: KeyHolder, y: KeyHolder, 
     return KeyHolder(len(x))
 
 
-def bob(session: Session, parameters: Parameters, x: Encrypted, y: Encrypted, inner: Inner) -> Encrypted:
+def bob(session: FullSession, parameters: Parameters, x: Encrypted, y: Encrypted, inner: Inner) -> Encrypted:
     """Bob: masks the difference and takes the mask's quotient off again."""
     bits = parameters.bits
     cipher = session.peer

@@ -37,7 +37,7 @@ from smc.ciphers.paillier import Fresh
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec, Subprotocol
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
 
@@ -65,7 +65,7 @@ def applies(parameters: Parameters) -> bool:
     return parameters.alice_key_bits > parameters.bits + 2 + MASK_BITS
 
 
-def alice(session: Session, parameters: Parameters, x: KeyHolder, y: KeyHolder, inner: Inner) -> Share:
+def alice(session: FullSession, parameters: Parameters, x: KeyHolder, y: KeyHolder, inner: Inner) -> Share:
     """Alice: opens the packs and compares the low parts.
 
     Raises:
@@ -80,7 +80,7 @@ def alice(session: Session, parameters: Parameters, x: KeyHolder, y: KeyHolder, 
     return _shares(sums, parameters.bits, 0, inner(inner_parameters(parameters), low, Nothing(len(y))))
 
 
-def bob(session: Session, parameters: Parameters, x: Encrypted, y: Encrypted, inner: Inner) -> Share:
+def bob(session: FullSession, parameters: Parameters, x: Encrypted, y: Encrypted, inner: Inner) -> Share:
     """Bob: packs the differences, masks the packs and compares the masks' low parts.
 
     Raises:

@@ -20,7 +20,7 @@ from smc.channel.message import Message
 from smc.ciphers.paillier import Ciphertexts, Fresh
 from smc.forms import Form
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
 
@@ -32,14 +32,14 @@ class EncryptedBits(Message, kind="bit-to-encrypted"):
     bits: Fresh
 
 
-def alice(session: Session, parameters: Parameters, value: Share) -> KeyHolder:
+def alice(session: FullSession, parameters: Parameters, value: Share) -> KeyHolder:
     """Alice: encrypts her bit."""
     del parameters
     session.channel.send(EncryptedBits(session.own.encrypt(value.values)))
     return KeyHolder(len(value))
 
 
-def bob(session: Session, parameters: Parameters, value: Share) -> Encrypted:
+def bob(session: FullSession, parameters: Parameters, value: Share) -> Encrypted:
     """Bob: flips the encrypted bit where his own is 1."""
     del parameters
     cipher = session.peer

@@ -16,7 +16,7 @@ from __future__ import annotations
 from smc.ciphers.paillier import Ciphertexts
 from smc.errors import DomainError
 from smc.forms import Form
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder
 
@@ -31,13 +31,13 @@ def _count(ciphertexts: int, parameters: Parameters) -> int:
     return count
 
 
-def alice(session: Session, parameters: Parameters, value: KeyHolder) -> KeyHolder:
+def alice(session: FullSession, parameters: Parameters, value: KeyHolder) -> KeyHolder:
     """Alice: has the key."""
     del session
     return KeyHolder(_count(len(value), parameters))
 
 
-def bob(session: Session, parameters: Parameters, value: Encrypted) -> Encrypted:
+def bob(session: FullSession, parameters: Parameters, value: Encrypted) -> Encrypted:
     """Bob: Horner's rule from the most significant bit."""
     _count(len(value), parameters)
     cipher = session.peer

@@ -22,7 +22,7 @@ from smc.ciphers.paillier import Fresh
 from smc.errors import KeyMaterialError
 from smc.forms import Form
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder
 
@@ -35,7 +35,7 @@ class Switch(Message, kind="encrypted-to-encrypted"):
     negated: Fresh
 
 
-def alice(session: Session, parameters: Parameters, value: Encrypted) -> KeyHolder:
+def alice(session: FullSession, parameters: Parameters, value: Encrypted) -> KeyHolder:
     """Alice: masks under Bob's key and gives the mask under her own."""
     theirs = session.peer
     bound = min(theirs.public.n, session.own.public.n) // 4
@@ -47,7 +47,7 @@ def alice(session: Session, parameters: Parameters, value: Encrypted) -> KeyHold
     return KeyHolder(len(value))
 
 
-def bob(session: Session, parameters: Parameters, value: KeyHolder) -> Encrypted:
+def bob(session: FullSession, parameters: Parameters, value: KeyHolder) -> Encrypted:
     """Bob: opens the masked values and takes the masks off under Alice's key."""
     del parameters
     count = len(value)

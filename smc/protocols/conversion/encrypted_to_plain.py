@@ -19,7 +19,7 @@ from smc.channel.message import Message
 from smc.ciphers.paillier import Fresh
 from smc.forms import Form, Role
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
@@ -31,13 +31,13 @@ class Returned(Message, kind="encrypted-to-plain"):
     values: Fresh
 
 
-def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Plain:
+def alice(session: FullSession, parameters: Parameters, value: KeyHolder) -> Plain:
     """Alice: decrypts."""
     del parameters
     return Plain(session.own.decrypt(session.channel.recv(Returned, session.own.expected(len(value)))))
 
 
-def bob(session: Session, parameters: Parameters, value: Encrypted) -> Nothing:
+def bob(session: FullSession, parameters: Parameters, value: Encrypted) -> Nothing:
     """Bob: re-randomises and returns."""
     del parameters
     session.channel.send(Returned(session.peer.refresh(session.peer.ciphertexts_of(value))))

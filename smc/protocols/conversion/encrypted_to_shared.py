@@ -23,7 +23,7 @@ from smc.ciphers.paillier import Fresh
 from smc.errors import KeyMaterialError
 from smc.forms import Form
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
 
@@ -35,14 +35,14 @@ class MaskedValues(Message, kind="encrypted-to-shared"):
     values: Fresh
 
 
-def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Share:
+def alice(session: FullSession, parameters: Parameters, value: KeyHolder) -> Share:
     """Alice: opens the masked value."""
     modulus = parameters.number_out
     opened = session.own.decrypt(session.channel.recv(MaskedValues, session.own.expected(len(value))))
     return Share([z % modulus for z in opened], modulus)
 
 
-def bob(session: Session, parameters: Parameters, value: Encrypted) -> Share:
+def bob(session: FullSession, parameters: Parameters, value: Encrypted) -> Share:
     """Bob: masks."""
     cipher = session.peer
     modulus = parameters.number_out

@@ -27,7 +27,7 @@ from smc.ciphers.packing import MASK_BITS, Packing
 from smc.ciphers.paillier import Fresh
 from smc.forms import Form
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
 
@@ -53,7 +53,7 @@ def applies(parameters: Parameters) -> bool:
     return parameters.alice_key_bits > parameters.bits + 1 + MASK_BITS
 
 
-def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Share:
+def alice(session: FullSession, parameters: Parameters, value: KeyHolder) -> Share:
     """Alice: opens the packs.
 
     Raises:
@@ -66,7 +66,7 @@ def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Share:
     return Share([z % modulus for z in opened], modulus)
 
 
-def bob(session: Session, parameters: Parameters, value: Encrypted) -> Share:
+def bob(session: FullSession, parameters: Parameters, value: Encrypted) -> Share:
     """Bob: packs, and masks the packs."""
     modulus = parameters.number_out
     packing = layout(parameters)

@@ -19,7 +19,7 @@ from smc.channel.message import Message
 from smc.ciphers.paillier import Fresh
 from smc.forms import Form
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
@@ -31,26 +31,26 @@ class EncryptedValues(Message, kind="plain-to-encrypted"):
     values: Fresh
 
 
-def alice_sends(session: Session, parameters: Parameters, value: Plain) -> KeyHolder:
+def alice_sends(session: FullSession, parameters: Parameters, value: Plain) -> KeyHolder:
     """Alice: encrypts under her own key and sends."""
     del parameters
     session.channel.send(EncryptedValues(session.own.encrypt(value.values)))
     return KeyHolder(len(value))
 
 
-def bob_receives(session: Session, parameters: Parameters, value: Nothing) -> Encrypted:
+def bob_receives(session: FullSession, parameters: Parameters, value: Nothing) -> Encrypted:
     """Bob: receives."""
     del parameters
     return Encrypted(session.channel.recv(EncryptedValues, session.peer.expected(len(value))))
 
 
-def alice_waits(session: Session, parameters: Parameters, value: Nothing) -> KeyHolder:
+def alice_waits(session: FullSession, parameters: Parameters, value: Nothing) -> KeyHolder:
     """Alice: has the key, Bob does the rest."""
     del session, parameters
     return KeyHolder(len(value))
 
 
-def bob_encrypts(session: Session, parameters: Parameters, value: Plain) -> Encrypted:
+def bob_encrypts(session: FullSession, parameters: Parameters, value: Plain) -> Encrypted:
     """Bob: encrypts under Alice's key and keeps the ciphertexts."""
     del parameters
     return Encrypted(session.peer.encrypt(value.values))

@@ -20,7 +20,7 @@ from smc.ciphers.paillier import Fresh
 from smc.errors import UsageError
 from smc.forms import Form
 from smc.protocols.flights import Flight
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
 
@@ -40,7 +40,7 @@ def _check_modulus(value: Share, key_modulus: int) -> None:
         )
 
 
-def alice(session: Session, parameters: Parameters, value: Share) -> KeyHolder:
+def alice(session: FullSession, parameters: Parameters, value: Share) -> KeyHolder:
     """Alice: encrypts her share."""
     del parameters
     _check_modulus(value, session.own.public.n)
@@ -48,7 +48,7 @@ def alice(session: Session, parameters: Parameters, value: Share) -> KeyHolder:
     return KeyHolder(len(value))
 
 
-def bob(session: Session, parameters: Parameters, value: Share) -> Encrypted:
+def bob(session: FullSession, parameters: Parameters, value: Share) -> Encrypted:
     """Bob: adds his share under encryption."""
     del parameters
     cipher = session.peer

@@ -26,10 +26,11 @@ from typing import Final
 import numpy as np
 
 from smc.forms import Form, Role
+from smc.moduli import Modulus
 from smc.oblivious.bitmatrix import Bit
 from smc.protocols import correlated
 from smc.protocols.session import Session
-from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
+from smc.protocols.spec import Parameters, Sharing, Spec
 from smc.protocols.transfer_costs import TRANSFERS
 from smc.values import Share
 

@@ -21,16 +21,14 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedResidues, Residues, residues_bytes
+from smc.channel.vectors import ExpectedResidues, Residues
 from smc.errors import ProtocolViolation, TooManyRowsError
-from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
 
 MAX_ROWS: Final = 1 << 27
 """More rows than one side brings to a run: 134 million, some gigabytes of keys and masks."""
 
-_BOUND: Final = 1 << 32
+BOUND: Final = 1 << 32
 
 
 class RowCount(int):
@@ -77,8 +75,8 @@ def exchange_counts(
             f"This side has {max(own)} rows; a run takes at most {MAX_ROWS} from each side.",
             "Split the data into several jobs.",
         )
-    session.channel.send(Counts(Residues(own, _BOUND)))
-    counts = [RowCount(rows) for rows in session.channel.recv(Counts, ExpectedResidues(_BOUND, len(own)))]
+    session.channel.send(Counts(Residues(own, BOUND)))
+    counts = [RowCount(rows) for rows in session.channel.recv(Counts, ExpectedResidues(BOUND, len(own)))]
     for rows, limit in zip(counts, most or (), strict=most is not None):
         if rows > limit:
             raise ProtocolViolation(
@@ -86,22 +84,3 @@ def exchange_counts(
                 "Match smaller sets, or split the data into several jobs.",
             )
     return counts
-
-
-def counts_cost(numbers: int) -> Cost:
-    """The exact cost of exchanging so many row counts."""
-    size = residues_bytes(_BOUND, numbers)
-    return Cost((Flight.BOTH,), size, size)
-
-
-SPEC: Final = Procedure(
-    name="row-counts",
-    module=__name__,
-    inputs="numbers of rows at each party",
-    outputs="those of the other, at both",
-    cost=counts_cost,
-    learns="Each party learns the row counts of the other.",
-    security="None needed: what is sent is public.",
-    reference="none",
-    example={"numbers": 3},
-)

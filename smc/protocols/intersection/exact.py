@@ -22,8 +22,9 @@ Learns: the receiver which of its keys the sender has. The sender nothing, or wh
     sender's bits show the row of a key, not the column, which would say something of other keys in the table.
 Assumes: semi-honest parties, `smc.oblivious.oprf`, `smc.protocols.intersection.cuckoo`. A key is taken for
     common that is not with probability below 2**-40 over all keys; hashes of 128 bits add n m 2**-128.
-Cost: `cost`; 41 bytes per key of the receiver and 30 per key of the sender at a million keys each; 4 rounds,
-    5 if both are to learn, and 5 more at the first use of oblivious transfer in a session.
+Cost: `records.cost_intersection`; 41 bytes per key of the receiver and 30 per key of the sender at a
+    million keys each; 4 rounds, 5 if both are to learn, and 5 more at the first use of oblivious transfer in
+    a session.
 Reference: Kolesnikov, Kumaresan, Rosulek and Trieu, Efficient batched oblivious PRF with applications to
     private set intersection, CCS 2016, section 5 (without a stash).
 """
@@ -39,17 +40,12 @@ from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import Bits, ByteRows, ExpectedBits, ExpectedByteRows
-from smc.oblivious import oprf
 from smc.pieces import chunks
-from smc.protocols.coins import TOSS_COST, toss
+from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
-from smc.protocols.flights import Flight
 from smc.protocols.intersection import cuckoo
 from smc.protocols.intersection.mask_rows import locate, mask_bytes
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_of
-from smc.protocols.transfer_costs import SETUP_COST as TRANSFER_COST
 
 Word = NDArray[np.uint64]
 Found = NDArray[np.bool_]
@@ -149,51 +145,6 @@ def send(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = Fal
     return found
 
 
-def cost(
-    receiver_count: int,
-    sender_count: int,
-    *,
-    tell: bool = False,
-    fresh: bool = False,
-    turned: bool = False,
-) -> Cost:
-    """The exact cost; the receiver is Alice.
-
-    Args:
-        receiver_count: n.
-        sender_count: m.
-        tell: whether both learn.
-        fresh: whether this is the first use of oblivious transfer in the session, which sets it up.
-        turned: whether functions have gone only the other way in the session so far, which sets up this way.
-    """
-    if not (receiver_count and sender_count):
-        return Cost()
-    function = cost_of(oprf.steps(cuckoo.bins_for(receiver_count))).mirror
-    width = cuckoo.HASHES * mask_bytes(receiver_count, sender_count)
-    setup = TRANSFER_COST if fresh else Cost()
-    if fresh or turned:
-        setup += cost_of(oprf.SETUP).mirror
-    total = TOSS_COST + setup + function + Cost((Flight.BOB,), 0, sender_count * width)
-    return total + Cost((Flight.ALICE,), (sender_count + 7) // 8, 0) if tell else total
-
-
 def _pieces(count: int, row_bytes: int) -> Iterator[slice]:
     size = max(1, _PIECE_BYTES // row_bytes)
     return chunks(count, size)
-
-
-SPEC: Final = Procedure(
-    name="intersection",
-    module=__name__,
-    inputs="distinct keys of 128 bits at each party, hashed under a fresh salt",
-    outputs="Alice a bit per key of hers: whether Bob has it; on demand Bob the same of his",
-    cost=cost,
-    learns="Alice learns which of her keys Bob has; Bob nothing, or which of his keys she has.",
-    security="Semi-honest; as the OPRF; a false match with probability below 2**-40.",
-    reference="KKRT16, section 5, without a stash.",
-    setups=(
-        TRANSFERS,
-        FUNCTIONS,
-    ),
-    example={"receiver_count": 1000, "sender_count": 1000},
-)

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 from smc.pieces import chunks, each
 
 Word = NDArray[np.uint64]

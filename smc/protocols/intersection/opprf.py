@@ -18,7 +18,8 @@ Learns: neither party anything. The sender sees the OPRF's corrections, which ar
     store is uniform: all that is stored is masked by the OPRF at points that it did not ask, and at the one
     that it may have asked by r_b.
 Assumes: semi-honest parties, `smc.oblivious.oprf`; `okvs` and `cuckoo` of this folder.
-Cost: `cost`; 4 rounds; at a million keys 41 bytes per key of the receiver and 32 w per key of the sender.
+Cost: `records.cost_opprf`; 4 rounds; at a million keys 41 bytes per key of the receiver and 32 w per key
+of the sender.
 Reference: Kolesnikov, Matania, Pinkas, Rosulek and Trieu, Practical multi-party private set intersection
 from symmetric-key techniques, CCS 2017 (the programmed function); Pinkas, Schneider, Tkachenko and Yanai,
 Efficient circuit-based PSI with linear communication, EUROCRYPT 2019 (one target per bin); with a key-value
@@ -36,20 +37,15 @@ from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words, byte_row
-from smc.oblivious import oprf
 from smc.pieces import chunks
-from smc.protocols.coins import TOSS_COST, toss
+from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
-from smc.protocols.flights import Flight
 from smc.protocols.intersection import cuckoo, okvs
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_of
-from smc.protocols.transfer_costs import SETUP_COST as TRANSFER_COST
 
 Word = NDArray[np.uint64]
 
-_WORD_BYTES: Final = 8
+WORD_BYTES: Final = 8
 _PIECE_WORDS: Final = 1 << 17
 
 
@@ -103,14 +99,14 @@ def receive(
     inputs = session.random.words(2 * len(slots)).reshape(-1, 2)
     taken = slots >= 0
     inputs[taken] = _inputs(keys[slots[taken]], placement.hashes[taken])
-    masks = session.oblivious.prf_receive(inputs, _WORD_BYTES * words).view(np.uint64)
+    masks = session.oblivious.prf_receive(inputs, WORD_BYTES * words).view(np.uint64)
     # Drawn only now that all keys are fixed, as `okvs` assumes of the seed of its hash.
     seed = session.channel.recv(StoreSeed, ExpectedByteRows(1, okvs.SEED_BYTES)).tobytes()
-    store = np.empty((okvs.StoreSize.of(_entries(peer_count)).rows, words), dtype=np.uint64, like=masks)
+    store = np.empty((okvs.StoreSize.of(store_entries(peer_count)).rows, words), dtype=np.uint64, like=masks)
     for part in _pieces(*store.shape):
         rows = store[part]
         rows[:] = session.channel.recv(StorePiece, ExpectedWords(rows.size)).reshape(rows.shape)
-    return Received(slots, okvs.decode(store, inputs, seed, _entries(peer_count)) ^ masks)
+    return Received(slots, okvs.decode(store, inputs, seed, store_entries(peer_count)) ^ masks)
 
 
 def send(
@@ -142,7 +138,7 @@ def send(
     places, own, hashes = cuckoo.simple(keys, (seed or toss(session))[: cuckoo.SEED_BYTES], bins)
     words = payloads.shape[1]
     inputs = _inputs(keys[own], hashes)
-    functions = session.oblivious.prf_send(bins, _WORD_BYTES * words)
+    functions = session.oblivious.prf_send(bins, WORD_BYTES * words)
     # Only now, since so many requests have come: what the peer only announces takes no memory.
     shares = session.random.words(bins * words).reshape(bins, words)
     # One target per key and hash function: whichever function puts the receiver's key into its bin, what is
@@ -161,27 +157,7 @@ def send(
     return shares
 
 
-def cost(
-    receiver_count: int, sender_count: int, words: int, *, fresh: bool = False, seeded: bool = False
-) -> Cost:
-    """The exact cost; the receiver is Alice.
-
-    Args:
-        receiver_count: n.
-        sender_count: m.
-        words: w.
-        fresh: whether this is the first use of oblivious transfer in the session, which sets it up.
-        seeded: whether the seed of the hash functions is given.
-    """
-    rows = okvs.StoreSize.of(_entries(sender_count)).rows
-    # `oprf.steps` counts its sender as the first party; here that is Bob.
-    function = cost_of(oprf.steps(cuckoo.bins_for(receiver_count))).mirror
-    store = Cost((Flight.BOB,), 0, okvs.SEED_BYTES + _WORD_BYTES * words * rows)
-    setup = TRANSFER_COST + cost_of(oprf.SETUP).mirror if fresh else Cost()
-    return (Cost() if seeded else TOSS_COST) + setup + function + store
-
-
-def _entries(count: int) -> int:
+def store_entries(count: int) -> int:
     """Entries of the store for so many keys of the sender: one for each hash function."""
     return cuckoo.HASHES * count
 
@@ -199,20 +175,3 @@ def _inputs(keys: Word, hashes: NDArray[np.uint8]) -> Word:
 def _pieces(rows: int, words: int) -> Iterator[slice]:
     size = max(1, _PIECE_WORDS // max(1, words))
     return chunks(rows, size)
-
-
-SPEC: Final = Procedure(
-    name="opprf",
-    module=__name__,
-    inputs="distinct keys of 128 bits at each party, and w words for each key of Bob's",
-    outputs="v at Alice and r at Bob per bin: v + r is the payload of her key if Bob has it, else uniform",
-    cost=cost,
-    learns="Neither party learns anything.",
-    security="Semi-honest; as the OPRF; a store that cannot be made with probability below 2**-39.",
-    reference="KMPRT17; PSTY19 (one target per bin); RS21 (a key-value store).",
-    setups=(
-        TRANSFERS,
-        FUNCTIONS,
-    ),
-    example={"receiver_count": 1000, "sender_count": 1000, "words": 2},
-)

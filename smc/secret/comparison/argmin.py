@@ -10,21 +10,17 @@ Inputs: shares modulo 2**64 of rows of integers within public bounds.
 Outputs: shares modulo 2**64 of the least integer of each row and of its place.
 Learns: neither party anything.
 Assumes: `smc.secret.comparison.msb`, `smc.secret.comparison.mux`.
-Cost: `cost`; ceil(log2 n) times the rounds of a comparison and a selection.
+Cost: `records.cost_least`; ceil(log2 n) times the rounds of a comparison and a selection.
 Reference: this house; the knock-out is folklore.
 """
 
 from __future__ import annotations
-
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret.comparison import msb, mux
 from smc.secret.sharing.bounds import Bounds
 
@@ -58,27 +54,3 @@ def least(session: Session, words: Word, bounds: Bounds) -> tuple[Word, Word]:
         winners = right + moved.reshape(2, rows, pairs)
         entrants = np.concatenate([winners, entrants[:, :, 2 * pairs :]], axis=2)
     return entrants[1, :, 0], entrants[0, :, 0]
-
-
-def cost(rows: int, columns: int, bounds: Bounds) -> Cost:
-    """The exact cost of `least`: flights and bytes, without the set-up of oblivious transfer."""
-    total = Cost()
-    while columns > 1:
-        pairs = columns // 2
-        total += msb.cost_nonnegative(rows * pairs, bounds - bounds) + mux.cost(2 * rows * pairs)
-        columns -= pairs
-    return total
-
-
-SPEC: Final = Procedure(
-    name="argmin",
-    module=__name__,
-    inputs="shares modulo 2^64 of rows of integers",
-    outputs="shares of the least of each row and of its place",
-    cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="this house; the knock-out is folklore.",
-    setups=(TRANSFERS,),
-    example={"rows": 100, "columns": 8, "bounds": Bounds(0, 1000)},
-)

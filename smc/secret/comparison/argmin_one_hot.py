@@ -24,13 +24,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.numeric.shape_arrays import contiguous
+from smc.numeric.shapes import contiguous
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.comparison import msb, mux
 from smc.secret.comparison.msb import public_bits
+from smc.secret.comparison.records import cost_nonnegative, cost_select
 from smc.secret.sharing.bounds import Bounds
 
 Word = NDArray[np.uint64]
@@ -99,9 +100,9 @@ def cost(rows: int, columns: int, differences: Bounds) -> Cost:
     up, down = Cost(), Cost()
     while columns > 1:
         pairs = columns // 2
-        up += msb.cost_nonnegative(rows * pairs, differences)
+        up += cost_nonnegative(rows * pairs, differences)
         if columns > 2:
-            up += mux.cost(rows * pairs)
+            up += cost_select(rows * pairs)
             down = cost_of(oblivious.conjunction(rows * pairs)) + down
         columns -= pairs
     return up + down

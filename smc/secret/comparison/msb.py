@@ -14,26 +14,18 @@ Outputs: XOR shares of [d >= 0], or of [d == 0].
 Learns: neither party anything.
 Assumes: the oblivious comparison, `smc.protocols.comparison.oblivious`; where the network makes it cheaper,
 the silent one, `smc.protocols.comparison.silent`.
-Cost: `cost_nonnegative`, `cost_zero`: one comparison of w bits each, see `transfer_costs.takes_silent`.
+Cost: `records.cost_nonnegative`, `records.cost_zero`: one comparison of w bits each, see
+`transfer_costs.takes_silent`.
 Reference: the identity of `smc.protocols.comparison.shared`.
 """
 
 from __future__ import annotations
-
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import (
-    TRANSFER_SECURITY,
-    TRANSFERS,
-    cost_comparison,
-    takes_silent,
-)
 from smc.secret.sharing.bounds import Bounds
 
 Word = NDArray[np.uint64]
@@ -59,14 +51,14 @@ def nonnegative(session: Session, words: Word, bounds: Bounds) -> Bit:
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    settled = _settled(bounds)
+    settled = settled_sign(bounds)
     if settled is not None:
         return public_bits(session, np.full(len(words), settled, dtype=np.uint8, like=words))
     width = bounds.sign_bits
     ones = np.uint64((1 << width) - 1)
     low = words & ones
     top = (words >> np.uint64(width) & np.uint64(1)).astype(np.uint8)
-    silent = takes_silent(session.network, len(words), width)
+    silent = session.takes_silent(len(words), width)
     if session.role is Role.ALICE:
         return session.oblivious.greater_equal_x(ones - low, width, silent=silent) ^ top
     return session.oblivious.greater_equal_y(low, width, silent=silent) ^ top
@@ -93,51 +85,12 @@ def zero(session: Session, words: Word, bounds: Bounds) -> Bit:
     ones = np.uint64((1 << width) - 1)
     alice = session.role is Role.ALICE
     own = (words if alice else np.negative(words)) & ones
-    silent = takes_silent(session.network, len(words), width)
+    silent = session.takes_silent(len(words), width)
     return session.oblivious.equal(own, width, holds_x=alice, silent=silent)
 
 
-def _settled(bounds: Bounds) -> bool | None:
+def settled_sign(bounds: Bounds) -> bool | None:
+    """Whether integers are not negative, where their bounds say so; None where these do not settle it."""
     if bounds.lower >= 0:
         return True
     return False if bounds.upper < 0 else None
-
-
-def cost_nonnegative(count: int, bounds: Bounds) -> Cost:
-    """The exact cost of `nonnegative`: flights and bytes, without the set-up of oblivious transfer."""
-    return Cost() if _settled(bounds) is not None else cost_comparison(count, bounds.sign_bits)
-
-
-def cost_zero(count: int, bounds: Bounds) -> Cost:
-    """The exact cost of `zero`."""
-    if not bounds.contains(0, 0) or bounds.magnitude == 0:
-        return Cost()
-    return cost_comparison(count, bounds.magnitude.bit_length())
-
-
-SPEC_NONNEGATIVE: Final = Procedure(
-    name="nonnegative",
-    module=__name__,
-    inputs="shares modulo 2^64 of integers within public bounds",
-    outputs="XOR shares of whether they are not negative",
-    cost=cost_nonnegative,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="the identity of `shared`.",
-    setups=(TRANSFERS,),
-    example={"count": 1000, "bounds": Bounds(-1000, 1000)},
-)
-
-
-SPEC_ZERO: Final = Procedure(
-    name="zero",
-    module=__name__,
-    inputs="shares modulo 2^64 of integers within public bounds",
-    outputs="XOR shares of whether they are zero",
-    cost=cost_zero,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="the identity of `shared`, with a test for equality.",
-    setups=(TRANSFERS,),
-    example={"count": 1000, "bounds": Bounds(-1000, 1000)},
-)

@@ -13,23 +13,18 @@ Inputs: XOR shares of bits, and shares modulo 2**64 of integers, n each.
 Outputs: shares modulo 2**64 of the products.
 Learns: neither party anything.
 Assumes: semi-honest parties, `smc.oblivious`.
-Cost: `cost`; 24 bytes per product.
+Cost: `records.cost_select`; 24 bytes per product.
 Reference: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi and Sharma, CrypTFlow2, CCS 2020, section 3 (the
 multiplexer).
 """
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 
 
 def select(
@@ -59,30 +54,3 @@ def select(
     else:
         result += session.oblivious.receive(bits)
     return result
-
-
-def cost(count: int, owner: Role | None = None) -> Cost:
-    """The exact cost of `select`: flights and bytes, without the set-up of oblivious transfer."""
-    if owner is None:
-        return cost_of(oblivious.exchange(count))
-    once = cost_of(oblivious.bits_to_arithmetic(count))
-    return once if owner is Role.ALICE else once.mirror
-
-
-def cost_to_words(count: int) -> Cost:
-    """The exact cost of turning XOR-shared bits into integers."""
-    return cost_of(oblivious.bits_to_arithmetic(count))
-
-
-SPEC: Final = Procedure(
-    name="mux",
-    module=__name__,
-    inputs="XOR shares of bits, and shares modulo 2^64 of integers",
-    outputs="shares of the integer where the bit is 1, of 0 elsewhere",
-    cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="RRK+20 (CrypTFlow2), section 3.",
-    setups=(TRANSFERS,),
-    example={"count": 1000},
-)

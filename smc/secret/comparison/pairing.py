@@ -29,6 +29,7 @@ from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.comparison import msb, mux
 from smc.secret.comparison.msb import Bit, Word, public_bits
+from smc.secret.comparison.records import cost_nonnegative, cost_select
 from smc.secret.sharing.bounds import Bounds
 from smc.tracing.repeats import traced_once
 
@@ -135,7 +136,7 @@ def cost(blocks: int, side: int, most: int) -> Cost:
     """The exact cost of `best`: flights and bytes, without the set-up of oblivious transfer."""
     each = cost_of(oblivious.conjunction(blocks * side * side))
     knock_out = cost_winners(2 * blocks * side, side, Bounds(-most, most))
-    return mux.cost(blocks * side * side) + knock_out + each + each
+    return cost_select(blocks * side * side) + knock_out + each + each
 
 
 def cost_winners(lines: int, side: int, bounds: Bounds) -> Cost:
@@ -144,7 +145,7 @@ def cost_winners(lines: int, side: int, bounds: Bounds) -> Cost:
     left = side
     while left > 1:
         pairs = left // 2
-        total += msb.cost_nonnegative(lines * pairs, bounds) + mux.cost(lines * pairs)
+        total += cost_nonnegative(lines * pairs, bounds) + cost_select(lines * pairs)
         widths.append(pairs)
         left -= pairs
     # The final is left out: there the winner's bit is public, and the AND with it costs nothing.

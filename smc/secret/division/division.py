@@ -31,6 +31,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret.comparison import msb, mux
+from smc.secret.comparison.records import cost_nonnegative, cost_select
 from smc.secret.division import long_division
 from smc.secret.division import newton as goldschmidt
 from smc.secret.division.long_division import Digit
@@ -97,7 +98,7 @@ class Division:
             return goldschmidt.cost(self.count, self.method, zeros=zeros)
         cost = long_division.cost(self.count, list(self.method), self.owner)
         if zeros:
-            cost = msb.cost_nonnegative(self.count, self._above) + mux.cost(2 * self.count) + cost
+            cost = cost_nonnegative(self.count, self._above) + cost_select(2 * self.count) + cost
         return cost
 
     @property

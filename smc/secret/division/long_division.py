@@ -32,6 +32,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret.comparison import msb, mux
+from smc.secret.comparison.records import cost_nonnegative, cost_select, cost_to_words
 from smc.secret.products.words import word
 from smc.secret.sharing.bounds import Bounds
 
@@ -134,10 +135,10 @@ def cost(count: int, steps: list[Digit], owner: Role | None = None) -> Cost:
     """The exact cost of `divide`: flights and bytes, without the set-up of oblivious transfer."""
     total = Cost()
     for step in steps:
-        total += msb.cost_nonnegative(count * len(step.multiples), step.bounds)
+        total += cost_nonnegative(count * len(step.multiples), step.bounds)
         if step.exponent:
-            total += mux.cost(count * len(step.multiples), owner)
-    return total + mux.cost_to_words(count * sum(len(step.multiples) for step in steps))
+            total += cost_select(count * len(step.multiples), owner)
+    return total + cost_to_words(count * sum(len(step.multiples) for step in steps))
 
 
 def cost_within(count: int, numerator: Bounds, divisor: Bounds) -> Cost:

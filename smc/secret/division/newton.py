@@ -43,6 +43,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret.comparison import msb, mux
+from smc.secret.comparison.records import cost_nonnegative, cost_select, cost_to_words
 from smc.secret.division import truncation
 from smc.secret.division.newton_steps import GUARD_BITS, OCTAVES, Steps
 from smc.secret.products import words as products
@@ -204,10 +205,10 @@ def cost(count: int, steps: Steps, *, zeros: bool = False) -> Cost:
     total = Cost()
     thresholds = steps.raised + zeros
     if thresholds:
-        total += msb.cost_nonnegative(count * thresholds, steps.reached_bounds(zeros=zeros))
-        total += mux.cost(2 * count * thresholds)
+        total += cost_nonnegative(count * thresholds, steps.reached_bounds(zeros=zeros))
+        total += cost_select(2 * count * thresholds)
     total += _cost_shifted(count, steps.head_shift, steps.numerator_shift)
-    total += msb.cost_nonnegative(count * lines, steps.compared_bounds) + mux.cost(count * lines)
+    total += cost_nonnegative(count * lines, steps.compared_bounds) + cost_select(count * lines)
     total += products.cost_multiply(2 * count)
     total += _cost_shifted(count, steps.quotient_shift, steps.rest_shift)
     if steps.squared:
@@ -215,8 +216,8 @@ def cost(count: int, steps: Steps, *, zeros: bool = False) -> Cost:
     total += products.cost_multiply(count) + _cost_shifted(count, steps.fraction)
     total += _cost_shifted(count, GUARD_BITS)
     total += products.cost_multiply(count)
-    total += msb.cost_nonnegative(count * steps.tested, steps.left_bounds)
-    return total + mux.cost_to_words(count * steps.tested)
+    total += cost_nonnegative(count * steps.tested, steps.left_bounds)
+    return total + cost_to_words(count * steps.tested)
 
 
 def _cost_shifted(count: int, *bits: int) -> Cost:

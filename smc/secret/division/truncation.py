@@ -43,9 +43,9 @@ from smc.protocols.transfer_costs import (
     TRANSFERS,
     cost_comparison,
     cost_of,
-    takes_silent,
 )
-from smc.secret.comparison import msb, mux
+from smc.secret.comparison import msb
+from smc.secret.comparison.records import cost_nonnegative, cost_to_words
 from smc.secret.products.words import word
 from smc.secret.sharing.bounds import WORD_BITS, Bounds
 
@@ -86,7 +86,7 @@ def shift(session: Session, words: Word, bounds: Bounds, bits: int) -> Word:
     tops = (own >> np.uint64(63)).astype(np.uint8)
     ones = np.uint64((1 << bits) - 1)
     low = own & ones
-    silent = takes_silent(session.network, len(words), bits)
+    silent = session.takes_silent(len(words), bits)
     if alice:
         # a + b < 2**bits is 2**bits - 1 - a >= b; one of the two shares is flipped.
         carries = session.oblivious.greater_equal_x(ones - low, bits, silent=silent) ^ np.uint8(1)
@@ -207,8 +207,8 @@ def cost_divide(count: int, divisor: int) -> Cost:
     """The exact cost of `divide`."""
     return (
         cost_of(oblivious.bits_to_arithmetic(count))
-        + msb.cost_nonnegative(2 * count, _rest_bounds(divisor))
-        + mux.cost_to_words(2 * count)
+        + cost_nonnegative(2 * count, _rest_bounds(divisor))
+        + cost_to_words(2 * count)
     )
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.numeric.shape_arrays import contiguous, of_shape, shape_array
+from smc.numeric.shapes import contiguous, of_shape, shape_array
 
 Index = NDArray[np.int64]
 Bit = NDArray[np.uint8]

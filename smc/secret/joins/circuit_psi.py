@@ -19,8 +19,8 @@ Learns: neither party anything but the number of the other's keys. Which rows ma
 Assumes: semi-honest parties, `smc.protocols.intersection.opprf`, `smc.oblivious`; the keys of each side
 are distinct. A key that the peer does not have is taken for a match with probability below 2**-40 over all
 slots: t_b + t'_b is uniform there, and 40 + ceil(log2 slots) bits of it are tested.
-Cost: `cost`; 10 rounds, 14 with columns of both, 6 more per 76,000 slots; at a million rows each 722
-bytes per row, 15 more for a column of the owner and 63 for one of the other party.
+Cost: `records.cost_align`; 10 rounds, 14 with columns of both, 6 more per 76,000 slots; at a million rows
+each 722 bytes per row, 15 more for a column of the owner and 63 for one of the other party.
 Reference: Pinkas, Schneider, Tkachenko and Yanai, Efficient circuit-based PSI with linear communication,
 EUROCRYPT 2019 (bins, one target each, equality inside; payloads); Rindal and Schoppmann, VOLE-PSI, EUROCRYPT
 2021.
@@ -37,15 +37,13 @@ from numpy.typing import NDArray
 
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
-from smc.numeric.shape_arrays import contiguous
+from smc.numeric.shapes import contiguous
 from smc.protocols.exchange.row_counts import RowCount
-from smc.protocols.intersection import cuckoo, opprf
+from smc.protocols.intersection import opprf
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison, takes_silent
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
-from smc.secret.ints import SecretInts
+from smc.secret.linear_ints import LinearInts
 from smc.secret.sharing.bounds import WORD_BITS, Bounds
 
 Word = NDArray[np.uint64]
@@ -74,14 +72,14 @@ class Aligned:
     rows: NDArray[np.int64] | None = field(repr=False)
     most: int
     member: SecretBits
-    alice: tuple[SecretInts, ...]
-    bob: tuple[SecretInts, ...]
+    alice: tuple[LinearInts, ...]
+    bob: tuple[LinearInts, ...]
 
-    def size(self) -> SecretInts:
+    def size(self) -> LinearInts:
         """The number of matches, one secret integer; two rounds, 12 bytes per slot."""
-        return self.total(SecretInts.from_bits(self.member))
+        return self.total(LinearInts.from_bits(self.member))
 
-    def total(self, column: SecretInts) -> SecretInts:
+    def total(self, column: LinearInts) -> LinearInts:
         """The sum of a column that is zero where the bit is 0, one secret integer; local.
 
         Raises:
@@ -89,7 +87,7 @@ class Aligned:
         """
         bounds = column.bounds.summed(self.most).fit("sum")
         total = column.shares.sum(dtype=np.uint64, keepdims=True)
-        return SecretInts.from_shares(column.session, total, bounds, column.scale)
+        return LinearInts.from_shares(column.session, total, bounds, column.scale)
 
 
 def align(
@@ -169,32 +167,6 @@ def tag_bits(slots: int) -> int:
     return min(WORD_BITS, STATISTICAL_BITS + slots.bit_length())
 
 
-def cost(
-    alice_count: int, bob_count: int, alice_columns: int, bob_columns: int, *, fresh: bool = False
-) -> Cost:
-    """The exact cost of `align`, flights and bytes.
-
-    Args:
-        alice_count: rows of Alice.
-        bob_count: rows of Bob.
-        alice_columns: columns of Alice.
-        bob_columns: columns of Bob.
-        fresh: whether this is the first use of oblivious transfer in the session, which sets it up.
-    """
-    owner = table_owner(alice_count, bob_count)
-    counts = {Role.ALICE: alice_count, Role.BOB: bob_count}
-    columns = {Role.ALICE: alice_columns, Role.BOB: bob_columns}
-    slots = cuckoo.bins_for(counts[owner])
-    function = opprf.cost(counts[owner], counts[owner.other], 1 + columns[owner.other], fresh=fresh)
-    test = cost_comparison(slots, tag_bits(slots))
-    total = function + test if owner is Role.ALICE else (function + test).mirror
-    if columns[owner]:
-        total += mux.cost(slots * columns[owner], owner)
-    if columns[owner.other]:
-        total += mux.cost(slots * columns[owner.other])
-    return total
-
-
 def _check(keys: Word, columns: NDArray[np.int64], bounds: Sequence[Bounds]) -> None:
     if columns.shape != (len(keys), len(bounds)):
         problem = f"The local columns have shape {columns.shape} instead of {(len(keys), len(bounds))}."
@@ -225,13 +197,13 @@ def same_tags(session: Session, tags: Word, mine: bool) -> NDArray[np.uint8]:
     """
     bits = tag_bits(len(tags))
     low = tags & np.uint64((1 << bits) - 1)
-    silent = takes_silent(session.network, len(tags), bits)
+    silent = session.takes_silent(len(tags), bits)
     return session.oblivious.equal(low, bits, holds_x=mine, silent=silent)
 
 
 def _gated(
     session: Session, member: NDArray[np.uint8], shares: Word, bounds: Sequence[Bounds], owner: Role | None
-) -> tuple[SecretInts, ...]:
+) -> tuple[LinearInts, ...]:
     """Columns times the member bits; all in one batch."""
     if not bounds:
         return ()
@@ -240,23 +212,6 @@ def _gated(
     gated = mux.select(session, np.tile(member, len(bounds)), words, owner).reshape(len(bounds), -1)
     zero = Bounds(0, 0)
     return tuple(
-        SecretInts.from_shares(session, column, each.hull(zero))
+        LinearInts.from_shares(session, column, each.hull(zero))
         for column, each in zip(gated, bounds, strict=True)
     )
-
-
-SPEC: Final = Procedure(
-    name="circuit-psi",
-    module=__name__,
-    inputs="distinct keys and columns of integers at each party",
-    outputs="per bin shares of a bit, whether its key is common, and of all columns times the bit",
-    cost=cost,
-    learns="Neither party learns anything but the number of keys; the size of the intersection stays secret.",
-    security="Semi-honest; as the OPPRF; a false match with probability below 2**-40.",
-    reference="PSTY19; RS21.",
-    setups=(
-        TRANSFERS,
-        FUNCTIONS,
-    ),
-    example={"alice_count": 1000, "bob_count": 2000, "alice_columns": 1, "bob_columns": 1},
-)

@@ -39,10 +39,12 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.forms import Role
-from smc.oblivious import oprf
-from smc.protocols.coins import TOSS_COST, toss
+from smc.oblivious import oprf_steps
+from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, opprf
+from smc.protocols.intersection.records import cost_opprf
+from smc.protocols.public_records import TOSS_COST
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison, cost_of
@@ -221,14 +223,14 @@ def cost(counts: Mapping[Role, int], owner: Role, columns: int, *, fresh: bool =
     """
     slots = cuckoo.bins_for(counts[owner])
     test = cost_comparison(slots, tag_bits(slots))
-    function = opprf.cost(counts[owner], counts[owner.other], _TAG + columns, seeded=True)
-    total = (cost_of(oprf.SETUP).mirror if fresh else Cost()) + function + test
+    function = cost_opprf(counts[owner], counts[owner.other], _TAG + columns, seeded=True)
+    total = (cost_of(oprf_steps.SETUP).mirror if fresh else Cost()) + function + test
     return TOSS_COST + (total if owner is Role.ALICE else total.mirror)
 
 
 def cost_values(counts: Mapping[Role, int], owner: Role, columns: int) -> Cost:
     """The exact cost of `values`; arguments as of `cost`."""
-    total = opprf.cost(counts[owner], counts[owner.other], columns, seeded=True)
+    total = cost_opprf(counts[owner], counts[owner.other], columns, seeded=True)
     return total if owner is Role.ALICE else total.mirror
 
 

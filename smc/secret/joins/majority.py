@@ -30,8 +30,8 @@ from smc.oblivious import cost as oblivious
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.bits import SecretBits
-from smc.secret.comparison import msb, mux
-from smc.secret.ints import SecretInts, concatenate
+from smc.secret.comparison.records import cost_nonnegative, cost_to_words
+from smc.secret.linear_ints import LinearInts, concatenate
 from smc.secret.sharing.bounds import Bounds
 
 Bit = NDArray[np.uint8]
@@ -45,8 +45,8 @@ def digits(values: NDArray[np.int64], bounds: Bounds) -> list[NDArray[np.int64]]
 
 
 def differing(
-    member: SecretBits, size: SecretInts, columns: Sequence[Sequence[SecretInts]]
-) -> list[SecretInts]:
+    member: SecretBits, size: LinearInts, columns: Sequence[Sequence[LinearInts]]
+) -> list[LinearInts]:
     """For each column the number of members whose value is not the one that most members have.
 
     Args:
@@ -68,7 +68,7 @@ def differing(
     within = Bounds(0, size.bounds.upper)
     counts = concatenate(
         [
-            SecretInts.from_shares(session, digit.shares.sum(dtype=np.uint64, keepdims=True), within)
+            LinearInts.from_shares(session, digit.shares.sum(dtype=np.uint64, keepdims=True), within)
             for digit in every
         ]
     )
@@ -79,16 +79,16 @@ def differing(
     rows = _any(other, np.split(np.arange(len(every)), ends))
     wide = [place for place, column in enumerate(columns) if column]
     members = SecretBits(session, np.broadcast_to(member.shares, (len(wide), slots)))
-    found = SecretInts.from_bits(rows & members)
+    found = LinearInts.from_bits(rows & members)
     totals = {
-        place: SecretInts.from_shares(session, line.sum(dtype=np.uint64, keepdims=True), within)
+        place: LinearInts.from_shares(session, line.sum(dtype=np.uint64, keepdims=True), within)
         for place, line in zip(wide, found.shares, strict=True)
     }
     return [totals.get(place, _none(size)) for place in range(len(columns))]
 
 
-def _none(size: SecretInts) -> SecretInts:
-    return SecretInts.from_shares(size.session, np.zeros(1, dtype=np.uint64), Bounds(0, 0))
+def _none(size: LinearInts) -> LinearInts:
+    return LinearInts.from_shares(size.session, np.zeros(1, dtype=np.uint64), Bounds(0, 0))
 
 
 def _any(bits: SecretBits, groups: Iterable[NDArray[np.int64]]) -> SecretBits:
@@ -116,13 +116,13 @@ def cost(slots: int, most: int, widths: Sequence[int]) -> Cost:
     left = [width for width in widths if width]
     if not left:
         return Cost()
-    total = msb.cost_nonnegative(sum(left), Bounds(0, most) - Bounds(0, 2 * most))
+    total = cost_nonnegative(sum(left), Bounds(0, most) - Bounds(0, 2 * most))
     wide = len(left)
     while any(width > 1 for width in left):
         total += cost_of(oblivious.conjunction(sum(width // 2 for width in left) * slots))
         left = [width - width // 2 for width in left]
     total += cost_of(oblivious.conjunction(wide * slots))
-    return total + mux.cost_to_words(wide * slots)
+    return total + cost_to_words(wide * slots)
 
 
 SPEC: Final = Procedure(

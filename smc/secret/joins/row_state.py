@@ -8,7 +8,7 @@ import numpy as np
 
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret.joins import permutation

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.numeric.shape_arrays import shape_array
+from smc.numeric.shapes import shape_array
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths

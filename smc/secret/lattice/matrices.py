@@ -52,7 +52,7 @@ from smc.ciphers.lattice import (
 )
 from smc.ciphers.lattice_ring import LIMB_BITS, pack_words, packed_size, unpack_words
 from smc.errors import UsageError
-from smc.oblivious.cost import SPAN_BYTES
+from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.numeric.shape_arrays import contiguous
+from smc.numeric.shapes import contiguous
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths

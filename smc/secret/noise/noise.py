@@ -15,7 +15,8 @@ Inputs: the public distributions of n draws.
 Outputs: shares modulo 2**64 of the draws.
 Learns: neither party anything of the draws.
 Assumes: semi-honest parties, `smc.oblivious`; of large batches silent transfers where the network is slow.
-Cost: `cost`; the number of rounds does not depend on how many draws there are, up to 66,560 biased bits.
+Cost: `records.cost_draw`; the number of rounds does not depend on how many draws there are, up to 66,560
+biased bits.
 Reference: Dwork, Kenthapadi, McSherry, Mironov and Naor, Our data, ourselves: privacy via distributed noise
 generation, EUROCRYPT 2006.
 """
@@ -23,28 +24,15 @@ generation, EUROCRYPT 2006.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import groupby
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.numeric.shape_arrays import of_shape, shape_array
-from smc.oblivious import cost as oblivious
+from smc.numeric.shapes import of_shape, shape_array
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import (
-    TRANSFER_SECURITY,
-    TRANSFERS,
-    cost_below,
-    cost_of,
-    takes_silent_below,
-)
 from smc.secret.noise.distribution import BiasedBits, Distribution
-from smc.secret.noise.gaussian import DiscreteGaussian
-from smc.secret.noise.laplace import DiscreteLaplace
 
 
 def draw(
@@ -69,7 +57,7 @@ def draw(
     runs = _runs(distributions)
     own, thresholds = _compared(session, runs)
     if silent is None:
-        silent = takes_silent_below(session.network, len(thresholds))
+        silent = session.takes_silent_below(len(thresholds))
     found = session.oblivious.below(own, thresholds, silent=silent)
     digits = session.oblivious.bits_to_arithmetic(found)
     drawn = []
@@ -119,23 +107,3 @@ def _places(runs: Sequence[tuple[BiasedBits, int]]) -> NDArray[np.int64]:
 def biased_bits(distributions: Sequence[Distribution]) -> int:
     """From how many biased bits the draws come."""
     return sum(len(bits.weights) * times for bits, times in _runs(distributions))
-
-
-def cost(distributions: Sequence[Distribution], *, silent: bool | None = None) -> Cost:
-    """The exact cost of `draw`, without the set-up of oblivious transfer."""
-    count = biased_bits(distributions)
-    return cost_below(count, silent=silent) + cost_of(oblivious.bits_to_arithmetic(count))
-
-
-SPEC: Final = Procedure(
-    name="joint-noise",
-    module=__name__,
-    inputs="public distributions, discrete Laplace, geometric or discrete Gaussian, one per draw",
-    outputs="shares modulo 2^64 of independent draws",
-    cost=cost,
-    learns="Neither party learns anything of the draws.",
-    security=TRANSFER_SECURITY,
-    reference="DKMMN06; distributions: GRS09, CKS20.",
-    setups=(TRANSFERS,),
-    example={"distributions": (DiscreteLaplace.of(Fraction(1, 2)), DiscreteGaussian.of(Fraction(20)))},
-)

@@ -34,7 +34,7 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.network import network_priced
-from smc.numeric.shape_arrays import contiguous, shape_array
+from smc.numeric.shapes import contiguous, shape_array
 from smc.pieces import chunks
 from smc.protocols.flights import Flight, Flights
 from smc.protocols.session import Session

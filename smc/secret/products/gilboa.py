@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
-from smc.numeric.shape_arrays import contiguous, of_shape, shape_array
+from smc.numeric.shapes import contiguous, of_shape, shape_array
 from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import FlightBytes
 from smc.pieces import chunks

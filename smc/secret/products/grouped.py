@@ -32,8 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.numeric.shape_arrays import contiguous
-from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
+from smc.numeric.shapes import contiguous
+from smc.oblivious.cost import matrix_bytes
+from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session

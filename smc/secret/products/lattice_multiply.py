@@ -46,7 +46,7 @@ from smc.ciphers.lattice_slots import (
 from smc.ciphers.slot_transform import DEGREE, GROUPS
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.oblivious.cost import SPAN_BYTES
+from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session

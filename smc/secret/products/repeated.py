@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.numeric.shape_arrays import shape_array
-from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
+from smc.numeric.shapes import shape_array
+from smc.oblivious.cost import matrix_bytes
+from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session

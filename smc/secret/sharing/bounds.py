@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
-from smc.numeric.shape_arrays import of_shape
+from smc.numeric.shapes import of_shape
 
 LIMIT: Final = 1 << 63
 """Held integers and what is computed on the way stay strictly below this in absolute value."""

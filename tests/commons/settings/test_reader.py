@@ -14,21 +14,19 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from commons.errors import HintedError
+from commons.settings.bounds import Between, OneOf, Terms
 from commons.settings.marks import (
-    Between,
     Given,
     Inline,
     Item,
     Key,
     Length,
     Matching,
-    OneOf,
     Parse,
     Powers,
     Read,
     Repeated,
     Single,
-    Terms,
     UnfitError,
     Unread,
     Variants,

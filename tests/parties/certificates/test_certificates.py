@@ -14,7 +14,8 @@ from commons.exits import BAD_DATA
 from parties.certificates.document import commitment, signed_text
 from parties.certificates.program import code_digest, program
 from parties.certificates.verification import CertificateError, read_certificate
-from parties.errors import JobError, exit_code
+from parties.errors import JobError
+from parties.exits import exit_code
 from parties.pki.signing import key_text
 from smc.forms import Role
 from tests.parties.jobs.joined import ANN, Pair, job_file, wait_final

@@ -24,8 +24,8 @@ from parties.errors import (
     PeerRefused,
     PeerUnreachable,
     PolicyError,
-    exit_code,
 )
+from parties.exits import exit_code
 from smc.errors import (
     Cancelled,
     DomainError,

@@ -28,7 +28,7 @@ from smc.channel.memory import memory_pair
 from smc.errors import Cancelled, DuettoError, PeerError
 from smc.forms import Role
 from smc.pieces import asking
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 from tests.parties.jobs.addition import Addition
 from tests.support.keys import toy
 
@@ -90,12 +90,18 @@ class Network:
             end.close()
         return job_id in self._transports
 
-    def _session(self, task: Any, channel: Channel) -> Session:
+    def _session(self, task: Any, channel: Channel) -> FullSession:
         own, peer = (next(n for n, r in ROLES.items() if r is role) for role in (task.role, task.role.other))
-        keys = toy(task.role), toy(task.role.other).public
         pools = self.stores[own].with_peer(peer) if self.stores else None
-        return Session(
-            task.role, channel, self._pool, *keys, report=task.report, precomputed=pools, network=task.network
+        return FullSession(
+            task.role,
+            channel,
+            self._pool,
+            own_key=toy(task.role),
+            peer_key=toy(task.role.other).public,
+            report=task.report,
+            precomputed=pools,
+            network=task.network,
         )
 
     def _wanted(self, task: Any) -> None:

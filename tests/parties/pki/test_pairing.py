@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from parties import doctor
 from parties.cli.own_keys import keys as keys_group
 from parties.config import Address, load
-from parties.errors import ConfigError, PairingError, exit_code
+from parties.errors import ConfigError, PairingError
+from parties.exits import exit_code
 from parties.pki import certificate, home, pairing
 from smc.ciphers.keys import check_public_key
 from smc.forms import Role

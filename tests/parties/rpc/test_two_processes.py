@@ -10,7 +10,8 @@ import pytest
 
 from commons.exits import BAD_DATA, RETRY, UNAVAILABLE
 from parties.config import Address, Keepalive
-from parties.errors import PeerBusy, PeerRefused, PeerUnreachable, PeerUntrusted, VersionMismatch, exit_code
+from parties.errors import PeerBusy, PeerRefused, PeerUnreachable, PeerUntrusted, VersionMismatch
+from parties.exits import exit_code
 from parties.pki import certificate
 from parties.rpc.reach import Stage, reach
 from smc.channel.message import FRAME_BYTES, Frame

@@ -18,6 +18,7 @@ import pytest
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
+from smc.protocols.full_session import FullSession
 from smc.protocols.session import Session
 from tests.parties.rpc.proxy import Proxy
 from tests.parties.session.cut_sessions import PATIENT, Run
@@ -73,7 +74,9 @@ def with_cut(name: str, party: str, part: float) -> None:
         def program(joined: Session) -> None:
             role = joined.role
             own, other = script.KEYS if role is Role.ALICE else script.KEYS[::-1]
-            session = Session(role, joined.channel, executor, own, other.public, drawn[role])
+            session = FullSession(
+                role, joined.channel, executor, drawn[role], own_key=own, peer_key=other.public
+            )
             session.channel = script.Tap(session.channel, transcripts[role])
             results[role] = found(name).side(session)
 

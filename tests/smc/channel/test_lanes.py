@@ -80,7 +80,7 @@ def test_what_ends_the_session_reaches_every_lane():
 def test_the_session_itself_still_hears_why_the_peer_has_ended():
     near, far = memory_pair(5)
     channel, other = Channel(near), Channel(far)
-    shared = channel.open_lanes(1)
+    shared = Lanes.of(channel, 1)
     other.abort("budget")
     with pytest.raises(PeerAborted):
         shared.receive(1)

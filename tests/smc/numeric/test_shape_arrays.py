@@ -7,7 +7,8 @@ import pytest
 
 from smc.channel.vectors import Bits, ByteRows, Residues, Words
 from smc.errors import UsageError
-from smc.numeric.shape_arrays import BlankBytes, ShapeArray, ShapeTexts, contiguous, of_shape, shape_array
+from smc.numeric.shape_arrays import BlankBytes, ShapeArray, ShapeTexts, shape_array
+from smc.numeric.shapes import contiguous, of_shape
 
 STEPS = {
     "sum": lambda a: a + a,

@@ -7,21 +7,12 @@ import pytest
 
 from smc.errors import DomainError
 from smc.forms import ComparisonType
+from smc.holdings import check_range, join, part_of
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
 from smc.planning.run import prepare
 from smc.protocols.spec import Parameters
-from smc.values import (
-    Nothing,
-    Plain,
-    Share,
-    check_range,
-    is_array,
-    join,
-    of_array,
-    part_of,
-    with_python_integers,
-)
+from smc.values import Nothing, Plain, Share, is_array, of_array, with_python_integers
 from tests.support.seeds import seeded
 
 RANDOM = seeded()

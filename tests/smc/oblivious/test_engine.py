@@ -13,10 +13,10 @@ from smc.channel.channel import Channel
 from smc.channel.memory import MemoryTransport
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.oblivious import cost, silent_circuits
+from smc.oblivious import cost, silent_circuits, spans
 from smc.oblivious.engine import ObliviousEngine
 from smc.pair import run_pair
-from smc.protocols.comparison.oblivious import SPEC
+from smc.protocols.comparison.oblivious_record import OBLIVIOUS_TRANSFER as SPEC
 from smc.protocols.spec import Parameters
 from smc.protocols.transfer_costs import SETUP_COST, cost_below, cost_of, cost_settled
 from smc.values import Nothing, Plain
@@ -217,8 +217,8 @@ class Window:
 
 def test_a_transport_that_holds_a_span_each_way_suffices():
     count = 80_000
-    assert len(list(cost.spans(count, cost.Digits.of(64).word_bytes))) > 1
-    there, back = Window(cost.SPAN_BYTES), Window(cost.SPAN_BYTES)
+    assert len(list(spans.spans(count, spans.Digits.of(64).word_bytes))) > 1
+    there, back = Window(spans.SPAN_BYTES), Window(spans.SPAN_BYTES)
     x, y = RANDOM.words(count), RANDOM.words(count)
 
     def side(role, transport, compare_as, values):
@@ -240,7 +240,7 @@ def test_a_transport_that_holds_a_span_each_way_suffices():
 @pytest.mark.parametrize("bits", [1, 4, 7, 12, 32, 64])
 def test_no_flight_is_larger_than_a_span(bits):
     for step in cost.comparison(3_000_000, bits):
-        assert max(step.first, step.second) <= cost.SPAN_BYTES
+        assert max(step.first, step.second) <= spans.SPAN_BYTES
 
 
 def test_both_holders_send_the_same_within_a_digit():
@@ -251,7 +251,7 @@ def test_both_holders_send_the_same_within_a_digit():
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint32, np.uint64])
 def test_a_batch_across_spans_of_any_unsigned_type(kind, monkeypatch):
-    monkeypatch.setattr(cost, "SPAN_BYTES", 1 << 13)
+    monkeypatch.setattr(spans, "SPAN_BYTES", 1 << 13)
     x = RANDOM.words(1000).astype(kind) & kind(127)
     y = RANDOM.words(1000).astype(kind) & kind(127)
     result, there, _ = compare(x, y, 7)

@@ -15,8 +15,8 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.base_ot import BaseChoices, BaseOffer
 from smc.oblivious.circuits import DigitOffers, Openings
-from smc.oblivious.engine import ObliviousEngine
 from smc.oblivious.setup import LevelSums
+from smc.oblivious.silent_engine import SilentEngine
 from smc.oblivious.transfers import TransferChoiceColumns, TransferColumns
 from smc.pair import run_pair
 from tests.support.seeds import seeded
@@ -190,6 +190,6 @@ def test_an_engine_is_not_used_again_after_the_peer_broke_the_protocol():
     ],
 )
 def test_wrong_arguments_are_named(call):
-    engine = ObliviousEngine(Role.ALICE, None, RANDOM)  # fails before it needs a channel
+    engine = SilentEngine(Role.ALICE, None, RANDOM)  # fails before it needs a channel
     with pytest.raises(UsageError):
         call(engine)

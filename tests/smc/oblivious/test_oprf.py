@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from smc.channel.channel import Channel
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.oblivious import gf16, oprf
+from smc.oblivious import gf16, oprf, oprf_steps
 from smc.oblivious.oprf import PrfMatrix, PrfSums
 from smc.oblivious.prf_ciphers import PrfCiphers
 from smc.oblivious.workspace import Workspace
@@ -83,7 +83,7 @@ def test_measured_bytes_and_rounds_are_the_declared_ones(count):
         lambda s: s.oblivious.prf_receive(inputs),
         lambda s: (s.oblivious.prf_send(count), s.channel.traffic)[1],
     )
-    declared = SETUP_COST + cost_of((*oprf.SETUP, *oprf.steps(count))).mirror
+    declared = SETUP_COST + cost_of((*oprf_steps.SETUP, *oprf_steps.steps(count))).mirror
     assert (traffic.received, traffic.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert traffic.rounds == declared.rounds
 

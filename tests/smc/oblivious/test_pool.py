@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from smc.errors import ProtocolViolation, UsageError
-from smc.oblivious import cost
+from smc.oblivious import cost, spans
 from smc.oblivious.pool import Pool
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import cost_of
@@ -96,7 +96,7 @@ def test_a_pool_for_other_numbers_is_left_alone():
 
 
 def test_a_batch_across_spans_and_a_pool_across_spans(monkeypatch):
-    monkeypatch.setattr(cost, "SPAN_BYTES", 1 << 13)
+    monkeypatch.setattr(spans, "SPAN_BYTES", 1 << 13)
     (left, _), (right, _) = filled(1000, 8)
     pairs = [batch(900, 8)]
     assert used((left, right), pairs, 8)[0] == [expected(pair) for pair in pairs]

@@ -12,13 +12,14 @@ import pytest
 
 from smc.channel.channel import Traffic
 from smc.forms import ComparisonType, Form, Role, all_types
+from smc.moduli import Modulus
 from smc.network import LAN, Network
 from smc.pair import run_pair
 from smc.planning.plan import Plan
 from smc.planning.route import plan_comparison
 from smc.planning.run import Prepared, prepare
 from smc.protocols.session import Session
-from smc.protocols.spec import Modulus, Parameters
+from smc.protocols.spec import Parameters
 from smc.values import Value
 from tests.support.grids import TYPES, crossed, grid
 from tests.support.holdings import Keys, deal, edge_pairs, opened

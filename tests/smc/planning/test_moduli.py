@@ -8,12 +8,13 @@ import pytest
 
 from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role
+from smc.moduli import Modulus
 from smc.pair import run_pair
 from smc.planning import plan as plans
 from smc.planning import route
 from smc.planning.registry import CONVERSIONS, spec_named
 from smc.planning.run import run_plan
-from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
+from smc.protocols.spec import Parameters, Sharing, Spec
 from tests.smc.planning.test_every_type import TOY, compare
 from tests.support.holdings import deal
 

@@ -9,6 +9,7 @@ import pytest
 
 from smc.errors import KeyMaterialError, ProtocolViolation
 from smc.forms import ComparisonType, Role, all_types
+from smc.moduli import Modulus
 from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
@@ -16,7 +17,7 @@ from smc.planning.registry import BASELINES, COMPARISONS, ENGINES
 from smc.planning.route import plan_comparison
 from smc.protocols.baselines import bunn_ostrovsky, gentry, veugen
 from smc.protocols.session import Session
-from smc.protocols.spec import Modulus, Parameters, Spec
+from smc.protocols.spec import Parameters, Spec
 from smc.values import Nothing, Plain, Value
 from tests.architecture.test_docstrings import missing_sections
 from tests.smc.planning.test_every_type import compare, expected

@@ -11,7 +11,7 @@ import pytest
 from smc.channel.channel import Channel
 from smc.errors import ProtocolViolation
 from smc.forms import Role
-from smc.oblivious import cost as oblivious_cost
+from smc.oblivious import spans
 from smc.pair import run_pair
 from smc.protocols import correlated
 from smc.protocols.conversion.bit_to_shared import SPEC
@@ -64,7 +64,7 @@ def test_all_shares_of_both_bits_modulo_everything(modulus: int, count: int, mir
 
 @pytest.mark.parametrize("modulus", [7, 1 << 64, N])
 def test_a_batch_of_many_spans(modulus: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oblivious_cost, "SPAN_BYTES", 1)
+    monkeypatch.setattr(spans, "SPAN_BYTES", 1)
     bits = [row % 3 & 1 for row in range(300)]
     first, second = convert(bits, [0] * 300, modulus)
     assert [(a + b) % modulus for a, b in zip(first, second, strict=True)] == bits

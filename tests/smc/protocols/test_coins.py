@@ -11,7 +11,8 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.coins import COIN_BYTES, TOSS_COST, CoinCommitment, Coins, toss
+from smc.protocols.coins import COIN_BYTES, CoinCommitment, Coins, toss
+from smc.protocols.public_records import TOSS_COST
 
 
 def row(data: bytes) -> ByteRows:

@@ -12,11 +12,12 @@ import pytest
 from smc.channel.channel import Traffic
 from smc.errors import FreshnessError, KeyMaterialError, UsageError
 from smc.forms import Form, Role
+from smc.moduli import Modulus
 from smc.pair import run_pair
 from smc.planning.registry import CONVERSIONS
 from smc.protocols.conversion import encrypted_to_shared, shared_to_encrypted
 from smc.protocols.session import Session
-from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
+from smc.protocols.spec import Parameters, Sharing, Spec
 from smc.values import Encrypted, Share, Value
 from tests.support.holdings import Keys, deal, number, opened
 from tests.support.keys import paper, toy

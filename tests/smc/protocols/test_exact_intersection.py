@@ -16,6 +16,7 @@ from smc.protocols.coins import Coins
 from smc.protocols.intersection import cuckoo, exact
 from smc.protocols.intersection.exact import IntersectionMasks, IntersectionMatches
 from smc.protocols.intersection.mask_rows import STATISTICAL_BITS, locate, mask_bytes
+from smc.protocols.intersection.records import cost_intersection
 from tests.smc.oblivious.prf_runs import chi_square, spoiled
 from tests.support.seeds import seeded
 
@@ -70,7 +71,7 @@ def test_the_intersection_and_its_cost(sizes, tell):
     assert (told is not None) == tell
     if told is not None:
         assert told.tolist() == is_in(b, a)
-    declared = exact.cost(len(a), len(b), tell=tell, fresh=True)
+    declared = cost_intersection(len(a), len(b), tell=tell, fresh=True)
     assert (traffic.received, traffic.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert traffic.rounds == declared.rounds
 
@@ -91,8 +92,8 @@ def test_a_large_intersection_and_several_runs_in_a_session():
     assert found.sum() == told.sum() == back.sum() == 7_000
     assert nothing is None
     assert found.tolist() == told.tolist() == is_in(a, b)
-    again = exact.cost(len(b), len(a), tell=True, fresh=True)
-    setup = exact.cost(1, 1, fresh=True).alice_bytes - exact.cost(1, 1).alice_bytes
+    again = cost_intersection(len(b), len(a), tell=True, fresh=True)
+    setup = cost_intersection(1, 1, fresh=True).alice_bytes - cost_intersection(1, 1).alice_bytes
     assert traffic.sent < again.alice_bytes < traffic.sent + setup  # the base transfers ran before
 
 

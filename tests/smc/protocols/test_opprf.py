@@ -11,6 +11,7 @@ from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.coins import toss
 from smc.protocols.intersection import cuckoo, okvs, opprf
+from smc.protocols.intersection.records import cost_opprf
 from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic
 
@@ -80,7 +81,7 @@ def test_the_store_is_uniform_even_where_all_keys_match(monkeypatch):
 def test_the_cost_is_the_declared_one(own, theirs, words, role):
     payloads = np.zeros((theirs, words), dtype=np.uint64)
     (_, alice), (_, bob) = run(keys(own), keys(theirs), payloads, role)
-    declared = opprf.cost(own, theirs, words, fresh=True)
+    declared = cost_opprf(own, theirs, words, fresh=True)
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert max(alice.rounds, bob.rounds) == declared.mirror.rounds == declared.rounds
 

@@ -10,7 +10,8 @@ from smc.channel.vectors import Residues, residues_bytes
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from smc.protocols.exchange.row_counts import MAX_ROWS, Counts, RowCount, counts_cost, exchange_counts
+from smc.protocols.exchange.records import counts_cost
+from smc.protocols.exchange.row_counts import MAX_ROWS, Counts, RowCount, exchange_counts
 from smc.protocols.intersection import exact, opprf
 from smc.secret.joins.circuit_psi import align
 

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from smc.forms import ComparisonType, Role
+from smc.moduli import Modulus
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
 from smc.protocols.conversion.shared_to_shared import SPEC
 from smc.protocols.correlated import CorrelatedCorrections
 from smc.protocols.session import Session
-from smc.protocols.spec import Modulus, Parameters
+from smc.protocols.spec import Parameters
 from smc.values import Share
 from tests.smc.planning.test_every_type import compare, expected
 from tests.support.holdings import edge_pairs, number

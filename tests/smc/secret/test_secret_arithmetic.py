@@ -16,9 +16,9 @@ from smc.secret.ints import SecretInts, concatenate, select
 from smc.secret.products import gilboa
 from smc.secret.products import words as products
 from smc.secret.products.words import cost_matmul, cost_multiply, cost_square
-from smc.secret.sharing import opening
 from smc.secret.sharing.bounds import SHARED, Bounds, Operand
 from smc.secret.sharing.fixed import Fixed
+from smc.secret.sharing.records import cost_opening
 from tests.smc.secret.secret_runs import (
     TOP,
     Secret,
@@ -253,7 +253,7 @@ def test_reveal_reaches_recipients_only(recipients):
         return x.at(session).reveal(recipients), session.channel.traffic
 
     runs = run_pair(side, side)
-    declared = opening.cost(3, recipients)
+    declared = cost_opening(3, recipients)
     for role, (value, _) in zip(Role, runs, strict=True):
         assert (value is not None) == (role in recipients)
         assert value is None or (value == x.held).all()

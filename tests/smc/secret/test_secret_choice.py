@@ -14,12 +14,12 @@ from smc.pair import run_pair
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
 from smc.secret.bits import SecretBits
-from smc.secret.comparison import argmin, msb, mux
+from smc.secret.comparison.records import cost_least, cost_nonnegative, cost_select, cost_to_words, cost_zero
 from smc.secret.division import division, truncation
 from smc.secret.ints import SecretInts, select
-from smc.secret.sharing import opening
 from smc.secret.sharing.bounds import Bounds
 from smc.secret.sharing.fixed import Fixed
+from smc.secret.sharing.records import cost_opening_bits
 from tests.smc.secret.secret_runs import (
     RANDOM,
     TOP,
@@ -75,10 +75,10 @@ def test_comparisons_with_public_numbers(compare):
 
 def test_comparisons_cost_what_their_bounds_leave():
     x, y = (Secret(np.zeros(70), Bounds(0, 1000)) for _ in range(2))
-    check_cost(msb.cost_nonnegative(70, Bounds(-1000, 1000)), lambda a, b: a >= b, x, y)
-    check_cost(msb.cost_zero(70, Bounds(-1000, 1000)), lambda a, b: a == b, x, y)
-    wide = msb.cost_nonnegative(70, Bounds(-TOP, TOP))
-    assert msb.cost_nonnegative(70, Bounds(-1000, 1000)).alice_bytes < wide.alice_bytes / 4
+    check_cost(cost_nonnegative(70, Bounds(-1000, 1000)), lambda a, b: a >= b, x, y)
+    check_cost(cost_zero(70, Bounds(-1000, 1000)), lambda a, b: a == b, x, y)
+    wide = cost_nonnegative(70, Bounds(-TOP, TOP))
+    assert cost_nonnegative(70, Bounds(-1000, 1000)).alice_bytes < wide.alice_bytes / 4
 
 
 def test_what_bounds_settle_is_not_sent():
@@ -138,7 +138,7 @@ def test_bits_are_checked_and_cost_as_declared():
         cost_of(conjunction(70)).bob_bytes,
         cost_of(conjunction(70)).rounds,
     )
-    assert (alice[1].sent, bob[1].sent) == (opening.cost_bits(70, {Role.BOB}).alice_bytes, 0) == (9, 0)
+    assert (alice[1].sent, bob[1].sent) == (cost_opening_bits(70, {Role.BOB}).alice_bytes, 0) == (9, 0)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_selection(owners):
     wanted = np.where(which.held == 1, x.held, y.held)
     assert (opened(lambda c, a, b: select(c == 1, a, b), which, x, y) == wanted).all()
     owner = owners[0] if owners[0] is owners[1] else None
-    cost = msb.cost_nonnegative(64, Bounds(-1, 0)) + mux.cost(64, owner)
+    cost = cost_nonnegative(64, Bounds(-1, 0)) + cost_select(64, owner)
     check_cost(cost, lambda c, a, b: select(c >= 1, a, b), which, x, y)
 
 
@@ -166,7 +166,7 @@ def test_selection_broadcasts_and_keeps_scales():
 def test_bits_become_integers():
     x = tight(uniform((8, 9), -5, 5))
     assert (opened(lambda a: SecretInts.from_bits(a >= 0), x) == (x.held >= 0)).all()
-    cost = msb.cost_nonnegative(72, x.bounds) + mux.cost_to_words(72)
+    cost = cost_nonnegative(72, x.bounds) + cost_to_words(72)
     check_cost(cost, lambda a: SecretInts.from_bits(a >= 0), x)
 
 
@@ -195,9 +195,9 @@ def test_the_least_of_extreme_values():
 @pytest.mark.parametrize(("shape", "levels"), [((1, 2), 1), ((3, 8), 3), ((2, 9), 4), ((5, 1), 0)])
 def test_the_rounds_of_a_tournament(shape, levels):
     x = Secret(np.zeros(shape), Bounds(0, 255))
-    cost = argmin.cost(*shape, x.bounds)
+    cost = cost_least(*shape, x.bounds)
     check_cost(cost, lambda a: a.argmin(), x)
-    single = msb.cost_nonnegative(1, Bounds(-255, 255)) + mux.cost(1)
+    single = cost_nonnegative(1, Bounds(-255, 255)) + cost_select(1)
     assert cost.rounds <= levels * single.rounds
     assert (cost.rounds > 0) == (levels > 0)
 

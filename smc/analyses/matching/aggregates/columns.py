@@ -21,8 +21,8 @@ from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared, exchange_declarations
 from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
-from smc.secret.ints import SecretInts
 from smc.secret.joins import majority
+from smc.secret.linear_ints import LinearInts
 from smc.secret.sharing.bounds import Bounds
 
 
@@ -60,9 +60,9 @@ class Grouped:
         marks: of each value that is counted, by its place: `BESIDE_BOUNDS` marks, then its digits.
     """
 
-    values: Sequence[SecretInts]
-    absolutes: Mapping[int, SecretInts]
-    marks: Mapping[int, Sequence[SecretInts]]
+    values: Sequence[LinearInts]
+    absolutes: Mapping[int, LinearInts]
+    marks: Mapping[int, Sequence[LinearInts]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ class FigureColumns:
     def sums(
         self,
         columns: Grouped,
-        members: Mapping[Role, SecretInts],
-        total: Callable[[SecretInts], SecretInts],
+        members: Mapping[Role, LinearInts],
+        total: Callable[[LinearInts], LinearInts],
     ) -> list[Sum]:
         """Of each value what no row may have too large a part in; nothing where sums are not weighed.
 
@@ -143,11 +143,11 @@ class FigureColumns:
             chosen += majority.digits(found[place], self.bounds[place])
         return np.stack(chosen, axis=1) if chosen else np.zeros((rows, 0), dtype=np.int64)
 
-    def grouped(self, columns: Mapping[Role, Iterable[SecretInts]]) -> Grouped:
+    def grouped(self, columns: Mapping[Role, Iterable[LinearInts]]) -> Grouped:
         """The columns of both sides by what they are for; of each side those of `local`, in that order."""
-        values: dict[int, SecretInts] = {}
-        absolutes: dict[int, SecretInts] = {}
-        marks: dict[int, list[SecretInts]] = {}
+        values: dict[int, LinearInts] = {}
+        absolutes: dict[int, LinearInts] = {}
+        marks: dict[int, list[LinearInts]] = {}
         for role in Role:
             left = iter(columns[role])
             values |= {place: next(left) for place in self._places(role)}
@@ -171,10 +171,10 @@ class FigureColumns:
 
 def count_apart(
     member: SecretBits,
-    size: SecretInts,
-    total: Callable[[SecretInts], SecretInts],
-    marks: Sequence[Sequence[SecretInts]],
-) -> list[SecretInts]:
+    size: LinearInts,
+    total: Callable[[LinearInts], LinearInts],
+    marks: Sequence[Sequence[LinearInts]],
+) -> list[LinearInts]:
     """How many matches stand apart in each sum: from its bounds, and from what most of the matches have.
 
     Args:

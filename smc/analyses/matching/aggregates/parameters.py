@@ -20,9 +20,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Final
 
-from commons.settings.marks import Inline, OneOf, Read, UnfitError, Wrong
+from commons.settings.bounds import OneOf
+from commons.settings.marks import Inline, Read, UnfitError, Wrong
 from smc.analyses.records.key_parameters import KeyParameters
-from smc.analyses.records.keys import ERROR
+from smc.analyses.records.keying import ERROR
 from smc.analyses.records.numbers import NUMBER, loss_term, number
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.facts import Asked, ExactFigures, Stated, Whom

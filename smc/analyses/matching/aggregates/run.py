@@ -25,8 +25,8 @@ from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.secret.ints import SecretInts, concatenate
 from smc.secret.joins.circuit_psi import align
+from smc.secret.linear_ints import LinearInts, concatenate
 from smc.secret.noise import noise
 from smc.secret.noise.laplace import DiscreteLaplace
 from smc.secret.sharing.bounds import Bounds
@@ -71,7 +71,7 @@ def run(
         *(brought.spans(role) for role in Role),
     )
     columns = brought.grouped({Role.ALICE: aligned.alice, Role.BOB: aligned.bob})
-    member = SecretInts.from_bits(aligned.member)
+    member = LinearInts.from_bits(aligned.member)
     figures = [aligned.total(member), *(aligned.total(column) for column in columns.values)]
     marks = [columns.marks[place] for place in sorted(columns.marks)]
     distinguished = count_apart(aligned.member, figures[0], aligned.total, marks)
@@ -92,9 +92,9 @@ def run(
 
 def _about(
     parameters: AggregateParameters,
-    size: SecretInts,
+    size: LinearInts,
     sums: Sequence[Sum],
-    distinguished: Sequence[SecretInts],
+    distinguished: Sequence[LinearInts],
 ) -> Groups | Noisy | Size:
     """What the figures are about: a size on its own is tested as an intersection, and not as a group."""
     if parameters.epsilon is not None:
@@ -103,12 +103,12 @@ def _about(
 
 
 def _noisy(
-    session: Session, figures: Sequence[SecretInts], noises: Sequence[DiscreteLaplace]
-) -> list[SecretInts]:
+    session: Session, figures: Sequence[LinearInts], noises: Sequence[DiscreteLaplace]
+) -> list[LinearInts]:
     drawn = noise.draw(session, noises)
     return [
         figure
-        + SecretInts.from_shares(
+        + LinearInts.from_shares(
             session, drawn[place : place + 1], Bounds(-distribution.bound, distribution.bound)
         )
         for place, (figure, distribution) in enumerate(zip(figures, noises, strict=True))

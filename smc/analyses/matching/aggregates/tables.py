@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.matching.aggregates.parameters import NEIGHBOURS, SIZE, FigureParameters
 from smc.analyses.records.intervals import Interval
-from smc.analyses.records.numbers import real
+from smc.analyses.records.real_units import real
 from smc.analyses.studies.outcome import NUMBER, Outcome, Table
 from smc.protocols.exchange.bounds import Declared
 from smc.secret.noise.laplace import DiscreteLaplace

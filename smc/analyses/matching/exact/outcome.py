@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.records.key_parameters import KeyParameters
-from smc.analyses.records.keys import DISTINCT, MULTISET
+from smc.analyses.records.keying import DISTINCT, MULTISET
 from smc.analyses.studies.columns import Column, Data
 from smc.analyses.studies.outcome import DATE, Outcome, Table, date_texts
-from smc.numeric.shape_arrays import of_shape
+from smc.numeric.shapes import of_shape
 
 ROUTE: Final = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from commons.settings.marks import OneOf
+from commons.settings.bounds import OneOf
 from smc.analyses.records.key_parameters import KeyParameters
 from smc.analyses.studies.parameters import read_parameters
 

@@ -7,50 +7,44 @@ from numpy.typing import NDArray
 
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.release import Release
-from smc.analyses.matching.exact.outcome import matches
-from smc.analyses.records.joint_keys import key_rows
-from smc.analyses.records.key_parameters import KeyParameters
-from smc.analyses.studies.columns import Data
-from smc.analyses.studies.outcome import Outcome
+from smc.analyses.records.joint_hashes import hash_jointly
+from smc.analyses.records.keys import KeyedRows
 from smc.forms import Role
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import exact
 from smc.protocols.session import Session
-from smc.secret.ints import SecretInts
 from smc.secret.joins.circuit_psi import align
+from smc.secret.linear_ints import LinearInts
 
 
 def run(
-    parameters: KeyParameters, session: Session, data: Data, recipients: frozenset[Role], release: Release
-) -> Outcome:
+    session: Session, keyed: KeyedRows, recipients: frozenset[Role], release: Release
+) -> NDArray[np.bool_] | None:
     """Find the keys of both sides.
 
     Args:
-        parameters: the key columns.
         session: this side.
-        data: the local columns.
+        keyed: the local rows under their keys, which are distinct.
         recipients: who gets the keys.
         release: gives them.
 
+    Returns:
+        For each local row whether the other side has its key; None for a party that gets none.
+
     Raises:
-        DomainError: this party's keys repeat, or are missing; nothing was sent.
         DisclosureRefused: a limit stands against the run, at both sides.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    rows, peer_count = key_rows(session, parameters, data, release)
-    keys = rows.keys
+    keys, peer_count = hash_jointly(session, keyed, release)
     release.intersection(lambda: (_size(session, keys, peer_count),))
     counts = (len(keys), peer_count) if session.role is Role.ALICE else (peer_count, len(keys))
     tell = len(recipients) == len(Role)
-    found: NDArray[np.bool_] | None
     if session.role is receiver_of(recipients, *counts):
-        found = release.protocol(Rows(), exact.receive, session, keys, peer_count, tell=tell)
-    else:
-        found = release.protocol(Rows(), exact.send, session, keys, peer_count, tell=tell)
-    return matches(parameters, data, None if found is None else rows.numbers[found])
+        return release.protocol(Rows(), exact.receive, session, keys, peer_count, tell=tell)
+    return release.protocol(Rows(), exact.send, session, keys, peer_count, tell=tell)
 
 
-def _size(session: Session, keys: NDArray[np.uint64], peer_count: RowCount) -> SecretInts:
+def _size(session: Session, keys: NDArray[np.uint64], peer_count: RowCount) -> LinearInts:
     """How many keys both sides have, one secret number, before a protocol shows of what they are."""
     nothing = np.zeros((len(keys), 0), dtype=np.int64, like=keys)
     return align(session, keys, peer_count, nothing, (), ()).size()

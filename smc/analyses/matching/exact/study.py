@@ -19,12 +19,12 @@ from typing_extensions import override
 
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.matching.exact.outcome import ROUTE
+from smc.analyses.matching.exact.outcome import ROUTE, matches
 from smc.analyses.matching.exact.reference import reference
 from smc.analyses.matching.exact.run import run
-from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_SECONDS, check_key_rows
+from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_SECONDS, check_key_rows, keyed_of
 from smc.analyses.records.key_parameters import KeyParameters, check_keys
-from smc.analyses.records.keys import DISTINCT
+from smc.analyses.records.keying import DISTINCT
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
@@ -140,7 +140,10 @@ class ExactKeysStudy(TracedStudy):
     ) -> Outcome:
         """The joint run, one side; see `smc.analyses.matching.exact.run`."""
         self.check_recipients(recipients)
-        return run(self.parameters, session, data, recipients, release)
+        session.report("keys", 0, 1)
+        keyed = keyed_of(self.parameters, data, session.role)
+        found = run(session, keyed, recipients, release)
+        return matches(self.parameters, data, None if found is None else keyed.numbers[found])
 
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         """The intersection of the normal forms."""

@@ -33,7 +33,7 @@ from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
-from smc.secret.ints import SecretInts, concatenate
+from smc.secret.linear_ints import LinearInts, concatenate
 from smc.secret.sharing.bounds import Bounds
 
 _NOTHING = Bounds(0, 0)
@@ -87,13 +87,13 @@ def run(
     session.report("encode", 1, 1)
     paired = one_to_one(matching)(session, matching, records, counts, frozenset(), release).paired()
 
-    def total(column: SecretInts) -> SecretInts:
+    def total(column: LinearInts) -> LinearInts:
         shares = column.shares.sum(dtype=np.uint64, keepdims=True)
-        return SecretInts.from_shares(session, shares, column.bounds.summed(most).fit("sum"))
+        return LinearInts.from_shares(session, shares, column.bounds.summed(most).fit("sum"))
 
-    counted = {Role.ALICE: SecretInts.from_bits(paired[Role.ALICE])}
+    counted = {Role.ALICE: LinearInts.from_bits(paired[Role.ALICE])}
     if brought.weighs and any(value.side is Role.BOB for value in figures.values):
-        counted[Role.BOB] = SecretInts.from_bits(paired[Role.BOB])
+        counted[Role.BOB] = LinearInts.from_bits(paired[Role.BOB])
     size = total(counted[Role.ALICE])
     columns = brought.grouped({role: _gated(paired[role], values[role]) for role in Role})
     distinguished = []
@@ -112,26 +112,26 @@ def run(
 
 def _values(
     session: Session, brought: FigureColumns, counts: Mapping[Role, int], data: Data
-) -> dict[Role, list[SecretInts]]:
+) -> dict[Role, list[LinearInts]]:
     """The columns of both sides, each known to its side.
 
     Raises:
         DomainError: a local value lies outside its bounds; nothing was sent for it.
     """
-    found: dict[Role, list[SecretInts]] = {}
+    found: dict[Role, list[LinearInts]] = {}
     for role in Role:
         spans = brought.spans(role)
         local: list[NDArray[np.int64] | None] = [None] * len(spans)
         if session.role is role:
             local = [*brought.local(role, counts[role], lambda name: data[name].array).T]
         found[role] = [
-            SecretInts.from_plain(session, values, role, span, counts[role])
+            LinearInts.from_plain(session, values, role, span, counts[role])
             for values, span in zip(local, spans, strict=True)
         ]
     return found
 
 
-def _gated(paired: SecretBits, columns: list[SecretInts]) -> list[SecretInts]:
+def _gated(paired: SecretBits, columns: list[LinearInts]) -> list[LinearInts]:
     """The columns of a side where a row has a partner, else 0."""
     if not columns:
         return []
@@ -140,6 +140,6 @@ def _gated(paired: SecretBits, columns: list[SecretInts]) -> list[SecretInts]:
     bits = np.broadcast_to(paired.shares, words.shape).reshape(-1)
     gated = mux.select(session, bits, words.reshape(-1), owner).reshape(words.shape)
     return [
-        SecretInts.from_shares(session, shares, column.bounds.hull(_NOTHING))
+        LinearInts.from_shares(session, shares, column.bounds.hull(_NOTHING))
         for shares, column in zip(gated, columns, strict=True)
     ]

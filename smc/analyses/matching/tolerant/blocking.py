@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from smc.analyses.matching.tolerant.phonetics import cologne, soundex
 from smc.errors import UsageError
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 from smc.pieces import each
 
 Index = NDArray[np.int64]

@@ -20,10 +20,11 @@ from typing import Annotated, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from commons.settings.marks import Between, Read
+from commons.settings.bounds import Between
+from commons.settings.marks import Read
 from smc.analyses.matching.tolerant.similarity import MAX_ONES
 from smc.analyses.records.normalization import STEP_LIST, parse_steps
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 from smc.pieces import each
 
 Octet = NDArray[np.uint8]

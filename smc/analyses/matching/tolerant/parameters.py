@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Final
 
-from commons.settings.marks import Between, Given, Length, OneOf, Parse, Read, Repeated, UnfitError, Wrong
+from commons.settings.bounds import Between, OneOf
+from commons.settings.marks import Given, Length, Parse, Read, Repeated, UnfitError, Wrong
 from commons.settings.reader import fields_of
 from smc.analyses.matching.tolerant.blocking import YEAR, KeyPart
 from smc.analyses.matching.tolerant.encoding import DEFAULT_STEPS, Field

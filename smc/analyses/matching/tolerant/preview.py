@@ -8,7 +8,7 @@ from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.records import Texts, layouts, rank_layouts
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.study import Preview
-from smc.numeric.shape_arrays import of_shape
+from smc.numeric.shapes import of_shape
 
 
 def check_persons(parameters: TolerantParameters, data: Data) -> None:

@@ -40,7 +40,7 @@ from smc.analyses.matching.tolerant.places import Bit, Word
 from smc.analyses.matching.tolerant.ranks import RankLayout
 from smc.analyses.matching.tolerant.records import Records
 from smc.forms import Role
-from smc.numeric.shape_arrays import contiguous
+from smc.numeric.shapes import contiguous
 from smc.pieces import chunks
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from smc.analyses.matching.tolerant.blocking import EMPTY, Index, KeyPart, hashed_keys
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.numeric.shape_arrays import of_shape, shape_array
+from smc.numeric.shapes import of_shape, shape_array
 from smc.pieces import each
 
 Word = NDArray[np.uint64]

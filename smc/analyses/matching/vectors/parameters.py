@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Final
 
-from commons.settings.marks import Between, Given, Length, OneOf, Read, UnfitError
+from commons.settings.bounds import Between, OneOf
+from commons.settings.marks import Given, Length, Read, UnfitError
 from smc.analyses.records.fixed_point import Scaling
 from smc.analyses.records.numbers import NUMBER, number
 from smc.analyses.studies.parameters import Name, read_parameters

@@ -23,16 +23,16 @@ from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import TablePart, Weighed, join_parts, suppress
-from smc.analyses.records.conditions import Where
-from smc.analyses.records.numbers import real
+from smc.analyses.records.held_conditions import Where
+from smc.analyses.records.real_units import real
 from smc.analyses.statistics.kinds.chi_square import exact_test
 from smc.analyses.statistics.kinds.crosstabs import Cells
-from smc.analyses.statistics.kinds.moments import Clamp, Clamped
 from smc.analyses.statistics.kinds.statistic import Result, Statistic
+from smc.analyses.statistics.kinds.sums import Clamp, Clamped
 from smc.analyses.statistics.plans.outcome import Reported
 from smc.analyses.statistics.plans.plan import conditions, groups, resolve
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
-from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.declared import declared_bounds

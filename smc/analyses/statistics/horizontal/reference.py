@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smc.analyses.statistics.horizontal.exact import reported_of, tables_of
-from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.outcome import (
     EXACT_DETAILS,
     Reported,
@@ -34,10 +34,10 @@ def reference(
         plans = plan(parameters, schemas)
         sides = [noisy.local_entries(parameters, plans, data) for data in (alice, bob)]
         for planned, both in zip(plans, zip(*sides, strict=True), strict=True):
-            entries = noisy.exact(planned, both)
+            entries = noisy_results.exact(planned, both)
             reported += [
                 (planned.query, planned.statistic, *entry)
-                for entry in noisy.results(planned, entries, b"", noisy=False, limited=False)
+                for entry in noisy_results.results(planned, entries, b"", noisy=False, limited=False)
             ]
     outcome = outcome_of(parameters, reported, EXACT_DETAILS, noisy=False)
     to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)

@@ -23,9 +23,9 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import GOES_ON, WITHHELD
 from smc.analyses.statistics.horizontal.exact import tables_of
+from smc.analyses.statistics.horizontal.outcomes import run_exact, run_noisy
 from smc.analyses.statistics.horizontal.reference import reference
-from smc.analyses.statistics.horizontal.run import run_exact, run_noisy
-from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
 from smc.analyses.statistics.plans.precision import expected_precision
@@ -103,7 +103,7 @@ class NoisyStudy(TracedStudy):
 
     def totals(self, pieces: Iterable[Data]) -> SummedRows:
         """The sums that are all that this study needs, see `smc.analyses.studies.totals.AddsUp`."""
-        return noisy.totals(self.parameters, pieces)
+        return noisy_results.totals(self.parameters, pieces)
 
     def preview(
         self,

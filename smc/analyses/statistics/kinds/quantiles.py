@@ -36,7 +36,7 @@ from typing import Final
 import numpy as np
 from typing_extensions import override
 
-from smc.analyses.records.numbers import real
+from smc.analyses.records.real_units import real
 from smc.analyses.statistics.kinds.bins import EqualSteps
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic, Word, delta_of, pure
 from smc.analyses.statistics.queries.rows import Ints, LocalRows

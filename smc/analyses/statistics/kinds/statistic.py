@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.loss import Loss

@@ -33,10 +33,10 @@ from typing_extensions import override
 
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.draws import Floats, chi_squares, noise_like, normals
-from smc.analyses.statistics.kinds.moments import Clamped
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result
+from smc.analyses.statistics.kinds.sums import Clamped
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical
-from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError

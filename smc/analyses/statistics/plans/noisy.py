@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 
 from smc.analyses.disclosure.figures import Noisy
 from smc.analyses.disclosure.release import Release
-from smc.analyses.statistics.kinds.crosstabs import Cells
-from smc.analyses.statistics.kinds.statistic import Result, Word
-from smc.analyses.statistics.plans.plan import Planned, plan
-from smc.analyses.statistics.queries.parameters import MAX_ROWS, StatisticsParameters
-from smc.analyses.statistics.queries.rows import Ints, LocalRows, check_count, rows_by_condition
-from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.statistics.kinds.statistic import Word
+from smc.analyses.statistics.plans.planned import Planned
+from smc.analyses.statistics.queries.rows import Ints, LocalRows, Sampling, check_count, rows_by_condition
+from smc.analyses.studies.columns import Data
 from smc.analyses.studies.totals import SummedRows
-from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.protocols.coins import toss
 from smc.protocols.session import Session
-from smc.secret.ints import SecretInts
+from smc.secret.linear_ints import LinearInts
 from smc.secret.noise import noise
 from smc.secret.noise.distribution import Distribution
 from smc.secret.sharing.bounds import LIMIT, Bounds
 
-WITHHELD = "Some results were withheld: their noisy counts are below the policies' minimum_group."
-
 
 def local(planned: Planned, rows: LocalRows) -> Ints:
     """The local entries, shape (groups, entries); last comes the extra count, if there is one."""
-    found = _counted(planned, rows)
+    found = counted(planned, rows)
     return found if planned.count_distribution is not None else np.ascontiguousarray(found[:, :-1])
 
 
-def _counted(planned: Planned, rows: LocalRows) -> Ints:
+def counted(planned: Planned, rows: LocalRows) -> Ints:
     """The local entries of each group and the number of its rows."""
     groups = [rows]
     if planned.query.by:
@@ -48,7 +41,7 @@ def _counted(planned: Planned, rows: LocalRows) -> Ints:
     return np.column_stack([entries, [group.count for group in groups]])
 
 
-def local_entries(parameters: StatisticsParameters, plans: Sequence[Planned], data: Data) -> list[Ints]:
+def local_entries(parameters: Sampling, plans: Sequence[Planned], data: Data) -> list[Ints]:
     """Of each query the local entries, as `local` has them: of rows, or of what was added up of them.
 
     Raises:
@@ -64,39 +57,6 @@ def local_entries(parameters: StatisticsParameters, plans: Sequence[Planned], da
         ]
     rows = rows_by_condition(parameters, data, [planned.where for planned in plans])
     return [local(planned, rows[planned.where]) for planned in plans]
-
-
-def totals(parameters: StatisticsParameters, pieces: Iterable[Data]) -> SummedRows:
-    """Add up the local entries of all queries, and how many rows there are.
-
-    What noise will be added does not matter to them. If the queries do not fit the columns, only the rows are
-    counted, and the reason is kept.
-
-    Args:
-        parameters: of the job.
-        pieces: local columns without persons, some rows at a time.
-    """
-    anyhow = replace(parameters, maximum_rows=MAX_ROWS)
-    schemas: dict[str, Schema] = {}
-    plans: tuple[Planned, ...] = ()
-    sums: list[Ints] = []
-    refusal: DuettoError | None = None
-    count = 0
-    for piece in pieces:
-        count += max((len(column) for column in piece.values()), default=0)
-        if refusal is not None:
-            continue
-        try:
-            if not schemas:
-                schemas = {name: column.schema for name, column in piece.items()}
-                plans = plan(parameters, schemas)
-            rows = rows_by_condition(anyhow, piece, [planned.where for planned in plans])
-            entries = [_counted(planned, rows[planned.where]) for planned in plans]
-        except (UsageError, DomainError) as problem:
-            refusal = problem
-            continue
-        sums = [before + more for before, more in zip(sums, entries, strict=True)] if sums else entries
-    return SummedRows(schemas, count, sums, refusal)
 
 
 def noisy_words(session: Session, plans: Sequence[Planned], own: Sequence[Ints]) -> Word:
@@ -120,11 +80,11 @@ def noisy_words(session: Session, plans: Sequence[Planned], own: Sequence[Ints])
         session.report("statistics", done, len(plans))
         groups = len(planned.groups)
         middle = start + groups * len(planned.statistic.distributions)
-        counted = planned.count_distribution is not None
-        summed = np.ascontiguousarray(entries[:, :-1]) if counted else entries
+        extra = planned.count_distribution is not None
+        summed = np.ascontiguousarray(entries[:, :-1]) if extra else entries
         found = planned.statistic.combine(session, summed, drawn[start:middle].reshape(groups, -1))
         start = middle
-        if counted:
+        if extra:
             counts = entries[:, -1].view(np.uint64) + drawn[start : start + groups]
             found = np.column_stack([found, counts])
             start += groups
@@ -166,7 +126,7 @@ def open_noisy(
     Returns:
         For each statistic what was opened, shape (groups, entries); None for a party that is not a recipient.
     """
-    secret = SecretInts.from_shares(session, words, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
+    secret = LinearInts.from_shares(session, words, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
     values = release.open(secret, recipients, Noisy(_counts(plans), rows_per_person))
     if values is None:
         return None
@@ -175,41 +135,6 @@ def open_noisy(
         part.reshape(len(planned.groups), -1)
         for planned, part in zip(plans, np.split(values, ends), strict=True)
     ]
-
-
-def exact(planned: Planned, sides: Sequence[Ints]) -> Ints:
-    """What would be opened without noise, from the local entries of both sides."""
-    return planned.statistic.exact(np.sum(sides, axis=0))
-
-
-def results(
-    planned: Planned, entries: Ints, seed: bytes, *, noisy: bool, limited: bool
-) -> list[tuple[str | None, Result]]:
-    """Each group with its result.
-
-    Args:
-        planned: the statistic.
-        entries: what was opened, shape (groups, entries).
-        seed: of simulations, each query's independent of the others'; see `simulation_seed`.
-        noisy: whether there is noise in it.
-        limited: whether what is about too few rows came out as 0.
-    """
-    statistic = planned.statistic
-    distributions = statistic.distributions if noisy else ()
-    random = Randomness.from_seed(seed, planned.query.name)
-    found: list[tuple[str | None, Result]] = []
-    for group, row in zip(planned.groups, entries.tolist(), strict=True):
-        own = row[: statistic.size]
-        if limited and isinstance(statistic, Cells):
-            result = statistic.result([entry or None for entry in own], distributions, random)
-            if not all(own):
-                result = replace(result, notes=(*result.notes, WITHHELD))
-        elif limited and not row[-1]:
-            result = Result(notes=(WITHHELD,))
-        else:
-            result = statistic.result(own, distributions, random)
-        found.append((group, result))
-    return found
 
 
 def biased_bits(plans: Sequence[Planned]) -> int:

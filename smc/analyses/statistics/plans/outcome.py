@@ -10,10 +10,11 @@ from typing import Any, Final
 from smc.analyses.records.conditions import Presence
 from smc.analyses.records.numbers import text
 from smc.analyses.statistics.kinds.statistic import Result, Statistic
-from smc.analyses.statistics.plans.plan import MIN_STATED_DELTA, Planned
+from smc.analyses.statistics.plans.plan import MIN_STATED_DELTA
+from smc.analyses.statistics.plans.planned import Planned
 from smc.analyses.statistics.plans.table_one import TABLE_ONE_NOTE, tables_one
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
-from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.table_one import LABELS, SUMMARY
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import NUMBER, Outcome, Table

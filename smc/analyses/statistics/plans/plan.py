@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Final
 
-from smc.analyses.records.conditions import Where
-from smc.analyses.records.numbers import real
+from smc.analyses.records.held_conditions import Where
+from smc.analyses.records.real_units import real
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.crosstabs import Cells, CrossTable
-from smc.analyses.statistics.kinds.moments import (
-    Clamp,
-    Clamped,
-    ClampedSum,
-    Correlation,
-    Count,
-    Covariance,
-    Deviation,
-    Mean,
-    Variance,
-)
+from smc.analyses.statistics.kinds.moments import Correlation, Covariance, Deviation, Mean, Variance
 from smc.analyses.statistics.kinds.quantiles import Quantile
 from smc.analyses.statistics.kinds.regression import Regression
-from smc.analyses.statistics.kinds.statistic import Part, Statistic, additive, delta_of
+from smc.analyses.statistics.kinds.statistic import Part, Statistic, additive
 from smc.analyses.statistics.kinds.summary import Summary
+from smc.analyses.statistics.kinds.sums import Clamp, Clamped, ClampedSum, Count
 from smc.analyses.statistics.kinds.ttest import TTest, two_labels
+from smc.analyses.statistics.plans.planned import COUNT_WEIGHT, Planned
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import MAX_DELTA, StatisticsParameters
-from smc.analyses.statistics.queries.query import MAX_POINTS, Query
+from smc.analyses.statistics.queries.query import MAX_POINTS
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.loss import Loss
 from smc.errors import UsageError
-from smc.secret.noise.distribution import Distribution
 
 MAX_ENTRIES: Final = 100_000
 """More numbers in one job are refused: they are opened in one message each way."""
@@ -49,7 +41,6 @@ DEFAULT_POINTS: Final = 1024
 SEPARATOR: Final = " / "
 """Between the labels of a group by two columns."""
 
-_COUNT_WEIGHT: Final = Fraction(1, 10)
 _NUMERIC: Final = ("integer", "decimal")
 _CLAMPED: Final[Mapping[str, type[Clamped]]] = {
     "sum": ClampedSum,
@@ -61,52 +52,6 @@ _CLAMPED: Final[Mapping[str, type[Clamped]]] = {
     "correlation": Correlation,
     "regression": Regression,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A query with its statistic, the groups that it is computed for, and its noise.
-
-    Attributes:
-        query: as asked.
-        statistic: its loss is the query's, less what the extra count costs.
-        groups: labels of the groups; one None without `by`.
-        codes: for each group the held values of its labels in the columns of `by`.
-        count_distribution: of the noise of a count of each group's rows, which is opened beside a statistic
-            without one so that small groups can be withheld; None if there is none.
-        epsilon: for which the guarantee is stated: the query's; under Gaussian noise, which composes as a
-            whole, the job's at `MIN_STATED_DELTA`. A statement for a larger delta has a smaller epsilon.
-        where: conditions on the rows that it is about.
-    """
-
-    query: Query
-    statistic: Statistic
-    groups: tuple[str | None, ...]
-    codes: tuple[tuple[int, ...], ...]
-    count_distribution: Distribution | None
-    epsilon: Fraction
-    where: Where = ()
-
-    @property
-    def distributions(self) -> tuple[Distribution, ...]:
-        """Of all noise in the order of drawing: the groups' statistics, then their extra counts."""
-        extra = () if self.count_distribution is None else (self.count_distribution,) * len(self.groups)
-        return self.statistic.distributions * len(self.groups) + extra
-
-    @property
-    def words(self) -> int:
-        """Numbers that are opened."""
-        return (self.statistic.size + (self.count_distribution is not None)) * len(self.groups)
-
-    @property
-    def delta(self) -> Decimal:
-        """What drawing all noise from 64-bit words adds to delta."""
-        groups = len(self.groups)
-        found = self.statistic.delta(groups, self.epsilon)
-        if self.count_distribution is not None:
-            touched = min(groups, self.statistic.changes)
-            found += delta_of(self.epsilon, touched * self.count_distribution.distance)
-        return found
 
 
 def plan(
@@ -141,8 +86,8 @@ def _planned(
     statistic = resolve(query, parameters, schemas)
     distribution = None
     if counted and statistic.counts is None:
-        distribution = additive(query.loss, Part(1, 1, _COUNT_WEIGHT), parameters.neighbours.changes)
-        rest = 1 - _COUNT_WEIGHT
+        distribution = additive(query.loss, Part(1, 1, COUNT_WEIGHT), parameters.neighbours.changes)
+        rest = 1 - COUNT_WEIGHT
         reduced = Loss(query.loss.epsilon * rest, rho=query.loss.rho * rest)
         statistic = replace(statistic, query=replace(query, loss=reduced))
     if statistic.largest(parameters.maximum_rows) >= 1 << 63:

@@ -16,8 +16,8 @@ import numpy as np
 from smc.analyses.records.numbers import text
 from smc.analyses.statistics.kinds.statistic import Result
 from smc.analyses.statistics.plans.outcome import show_number
-from smc.analyses.statistics.plans.plan import Planned
-from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.plans.planned import Planned
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.rows import Ints
 from smc.analyses.studies.precision import expectation, half
 from smc.numeric.random import Randomness

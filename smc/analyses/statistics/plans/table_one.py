@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from smc.analyses.statistics.kinds.statistic import MISS, Result, Statistic
-from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.table_one import LABELS, MISSING, ROWS, SUMMARY
 from smc.analyses.studies.outcome import Table
 

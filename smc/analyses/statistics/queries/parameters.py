@@ -12,7 +12,8 @@ from commons.settings.shapes import Document, keys_schema
 from smc.analyses.records.conditions import Presence, columns_of, parse_where
 from smc.analyses.records.numbers import loss_term
 from smc.analyses.statistics.queries import table_one
-from smc.analyses.statistics.queries.query import Query, check_keys, parse_query, query_schema
+from smc.analyses.statistics.queries.asked import Query
+from smc.analyses.statistics.queries.query import check_keys, parse_query, query_schema
 from smc.analyses.statistics.queries.vertical import (
     HORIZONTAL,
     KEYS,

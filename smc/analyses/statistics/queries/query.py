@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from commons.settings.shapes import Document, keys_schema
-from smc.analyses.records.conditions import Condition, columns_of, parse_where
+from smc.analyses.records.conditions import Condition, parse_where
 from smc.analyses.records.numbers import number
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
@@ -47,67 +47,6 @@ _KEYS: Final[Mapping[str, frozenset[str]]] = {
     "table-one": _BOUNDED | {"numbers", "categories", "points"},
 }
 KINDS: Final = tuple(_KEYS)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What a query is to a table one.
-
-    Attributes:
-        table: the name of the table.
-        column: the characteristic; empty for the number of rows.
-        what: `rows`, `missing`, `summary`, `labels` or the name of a quantile.
-    """
-
-    table: str
-    column: str
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """One statistic that a job asks for.
-
-    Attributes:
-        name: unique in the job.
-        kind: one of `KINDS`.
-        columns: the columns' names in the job; none for a count that names none. Of a regression the
-            predictors come first and the target last; of a t-test the values come first, then the groups.
-        loss: this query's part of the job's.
-        by: the category columns for whose labels, or pairs of labels, the statistic is asked; none for all
-            rows together.
-        lower: for each column, the clamping bound in its real unit, or None for the declared one.
-        upper: the same, upper.
-        edges: for each column, increasing edges of bins in the real unit; empty for categories.
-        categories: for each column, labels to count; empty for all declared ones.
-        level: of a quantile, in (0, 1).
-        step: distance of the candidates of a quantile in the real unit; None if not stated.
-        points: number of candidates of a quantile at most; 0 if not stated.
-        test: whether a cross table is tested for independence.
-        where: conditions on the rows that it is about; all of them have to hold.
-        entry: its place in a table one, or None.
-    """
-
-    name: str
-    kind: str
-    columns: tuple[str, ...]
-    loss: Loss
-    by: tuple[str, ...] = ()
-    lower: tuple[Fraction | None, ...] = ()
-    upper: tuple[Fraction | None, ...] = ()
-    edges: tuple[tuple[Fraction, ...], ...] = ()
-    categories: tuple[tuple[str, ...], ...] = ()
-    level: Fraction = Fraction(1, 2)
-    step: Fraction | None = None
-    points: int = 0
-    test: bool = False
-    where: tuple[Condition, ...] = ()
-    entry: Entry | None = None
-
-    @property
-    def all_columns(self) -> tuple[str, ...]:
-        """The columns that it needs, those of `by` and `where` included, each once."""
-        return tuple(dict.fromkeys((*self.columns, *self.by, *columns_of(self.where))))
 
 
 def check_keys(table: Any, place: str) -> None:

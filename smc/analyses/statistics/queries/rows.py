@@ -4,16 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.records.conditions import Where, rows_meeting
-from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.records.held_conditions import Where, rows_meeting
 from smc.analyses.studies.columns import PERSONS, Data, missing_mark
 from smc.errors import DomainError
 
 Ints = NDArray[np.int64]
+
+
+class Sampling(Protocol):
+    """Which rows take part in a job, as its parameters say."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the queries name."""
+        ...
+
+    @property
+    def keeps_missing(self) -> frozenset[str]:
+        """Those of which it matters where a value is missing."""
+        ...
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether results are released without noise."""
+        ...
+
+    @property
+    def rows_per_person(self) -> int:
+        """The most rows of one person that a side takes in."""
+        ...
+
+    @property
+    def maximum_rows(self) -> int:
+        """The most rows of a side."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +60,7 @@ class LocalRows:
     count: int
 
     @classmethod
-    def of(cls, parameters: StatisticsParameters, data: Data, where: Where = ()) -> LocalRows:
+    def of(cls, parameters: Sampling, data: Data, where: Where = ()) -> LocalRows:
         """The rows that meet conditions; of each person the first `rows_per_person`, unless exact.
 
         A condition looks at one row, so that rows that are added or removed add or remove no others but those
@@ -58,7 +87,7 @@ class LocalRows:
             return cls(used, np.arange(count, like=next(iter(used.values()), None)), count).meeting(where)
         numbers = np.unique(persons, return_inverse=True)[1]
         rows = cls(used, numbers, count).meeting(where)
-        if parameters.noise == "none":
+        if parameters.is_exact:
             return rows
         return rows.where(_earlier_rows_alike(rows.persons) < parameters.rows_per_person)
 
@@ -73,7 +102,7 @@ class LocalRows:
         return LocalRows(columns, persons, len(persons))
 
 
-def check_count(parameters: StatisticsParameters, rows: int) -> None:
+def check_count(parameters: Sampling, rows: int) -> None:
     """Check how many rows a side has.
 
     Raises:
@@ -86,9 +115,7 @@ def check_count(parameters: StatisticsParameters, rows: int) -> None:
         )
 
 
-def rows_by_condition(
-    parameters: StatisticsParameters, data: Data, asked: Iterable[Where]
-) -> dict[Where, LocalRows]:
+def rows_by_condition(parameters: Sampling, data: Data, asked: Iterable[Where]) -> dict[Where, LocalRows]:
     """The rows of a job for all conditions that its queries have; raises as `LocalRows.of`."""
     return {where: LocalRows.of(parameters, data, where) for where in dict.fromkeys(asked)}
 

@@ -25,7 +25,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from smc.analyses.records.conditions import Condition, Presence, columns_of
-from smc.analyses.statistics.queries.query import MAX_NAME, Entry, Query, parse_query
+from smc.analyses.statistics.queries.asked import Entry, Query
+from smc.analyses.statistics.queries.query import MAX_NAME, parse_query
 from smc.analyses.studies.loss import Loss
 from smc.errors import UsageError
 

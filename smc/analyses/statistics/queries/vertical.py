@@ -20,8 +20,8 @@ from typing import Annotated, Any, Final
 from commons.settings.marks import Key, Length, Repeated, Wrong
 from smc.analyses.records.conditions import columns_of
 from smc.analyses.records.key_parameters import KeyParameters
-from smc.analyses.records.keys import DISTINCT, MULTISET
-from smc.analyses.statistics.queries.query import Query
+from smc.analyses.records.keying import DISTINCT, MULTISET
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.studies.neighbours import Neighbours
 from smc.analyses.studies.parameters import Name, read_parameters, take
 from smc.errors import UsageError

@@ -12,8 +12,8 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.records.key_parameters import check_keys
 from smc.analyses.statistics.plans.noisy import local
 from smc.analyses.statistics.plans.precision import expected_precision, unknown
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
-from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.run import Brought, plan_queries

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from smc.analyses.records.conditions import days
 from smc.analyses.records.numbers import number
-from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.studies.columns import DAYS, Schema
 from smc.errors import UsageError
 from smc.protocols.exchange.bounds import MAX_SCALE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from, outcome_of
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
@@ -33,7 +33,7 @@ def reference(
     }
     rows = LocalRows(columns, np.arange(len(joined)), len(joined))
     plans = plan(parameters, {**schemas_of(alice, vertical.alice), **schemas_of(bob, vertical.bob)})
-    entries = [noisy.exact(each, [noisy.local(each, rows.meeting(each.where))]) for each in plans]
+    entries = [noisy_results.exact(each, [noisy.local(each, rows.meeting(each.where))]) for each in plans]
     reported = reported_of(plans, entries, b"", is_noisy=False, limited=False)
     outcome = outcome_of(parameters, reported, EXACT_DETAILS, noisy=False)
     to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)

@@ -22,13 +22,15 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.disclosure.release import Release
-from smc.analyses.records.keys import KeyedRows, hash_keys, keyed_rows
+from smc.analyses.records.keying import keyed_rows
+from smc.analyses.records.keys import KeyedRows, hash_keys
 from smc.analyses.statistics.kinds.statistic import Word
-from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.outcome import Reported, kept_from, noisy_details, outcome_of
-from smc.analyses.statistics.plans.plan import Planned, plan
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.statistics.plans.planned import Planned
+from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
-from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.rows import Ints
 from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical import sums as vertical_sums
@@ -199,5 +201,5 @@ def reported_of(
     return [
         (each.query, each.statistic, group, result)
         for each, opened in zip(plans, entries, strict=True)
-        for group, result in noisy.results(each, opened, seed, noisy=is_noisy, limited=limited)
+        for group, result in noisy_results.results(each, opened, seed, noisy=is_noisy, limited=limited)
     ]

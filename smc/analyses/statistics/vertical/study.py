@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.records.keys import DISTINCT
+from smc.analyses.records.keying import DISTINCT
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.vertical import Vertical

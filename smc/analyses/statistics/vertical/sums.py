@@ -31,16 +31,16 @@ from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret.comparison import mux
-from smc.secret.ints import SecretInts
-from smc.secret.joins import circuit_psi
+from smc.secret.comparison.records import cost_to_words
 from smc.secret.joins.circuit_psi import Aligned, align, table_owner
+from smc.secret.joins.records import cost_align
 from smc.secret.lattice.columns import (
     ColumnsLayout,
     columns_layout,
     cost_inner_products,
     inner_products,
 )
+from smc.secret.linear_ints import LinearInts
 from smc.secret.products import words as products
 from smc.secret.sharing.bounds import SHARED, WORD_BITS, Bounds, Operand
 
@@ -206,10 +206,10 @@ def _check_room(layout: FeatureLayout, owner_count: int, other_count: int) -> No
         )
 
 
-def _shared(aligned: Aligned) -> list[SecretInts]:
+def _shared(aligned: Aligned) -> list[LinearInts]:
     """The member bits, then the features of the other party."""
     columns = aligned.bob if aligned.owner is Role.ALICE else aligned.alice
-    return [SecretInts.from_bits(aligned.member), *columns]
+    return [LinearInts.from_bits(aligned.member), *columns]
 
 
 def _block(
@@ -217,11 +217,11 @@ def _block(
     aligned: Aligned,
     block: Block,
     columns: Mapping[str, Ints],
-    shared: Sequence[SecretInts],
+    shared: Sequence[LinearInts],
 ) -> NDArray[np.uint64]:
     """Own shares of the sums, shape (owner's features, other's)."""
     known = None if aligned.rows is None else _known(aligned.rows, block.owner, columns)
-    left = SecretInts.from_plain(
+    left = LinearInts.from_plain(
         session, known, aligned.owner, block.bounds, (len(block.owner), len(aligned.member))
     )
     right = np.stack([shared[place].shares for place in block.other], axis=1)
@@ -246,7 +246,7 @@ def _all(
     aligned: Aligned,
     encrypted: EncryptedFeatures,
     columns: Mapping[str, Ints],
-    shared: Sequence[SecretInts],
+    shared: Sequence[LinearInts],
 ) -> dict[tuple[Feature, int], np.uint64]:
     """Own shares of all sums of products, by feature of the owner and place of the other's."""
     right = np.stack([shared[place].shares for place in encrypted.other], axis=1)
@@ -281,8 +281,8 @@ def cost(wanted: Sequence[Pair], alice_count: int, bob_count: int) -> Cost:
     layout = FeatureLayout.of(wanted, owner)
     slots = cuckoo.bins_for(min(alice_count, bob_count))
     columns = {owner: 0, owner.other: len(layout.other)}
-    total = circuit_psi.cost(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)
-    total += mux.cost_to_words(slots)
+    total = cost_align(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)
+    total += cost_to_words(slots)
     encrypted = layout.encrypted(slots)
     if encrypted is None:
         return total + layout.cost_blocks(slots, owner)

@@ -14,14 +14,15 @@ from operator import mul
 
 import numpy as np
 
-from smc.analyses.records.conditions import Bound
+from smc.analyses.records.held_conditions import Bound
 from smc.analyses.statistics.kinds.bins import Bins, EqualSteps
 from smc.analyses.statistics.kinds.crosstabs import Cells
-from smc.analyses.statistics.kinds.moments import Clamp, ClampedProducts, ClampedSum, Count
+from smc.analyses.statistics.kinds.moments import ClampedProducts
 from smc.analyses.statistics.kinds.quantiles import Quantile
 from smc.analyses.statistics.kinds.statistic import Statistic
+from smc.analyses.statistics.kinds.sums import Clamp, ClampedSum, Count
 from smc.analyses.statistics.kinds.ttest import TTest
-from smc.analyses.statistics.plans.plan import Planned
+from smc.analyses.statistics.plans.planned import Planned
 from smc.analyses.statistics.queries.rows import Ints
 from smc.errors import UsageError
 from smc.secret.sharing.bounds import Bounds

@@ -10,7 +10,8 @@ import pytest
 from commons.exits import DISK
 from parties.contracts.contract import Outline, outline
 from parties.contracts.state import State
-from parties.errors import StorageError, exit_code
+from parties.errors import StorageError
+from parties.exits import exit_code
 from parties.jobs.storage.database import VERSION
 from parties.jobs.storage.store import JobStore
 from smc.forms import Role

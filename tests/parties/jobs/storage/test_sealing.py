@@ -7,7 +7,8 @@ import sqlite3
 import pytest
 
 from commons.exits import DISK
-from parties.errors import StorageError, exit_code
+from parties.errors import StorageError
+from parties.exits import exit_code
 from parties.jobs.storage.database import VERSION
 from parties.jobs.storage.results import ResultFolder
 from parties.jobs.storage.sealing import CODE

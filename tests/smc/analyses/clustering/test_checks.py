@@ -16,7 +16,7 @@ from smc.analyses.studies.runner import run_study
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.exchange.row_counts import counts_cost
+from smc.protocols.exchange.records import counts_cost
 from tests.smc.analyses.clustering_runs import (
     BOTH,
     HORIZONTAL,

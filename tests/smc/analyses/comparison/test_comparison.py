@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from smc.analyses.comparison.columns import holding_of
+from smc.analyses.comparison.question import Router
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.studies.columns import Column, Data, Schema
@@ -19,11 +19,11 @@ from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import ComparisonType, Form, Holding, Role, all_types
+from smc.moduli import parse_modulus
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
-from smc.protocols.exchange.row_counts import counts_cost
-from smc.protocols.session import Session
-from smc.protocols.spec import Parameters, parse_modulus
+from smc.protocols.exchange.records import counts_cost
+from smc.protocols.spec import Parameters
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
 from tests.support.grids import TYPES, crossed, grid
 from tests.support.holdings import Keys, deal, decrypt, number, opened
@@ -336,7 +336,7 @@ def test_columns_become_arrays_of_words_where_they_fit_and_stay_exact_where_not(
     wanted = [int(value) - lower for value in values] * (3 if len(values) == 1 else 1)
     if is_array and isinstance(values, np.ndarray) and len(values) > 1:
         monkeypatch.setattr(Column, "integers", property(lambda _: pytest.fail("made Python integers")))
-    found = holding_of(cast(Session, SimpleNamespace(role=Role.ALICE)), parameters, "x", column, len(wanted))
+    found = holding_of(Role.ALICE, parameters.question, cast(Router, None), "x", column, len(wanted))
     assert isinstance(found, Plain)
     assert isinstance(found.values, np.ndarray) is is_array
     assert [int(value) for value in found.values] == wanted

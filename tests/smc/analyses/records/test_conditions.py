@@ -7,7 +7,8 @@ import tomllib
 import numpy as np
 import pytest
 
-from smc.analyses.records.conditions import columns_of, parse_where, rows_meeting
+from smc.analyses.records.conditions import columns_of, parse_where
+from smc.analyses.records.held_conditions import rows_meeting
 from smc.analyses.studies.columns import DAYS, Schema
 from smc.errors import UsageError
 

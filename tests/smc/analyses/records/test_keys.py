@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.records import keys
-from smc.analyses.records.keys import DISTINCT, ERROR, MULTISET, KeyedRows, hash_keys, keyed_rows
+from smc.analyses.records import keying
+from smc.analyses.records.keying import DISTINCT, ERROR, MULTISET, keyed_rows
+from smc.analyses.records.keys import KeyedRows, hash_keys
 from smc.analyses.records.normalization import STEPS, normalize, parse_steps
 from smc.analyses.studies.columns import DAYS, Column, Schema
 from smc.errors import DomainError, UsageError
@@ -223,7 +224,7 @@ class Alike(str):
 
 @pytest.mark.parametrize("kind", [str, Alike])
 def test_keys_are_distinct_whatever_their_hashes_are(kind):
-    assert keys._are_distinct([])
-    assert keys._are_distinct([kind("a"), kind("b"), kind("c")])
-    assert not keys._are_distinct([kind("a"), kind("b"), kind("a")])
-    assert not keys._are_distinct([(kind("a"), "x"), (kind("a"), "x")])
+    assert keying._are_distinct([])
+    assert keying._are_distinct([kind("a"), kind("b"), kind("c")])
+    assert not keying._are_distinct([kind("a"), kind("b"), kind("a")])
+    assert not keying._are_distinct([(kind("a"), "x"), (kind("a"), "x")])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.statistics.kinds.chi_square import SIMULATED, exact_test, noisy_test, survival
-from smc.protocols.coins import TOSS_COST
+from smc.protocols.public_records import TOSS_COST
 from smc.secret.noise.gaussian import DiscreteGaussian
 from smc.secret.noise.laplace import DiscreteLaplace
 from tests.smc.analyses.statistics_runs import (

@@ -12,7 +12,7 @@ from parties.bench.workloads import MATCHED, WORKLOADS
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.registry import ANALYSES
-from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.statistics.vertical import sums as vertical_sums
@@ -236,7 +236,7 @@ def test_only_what_says_so_simulates():
 
     for each in plan(study.parameters, SCHEMAS):
         del asked[:]
-        for entries in noisy.exact(each, [noisy.local(each, rows)]).tolist():
+        for entries in noisy_results.exact(each, [noisy.local(each, rows)]).tolist():
             each.statistic.result(entries, each.statistic.distributions, Randomness(counted))
         assert bool(asked) is each.statistic.simulates
         assert each.statistic.simulates is (each.query.kind == "t-test" or each.query.test)

@@ -14,6 +14,7 @@ from smc.pair import run_pair
 from smc.protocols.intersection import cuckoo
 from smc.secret.joins import circuit_psi
 from smc.secret.joins.circuit_psi import align, table_owner, tag_bits
+from smc.secret.joins.records import cost_align
 from smc.secret.sharing.bounds import Bounds
 from tests.support.seeds import seeded
 
@@ -121,7 +122,7 @@ def test_the_cost_is_the_declared_one(alice, bob, factors):
         return found.member.session.channel.traffic
 
     first, second = aligned(range(1, alice + 1), range(1, bob + 1), factors, traffic)
-    declared = circuit_psi.cost(alice, bob, *map(len, factors), fresh=True)
+    declared = cost_align(alice, bob, *map(len, factors), fresh=True)
     assert (first.sent, second.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert max(first.rounds, second.rounds) == declared.rounds
 

@@ -16,6 +16,7 @@ from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret.noise import noise
 from smc.secret.noise.gaussian import LOW_VARIANCE, MAX_NARROW, DiscreteGaussian
 from smc.secret.noise.laplace import DiscreteLaplace, Geometric
+from smc.secret.noise.records import cost_draw
 
 VARIANCES = [Fraction(1, 10), Fraction(1, 2), Fraction(7, 3), Fraction(56), Fraction(57), Fraction(400)]
 
@@ -147,7 +148,7 @@ def test_cost_is_as_declared():
         return session.channel.traffic
 
     alice, bob = run_pair(side, side)
-    declared = SETUP_COST + noise.cost(distributions)
+    declared = SETUP_COST + cost_draw(distributions)
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert alice.rounds == bob.rounds == declared.rounds
 

@@ -18,7 +18,9 @@ from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST, cost_settled
 from smc.secret.noise import noise
 from smc.secret.noise.laplace import DiscreteLaplace
+from smc.secret.noise.records import cost_draw
 from smc.secret.sharing import opening
+from smc.secret.sharing.records import cost_opening
 from tests.support.grids import grid
 from tests.support.seeds import seeded
 
@@ -159,7 +161,7 @@ def test_cost_is_as_declared(rates, network, silent):
 
     alice, bob = run_pair(side, side, network=network)
     with priced_over(network):
-        declared = cost_settled(SETUP_COST + noise.cost(distributions, silent=silent))
+        declared = cost_settled(SETUP_COST + cost_draw(distributions, silent=silent))
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert alice.rounds == bob.rounds == declared.rounds
     is_silent = len(rates) > 1 and network is not None and silent is None
@@ -168,9 +170,9 @@ def test_cost_is_as_declared(rates, network, silent):
 
 def test_over_a_slow_link_noise_takes_a_seventh_of_the_bytes():
     distributions = [DiscreteLaplace.of(Fraction(1))] * 20_000
-    usual = noise.cost(distributions)
+    usual = cost_draw(distributions)
     with priced_over(SLOW):
-        silent = noise.cost(distributions)
+        silent = cost_draw(distributions)
     assert 7 * (silent.alice_bytes + silent.bob_bytes) < usual.alice_bytes + usual.bob_bytes
 
 
@@ -178,7 +180,7 @@ def test_no_draws_cost_nothing():
     a, _ = run_pair(lambda s: (noise.draw(s, []), s.channel.traffic), lambda s: noise.draw(s, []))
     assert len(a[0]) == 0
     assert a[1].messages == 0
-    assert noise.cost([]) == Cost()
+    assert cost_draw([]) == Cost()
 
 
 @pytest.mark.parametrize("recipients", [BOTH, {Role.ALICE}, {Role.BOB}, set()])
@@ -189,7 +191,7 @@ def test_opening_reaches_recipients_only(recipients):
         return lambda s: (opening.open_words(s, own, recipients), s.channel.traffic)
 
     runs = run_pair(side(shares[0]), side(shares[1]))
-    declared = opening.cost(5, recipients)
+    declared = cost_opening(5, recipients)
     for role, (opened, _) in zip(Role, runs, strict=True):
         if role in recipients:
             assert (opened == shares[0] + shares[1]).all()

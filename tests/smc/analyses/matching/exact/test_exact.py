@@ -20,8 +20,8 @@ from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.coins import TOSS_COST
-from smc.protocols.exchange.row_counts import counts_cost
+from smc.protocols.exchange.records import counts_cost
+from smc.protocols.public_records import TOSS_COST
 
 BOTH = frozenset(Role)
 TEXT = Schema("text")

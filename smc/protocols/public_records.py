@@ -1,0 +1,53 @@
+"""What coins and agreement cost, and their records."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from smc.protocols import agreement, coins
+from smc.protocols.flights import Flight
+from smc.protocols.spec import Cost, Procedure
+
+
+def toss_cost() -> Cost:
+    """The exact cost of one toss."""
+    return TOSS_COST
+
+
+_TOSS_BYTES: Final = coins.HASH_BYTES + coins.COIN_BYTES
+
+TOSS_COST: Final = Cost((Flight.BOTH,) * 2, _TOSS_BYTES, _TOSS_BYTES)
+"""What one toss costs."""
+
+
+TOSS: Final = Procedure(
+    name="coins",
+    module=coins.__name__,
+    inputs="nothing",
+    outputs="32 bytes that neither party knew before or could choose, at both",
+    cost=toss_cost,
+    learns="Neither party learns anything but the coins.",
+    security="SHA-256 as a random oracle; whoever deviates can only end the run.",
+    reference="Blum81, with a hash as commitment.",
+)
+
+
+def agreement_cost() -> Cost:
+    """The exact cost of `agree`."""
+    return AGREEMENT_COST
+
+
+AGREEMENT_COST: Final = Cost((Flight.BOTH,), 1, 1)
+"""The cost of `agree`."""
+
+
+AGREEMENT: Final = Procedure(
+    name="agreement",
+    module=agreement.__name__,
+    inputs="a bit at each party",
+    outputs="whether both are 1, at both",
+    cost=agreement_cost,
+    learns="Each party learns the bit of the other.",
+    security="None needed: what is sent is public.",
+    reference="none",
+)
