@@ -149,11 +149,9 @@ WALLS = (
     ),
     Wall(
         "planning of statistics",
-        "a statistic sets its own noise; plans that cost more than the loss that the ledger takes are "
-        "refused before anything is sent",
-        (
-            "smc/analyses/statistics/test_core.py::test_plans_that_cost_more_than_the_loss_of_the_job_are_refused",
-        ),
+        "a statistic sets its own noise; plans that cost more than the loss that the ledger takes, or whose "
+        "noise covers fewer rows than a person may have, are refused before anything is sent",
+        ("smc/analyses/statistics/test_core.py::test_plans_with_too_little_noise_are_refused",),
     ),
     Wall(
         "products, division, truncation, lattice encryption",

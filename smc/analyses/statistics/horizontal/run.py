@@ -38,7 +38,8 @@ def open_noisy_sums(
     Args:
         session: this side of the run.
         parameters: which rows take part, and the loss of the job.
-        plans: the statistics; together they cost no more than that loss.
+        plans: the statistics; together they cost no more than that loss, and their noise covers all rows of a
+            person.
         data: the local columns.
         recipients: who gets the results.
         release: withholds what is about too few rows, and opens the rest.
@@ -48,11 +49,11 @@ def open_noisy_sums(
         and the public seed of simulated figures.
 
     Raises:
-        DisclosureRefused: the plans cost more than the job's loss; nothing was sent.
+        DisclosureRefused: as of `check_plans`; nothing was sent.
         DomainError: the local data do not fit; nothing was sent.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    check_losses(plans, parameters.loss)
+    check_plans(plans, parameters)
     own = noisy.local_entries(parameters, plans, data)
     words = noisy.noisy_words(session, plans, own)
     seed = noisy.simulation_seed(session, plans)
@@ -62,15 +63,20 @@ def open_noisy_sums(
     return opened, seed
 
 
-def check_losses(plans: Sequence[Planned], loss: Loss) -> None:
-    """Check that the noise of statistics costs no more than what the ledger takes: whoever planned them.
+def check_plans(plans: Sequence[Planned], parameters: Budgeted) -> None:
+    """Check that noise covers all rows of a person, for no more than what the ledger takes: whoever planned.
 
     Raises:
-        DisclosureRefused: it does.
+        DisclosureRefused: it does not.
     """
     spent = sum((planned.spent for planned in plans), Loss())
-    if spent.epsilon > loss.epsilon or spent.rho > loss.rho:
-        raise DisclosureRefused(
-            "The statistics of the job cost more than its stated loss.",
-            "Report it as a defect of the planning of statistics.",
-        )
+    if spent.epsilon > parameters.loss.epsilon or spent.rho > parameters.loss.rho:
+        raise _defect("cost more than the job's stated loss")
+    if any(planned.statistic.changes < parameters.rows_per_person for planned in plans):
+        raise _defect("have noise for fewer rows than a person may have")
+
+
+def _defect(what: str) -> DisclosureRefused:
+    return DisclosureRefused(
+        f"The statistics of the job {what}.", "Report it as a defect of the planning of statistics."
+    )

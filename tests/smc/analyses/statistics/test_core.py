@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.statistics.horizontal.run import check_losses
+from smc.analyses.statistics.horizontal.run import check_plans
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.studies.columns import Column
 from smc.analyses.studies.loss import Loss
@@ -70,26 +70,39 @@ def test_plans_cost_what_the_job_states(budget, limits):
     plans = plan(parameters, SCHEMAS, counted=limits.counts_groups)
     spent = sum((each.spent for each in plans), Loss())
     assert (spent.epsilon, spent.rho) == (parameters.loss.epsilon, parameters.loss.rho)
-    check_losses(plans, parameters.loss)
+    check_plans(plans, parameters)
+
+
+def dearer(planned):
+    """With noise for a bit more than its part of the loss."""
+    asked = planned.statistic.query
+    more = replace(asked, loss=asked.loss + Loss(Fraction(1, 10**9)))
+    return replace(planned, statistic=replace(planned.statistic, query=more))
+
+
+def narrower(planned):
+    """With noise for one row less than a person may have."""
+    return replace(planned, statistic=replace(planned.statistic, changes=planned.statistic.changes - 1))
 
 
 @pytest.mark.parametrize("counted", [False, True])
-def test_plans_that_cost_more_than_the_loss_of_the_job_are_refused(monkeypatch, counted):
-    def dearer(*arguments, **options):
-        plans = plan(*arguments, **options)
-        asked = plans[-1].statistic.query
-        more = replace(asked, loss=asked.loss + Loss(Fraction(1, 10**9)))
-        return (*plans[:-1], replace(plans[-1], statistic=replace(plans[-1].statistic, query=more)))
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [(dearer, "more than the job's stated loss"), (narrower, "fewer rows than a person may")],
+)
+def test_plans_with_too_little_noise_are_refused(monkeypatch, wrong, why, counted):
+    def changed(*arguments, **options):
+        *others, last = plan(*arguments, **options)
+        return (*others, wrong(last))
 
-    monkeypatch.setattr("smc.analyses.statistics.horizontal.outcomes.plan", dearer)
-    sent = []
+    monkeypatch.setattr("smc.analyses.statistics.horizontal.outcomes.plan", changed)
+    study = parsed(TWO_SUMS.replace("maximum_rows", "rows_per_person = 3\nmaximum_rows"))
 
     def side(session):
         data = {"age": Column(np.array(SIDES[session.role]), AGE)}
         limits = Limits(minimum_group=2 * counted).of_both
-        with pytest.raises(DisclosureRefused, match="more than its stated loss"):
-            run_study(parsed(TWO_SUMS), session, data, frozenset(Role), limits)
-        sent.append(session.channel.traffic.sent)
+        with pytest.raises(DisclosureRefused, match=why):
+            run_study(study, session, data, frozenset(Role), limits)
+        return session.channel.traffic.sent
 
-    run_plain(side)
-    assert sent == [0, 0]
+    assert run_plain(side) == (0, 0)
