@@ -201,18 +201,6 @@ def cost_settled(cost: Cost) -> Cost:
     )
 
 
-TRANSFER_SECURITY: Final = (
-    "Semi-honest; 128-bit oblivious transfer: CDH on secp256k1 in the random oracle model, AES as an ideal "
-    "cipher."
-)
-"""What a protocol assumes that uses nothing else."""
-
-BLOCK_SECURITY: Final = (
-    "Semi-honest; 128-bit oblivious transfer: CDH on secp256k1 in the random oracle model, AES as an ideal "
-    "cipher; for large batches also 128-bit regular-noise LPN with a 10-local code, 127-bit offsets."
-)
-"""What a protocol assumes that takes transfers of 128 bits, see `takes_silent_blocks`."""
-
 SETUP_COST: Final = cost_of(SETUP)
 """What the first use of oblivious transfer in a session costs, whichever protocol it is."""
 

@@ -88,10 +88,6 @@ def _cost_bob_points(parameters: Parameters) -> Cost:
     return cost(parameters.mirror).mirror
 
 
-_SECURITY: Final = "semi-honest; DDH on secp256k1, 128-bit"
-_REFERENCE: Final = "thesis, 8.1.3, Protocols 1 and 2, Improvement, on ElGamal's cipher; errata 1, 3-5, 8, 9"
-
-
 SPEC: Final = Spec(
     name="elgamal-tree",
     inputs=(Form.PN, Form.NP),
@@ -100,9 +96,6 @@ SPEC: Final = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns delta: Alice gets delta xor a uniform bit of Bob's.",
-    security=_SECURITY,
-    reference=_REFERENCE,
     engine=ELGAMAL,
     setups=(KEYS,),
     applies=applies,
@@ -115,9 +108,6 @@ SPEC_ALICE_LEARNS: Final = Spec(
     alice=alice_learns_as_alice,
     bob=alice_learns_as_bob,
     cost=cost,
-    learns="Alice learns delta, Bob nothing.",
-    security=_SECURITY,
-    reference=_REFERENCE,
     opens=frozenset({Role.ALICE}),
     engine=ELGAMAL,
     setups=(KEYS,),
@@ -131,9 +121,6 @@ SPEC_BOB_LEARNS: Final = Spec(
     alice=bob_learns_as_alice,
     bob=bob_learns_as_bob,
     cost=_cost_bob_points,
-    learns="Bob learns delta, Alice nothing.",
-    security=_SECURITY,
-    reference=_REFERENCE,
     opens=frozenset({Role.BOB}),
     engine=ELGAMAL,
     setups=(KEYS,),

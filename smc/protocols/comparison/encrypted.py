@@ -120,8 +120,5 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything: Alice opens a sum that is statistically uniform.",
-    security="semi-honest; DCR, statistical masking (distance below 2n / N)",
-    reference="thesis, 3.2, Conversion 5; errata 3, 7",
     subprotocol=Subprotocol(ComparisonType(Form.PN, Form.NP, Form.SE), inner_parameters),
 )

@@ -10,7 +10,7 @@ from smc.oblivious.cost import compares_in_lanes, comparison, comparison_transfe
 from smc.protocols.comparison.oblivious import alice, bob
 from smc.protocols.engines import OBLIVIOUS
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import TRANSFERS, cost_of
 
 
 def cost(parameters: Parameters) -> Cost:
@@ -30,9 +30,6 @@ OBLIVIOUS_TRANSFER: Final = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="Roy22 extension, RRK+20 digits, GMW87 circuits, GSV07 section 4 tree; base transfers NP01.",
     engine=OBLIVIOUS,
     gives=Sharing.XOR,
     setups=(TRANSFERS,),

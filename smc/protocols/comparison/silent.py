@@ -83,10 +83,6 @@ SPEC: Final = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Neither party learns anything.",
-    security="Semi-honest; about 128-bit regular-noise LPN with a 10-local code, 127-bit offsets; CDH on "
-    "secp256k1 in the random oracle model, AES as an ideal cipher.",
-    reference="YWL+20 silent extension, GYW+23 trees, Roy22 first reserve, NP99 digits, GMW87, GSV07 tree.",
     engine=SILENT,
     gives=Sharing.XOR,
     setups=(TRANSFERS, SILENT_TRANSFERS),

@@ -77,8 +77,6 @@ def _cost_bob_points(parameters: Parameters) -> Cost:
     return cost(parameters.mirror).mirror
 
 
-_SECURITY = "semi-honest; DCR"
-
 SPEC = Spec(
     name="tree",
     inputs=(Form.PN, Form.NP),
@@ -87,9 +85,6 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns delta: Alice gets delta xor a uniform bit of Bob's.",
-    security=_SECURITY,
-    reference="thesis, 8.1.3, Protocol 2 steps 1-3 and Improvement; errata 1, 3, 4, 5, 8, 9",
     engine=PAILLIER,
 )
 
@@ -100,9 +95,6 @@ SPEC_ALICE_LEARNS = Spec(
     alice=alice_learns_as_alice,
     bob=alice_learns_as_bob,
     cost=cost,
-    learns="Alice learns delta, Bob nothing.",
-    security=_SECURITY,
-    reference="thesis, 8.1.3, Protocol 1 and Improvement; errata 1, 3, 4, 5, 9",
     opens=frozenset({Role.ALICE}),
     engine=PAILLIER,
 )
@@ -114,9 +106,6 @@ SPEC_BOB_LEARNS = Spec(
     alice=bob_learns_as_alice,
     bob=bob_learns_as_bob,
     cost=_cost_bob_points,
-    learns="Bob learns delta, Alice nothing.",
-    security=_SECURITY,
-    reference="thesis, 8.1.3, Protocol 1, point and range exchanged for its type 5; errata 1, 3, 4, 5, 9",
     opens=frozenset({Role.BOB}),
     engine=PAILLIER,
 )

@@ -34,7 +34,7 @@ from smc.forms import Role
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
+from smc.protocols.transfer_costs import TRANSFERS, cost_blocks, takes_silent_blocks
 from smc.secret.joins.benes import Index, Word, apply, columns_for, switches, wires_for
 from smc.tracing.repeats import traced_once
 
@@ -132,12 +132,7 @@ def _send(session: Session, values: Word) -> Word:
 SPEC: Final = Procedure(
     name="permutation",
     module=__name__,
-    inputs="shares modulo 2^64 of a vector, and an order that one party, the owner, knows",
-    outputs="shares of the vector in that order",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=BLOCK_SECURITY,
-    reference="Mohassel and Sadeghian, EUROCRYPT 2013, section 3, on a Benes network.",
     setups=(TRANSFERS,),
     example={"count": 1000, "owner": Role.ALICE},
 )

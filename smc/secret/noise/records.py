@@ -8,7 +8,7 @@ from typing import Final
 
 from smc.oblivious import cost as oblivious
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_below, cost_of
+from smc.protocols.transfer_costs import TRANSFERS, cost_below, cost_of
 from smc.secret.noise import noise
 from smc.secret.noise.distribution import Distribution
 from smc.secret.noise.gaussian import DiscreteGaussian
@@ -24,12 +24,7 @@ def cost_draw(distributions: Sequence[Distribution], *, silent: bool | None = No
 DRAW: Final = Procedure(
     name="joint-noise",
     module=noise.__name__,
-    inputs="public distributions, discrete Laplace, geometric or discrete Gaussian, one per draw",
-    outputs="shares modulo 2^64 of independent draws",
     cost=cost_draw,
-    learns="Neither party learns anything of the draws.",
-    security=TRANSFER_SECURITY,
-    reference="DKMMN06; distributions: GRS09, CKS20.",
     setups=(TRANSFERS,),
     example={"distributions": (DiscreteLaplace.of(Fraction(1, 2)), DiscreteGaussian.of(Fraction(20)))},
 )

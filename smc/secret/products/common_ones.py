@@ -39,7 +39,7 @@ from smc.pieces import chunks
 from smc.protocols.flights import Flight, Flights
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each
-from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
+from smc.protocols.transfer_costs import TRANSFERS, cost_blocks, takes_silent_blocks
 from smc.tracing.charges import charged
 
 Octet = NDArray[np.uint8]
@@ -190,12 +190,7 @@ def _octets(pads: Word, plane: Octet) -> Octet:
 SPEC: Final = Procedure(
     name="common-ones",
     module=__name__,
-    inputs="blocks of rows of bits at each party",
-    outputs="shares modulo 256 of how many ones each pair of rows has in common",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=BLOCK_SECURITY,
-    reference="Gilboa99, section 4, with words of one byte.",
     setups=(TRANSFERS,),
     example={"blocks": 10, "height": 4, "bits": 64},
 )
