@@ -43,6 +43,7 @@ class Parameters:
         bob_key_bits: size of Bob's Paillier key.
         modulus_in: modulus of the shares that go in, or None where none do.
         modulus_out: modulus of the shares that come out, or None where none do.
+        lanes: into how many parts large batches of oblivious transfer are cut.
     """
 
     count: int
@@ -51,6 +52,7 @@ class Parameters:
     bob_key_bits: int
     modulus_in: Modulus | None = None
     modulus_out: Modulus | None = None
+    lanes: int = 1
 
     @property
     def mirror(self) -> Parameters:
@@ -62,7 +64,20 @@ class Parameters:
             self.alice_key_bits,
             mirrored_modulus(self.modulus_in),
             mirrored_modulus(self.modulus_out),
+            self.lanes,
         )
+
+    def check_pairs(self, *lengths: int) -> None:
+        """Check that x and y have as many values as were declared.
+
+        Raises:
+            UsageError: one has not.
+        """
+        if any(length != self.count for length in lengths):
+            raise UsageError(
+                f"The batch was declared with {self.count} pairs; x and y have {lengths}.",
+                "Give x and y the declared length.",
+            )
 
     @property
     def number_in(self) -> int:

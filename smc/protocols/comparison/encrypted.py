@@ -21,7 +21,7 @@ Reference: thesis, section 3.2, Conversion 5 and Lemma 3.2, after [Veu14]; errat
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from smc.channel.message import Message
 from smc.ciphers.keys import PublicKey
@@ -97,7 +97,7 @@ def bob(session: FullSession, parameters: Parameters, x: Encrypted, y: Encrypted
 
 def inner_parameters(parameters: Parameters) -> Parameters:
     """The inner comparison has as many pairs of as many bits."""
-    return Parameters(parameters.count, parameters.bits, parameters.alice_key_bits, parameters.bob_key_bits)
+    return replace(parameters, modulus_in=None, modulus_out=None)
 
 
 def cost(parameters: Parameters) -> Cost:

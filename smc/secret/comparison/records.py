@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from smc.forms import Role
+from smc.network import Network
 from smc.oblivious import cost as oblivious
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_comparison, cost_of
@@ -34,16 +35,18 @@ SELECT: Final = Procedure(
 )
 
 
-def cost_nonnegative(count: int, bounds: Bounds) -> Cost:
+def cost_nonnegative(count: int, bounds: Bounds, network: Network | None = None) -> Cost:
     """The exact cost of `nonnegative`: flights and bytes, without the set-up of oblivious transfer."""
-    return Cost() if msb.settled_sign(bounds) is not None else cost_comparison(count, bounds.sign_bits)
+    if msb.settled_sign(bounds) is not None:
+        return Cost()
+    return cost_comparison(count, bounds.sign_bits, network)
 
 
-def cost_zero(count: int, bounds: Bounds) -> Cost:
+def cost_zero(count: int, bounds: Bounds, network: Network | None = None) -> Cost:
     """The exact cost of `zero`."""
     if not bounds.contains(0, 0) or bounds.magnitude == 0:
         return Cost()
-    return cost_comparison(count, bounds.magnitude.bit_length())
+    return cost_comparison(count, bounds.magnitude.bit_length(), network)
 
 
 NONNEGATIVE: Final = Procedure(

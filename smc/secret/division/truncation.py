@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.network import Network
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -192,9 +193,9 @@ def divide(session: Session, words: Word, bounds: Bounds, divisor: int) -> Word:
     return result
 
 
-def cost_shift(count: int, bits: int) -> Cost:
+def cost_shift(count: int, bits: int, network: Network | None = None) -> Cost:
     """The exact cost of `shift`: flights and bytes, without the set-up of oblivious transfer."""
-    return cost_comparison(count, bits) + cost_of(oblivious.bits_to_arithmetic(2 * count))
+    return cost_comparison(count, bits, network) + cost_of(oblivious.bits_to_arithmetic(2 * count))
 
 
 def cost_shift_near(count: int) -> Cost:

@@ -31,6 +31,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.network import Network
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -77,11 +78,11 @@ def permute(session: Session, shares: Word, owner: Role, order: Index | None) ->
     return moved[:count]
 
 
-def cost(count: int, owner: Role) -> Cost:
-    """The exact cost of `permute`: flights and bytes, without the set-up of oblivious transfer."""
+def cost(count: int, owner: Role, network: Network | None = None) -> Cost:
+    """The exact cost of `permute` over a network: flights and bytes, without the set-up of the transfers."""
     wires = wires_for(count)
     transfers = columns_for(wires) * wires // 2
-    total = cost_blocks(transfers).mirror + Cost((Flight.BOB,), 0, 8 * transfers)
+    total = cost_blocks(transfers, network).mirror + Cost((Flight.BOB,), 0, 8 * transfers)
     return total if owner is Role.ALICE else total.mirror
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
+from smc.network import Network
 from smc.oblivious import cost as oblivious
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_below, cost_of
@@ -15,10 +16,12 @@ from smc.secret.noise.gaussian import DiscreteGaussian
 from smc.secret.noise.laplace import DiscreteLaplace
 
 
-def cost_draw(distributions: Sequence[Distribution], *, silent: bool | None = None) -> Cost:
-    """The exact cost of `draw`, without the set-up of oblivious transfer."""
+def cost_draw(
+    distributions: Sequence[Distribution], network: Network | None = None, *, silent: bool | None = None
+) -> Cost:
+    """The exact cost of `draw` over a network, without the set-up of oblivious transfer."""
     count = noise.biased_bits(distributions)
-    return cost_below(count, silent=silent) + cost_of(oblivious.bits_to_arithmetic(count))
+    return cost_below(count, network, silent=silent) + cost_of(oblivious.bits_to_arithmetic(count))
 
 
 DRAW: Final = Procedure(
