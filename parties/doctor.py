@@ -15,7 +15,7 @@ from typing import Final
 from parties import needs
 from parties.audit.files import read_log
 from parties.audit.verification import known_gaps, missing_decisions, missing_entries
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
 from parties.client import ask_daemon
 from parties.clock import CLOCK
 from parties.cluster.connecting import check_files

@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from parties.catalog.databases import FILE_SCHEMES
-from parties.catalog.declaration import DatasetDeclaration, load_catalog
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
+from parties.catalog.sources.databases import FILE_SCHEMES
 from parties.config import Config
 from parties.disclosure.history import History
 from parties.errors import ConfigError, DataError, StorageError

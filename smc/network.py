@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,32 +30,3 @@ LAN: Final = Network()
 LOOPBACK: Final = Network(0.8, math.inf)
 """What routes of comparisons are planned for where nobody names a link: it takes nothing but what a message
 costs the two processes; what its bytes cost them is in the prices of operations."""
-
-_PRICED: ContextVar[tuple[Network | None, int]] = ContextVar("priced", default=(None, 1))
-
-
-@contextmanager
-def priced_over(network: Network | None, lanes: int = 1) -> Iterator[None]:
-    """Within it costs are those of runs over that network, which may take other protocols; None is none.
-
-    A run follows `Session.network` and `Session.lanes`; whoever prices it names the same ones here.
-
-    Args:
-        network: the link.
-        lanes: into how many parts large batches are cut.
-    """
-    before = _PRICED.set((network, lanes))
-    try:
-        yield
-    finally:
-        _PRICED.reset(before)
-
-
-def network_priced() -> Network | None:
-    """The network over which costs are counted now; None where the link costs nothing, as on loopback."""
-    return _PRICED.get()[0]
-
-
-def lanes_priced() -> int:
-    """The lanes for which costs are counted now; 1 for a session without any but its own."""
-    return _PRICED.get()[1]

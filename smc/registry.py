@@ -28,15 +28,10 @@ from smc.secret.products import words as products
 from smc.secret.sharing import records as openings
 
 PROCEDURES: Final[tuple[Procedure, ...]] = (
-    transfers.BASE_TRANSFERS,
-    transfers.RANDOM_TRANSFERS,
-    transfers.CORRELATED_TRANSFERS,
+    *transfers.PROCEDURES,
     correlated.SPEC,
-    transfers.SILENT_RESERVE,
-    transfers.POOL,
     pools.SPEC,
     stock.SPEC,
-    transfers.OPRF,
     public.TOSS,
     public.AGREEMENT,
     counts.ROW_COUNTS,
@@ -46,10 +41,6 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     intersections.OPPRF,
     alignment.ALIGN,
     joins.SPEC,
-    transfers.BITS_TO_ARITHMETIC,
-    transfers.AND,
-    transfers.EQUALITY,
-    transfers.BELOW,
     comparisons.SELECT,
     comparisons.NONNEGATIVE,
     comparisons.ZERO,

@@ -11,14 +11,14 @@ from typing_extensions import override
 
 from anonymizer.errors import TableError, UnreachableError
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import Candidates
+from anonymizer.risk.simulator import CellsKept
 from anonymizer.schema.columns import Column
 from anonymizer.tables.declared import declared_numbers, gaps
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 
-class MissingCells(Method):
+class MissingCells(CellsKept, Method):
     """Leaves rows out, or fills cells, of columns with `missing = "drop"` or `missing = "impute"`.
 
     A number becomes the middle of the declared bounds on the declared grid, which says nothing of other
@@ -73,11 +73,6 @@ class MissingCells(Method):
             )
         found = table.taken(np.flatnonzero(~lost)) if lost.any() else table
         return found.replaced({name: _filled(found, name, value) for name, value in self.fills_.items()})
-
-    def simulate(self, column: str, candidates: Candidates) -> Candidates:
-        """Cells that are there stay as they are."""
-        del column
-        return candidates
 
 
 def _middle(column: Column) -> float | None:

@@ -8,13 +8,15 @@ import numpy as np
 from typing_extensions import override
 
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import Candidates
+from anonymizer.methods.contract.parameters import parameters
+from anonymizer.risk.simulator import CellsKept
 from anonymizer.tables.provenance import Dependence, TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
 
-class LimitRows(Method):
+@parameters
+class LimitRows(CellsKept, Method):
     """Leaves rows of persons out who have more than `rows_per_person` of the roles, drawn at random.
 
     Which rows of a person stay depends on no cell, and on no other person: who is there with all rows or not
@@ -35,8 +37,7 @@ class LimitRows(Method):
     keeps_classes: ClassVar[bool] = True
     ensures: ClassVar[bool] = True
 
-    def __init__(self, *, random_state: int | None = None) -> None:
-        self.random_state = random_state
+    random_state: int | None = None
 
     @override
     def columns_of(self, table: Table) -> tuple[str, ...]:
@@ -50,10 +51,6 @@ class LimitRows(Method):
         if roles.person is None or roles.rows_per_person is None:
             return table.provenance
         return table.provenance.with_rows(Dependence.on((roles.person,), "all"))
-
-    @override
-    def _fit(self, table: Table) -> None:
-        del table
 
     @override
     def _transform(self, table: Table) -> Table:
@@ -82,8 +79,3 @@ class LimitRows(Method):
             f"{self.rows_cut_:,} rows of {self.persons_cut_:,} persons were left out, drawn at random, since "
             "they have more than rows_per_person.",
         )
-
-    def simulate(self, column: str, candidates: Candidates) -> Candidates:
-        """Cells stay as they are."""
-        del column
-        return candidates

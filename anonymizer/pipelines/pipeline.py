@@ -13,6 +13,7 @@ from typing_extensions import override
 from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.reduction.suppression import DropIdentifiers
 from anonymizer.pipelines.missing import MissingCells
 from anonymizer.pipelines.persons import LimitRows
@@ -30,6 +31,7 @@ from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
 
+@parameters
 class Pipeline(Method):
     """Runs steps in order; what is declared of persons, identifiers and missing cells is done before them.
 
@@ -51,18 +53,10 @@ class Pipeline(Method):
     rows_seed_: int | None = None
     """The seed by which rows of persons are left out who have too many; None is fresh randomness."""
 
-    def __init__(
-        self,
-        *,
-        steps: Sequence[tuple[str, Method]] = (),
-        roles: Roles | None = None,
-        hierarchies: Mapping[str, Hierarchy] | None = None,
-        schema: Schema | None = None,
-    ) -> None:
-        self.steps = steps
-        self.roles = roles
-        self.hierarchies = hierarchies
-        self.schema = schema
+    steps: Sequence[tuple[str, Method]] = ()
+    roles: Roles | None = None
+    hierarchies: Mapping[str, Hierarchy] | None = None
+    schema: Schema | None = None
 
     @override
     def get_params(self, deep: bool = True) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from typing_extensions import override
 
 from anonymizer.errors import SpecError, TableError
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
 from anonymizer.schema.columns import Column, Schema
@@ -34,6 +35,7 @@ from commons.errors import near
 Float = NDArray[np.float64]
 
 
+@parameters
 class Recombined(Method):
     """De-identification by matrix factorization; without steps the factorization alone.
 
@@ -61,32 +63,17 @@ class Recombined(Method):
     name: ClassVar[str] = "factorization"
     applies_to: ClassVar[str] = "The matrix has no items"
 
-    def __init__(
-        self,
-        *,
-        rank: int = 10,
-        factorization: str = "sgd",
-        steps: Sequence[tuple[str, Method]] = (),
-        iterations: int = 100,
-        rate: float = 0.05,
-        penalty: float = 0.01,
-        refit: bool = False,
-        bounds: tuple[float, float] | None = None,
-        digits: int = 3,
-        columns: tuple[str, ...] | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.factorization = factorization
-        self.steps = steps
-        self.iterations = iterations
-        self.rate = rate
-        self.penalty = penalty
-        self.refit = refit
-        self.bounds = bounds
-        self.digits = digits
-        self.columns = columns
-        self.random_state = random_state
+    rank: int = 10
+    factorization: str = "sgd"
+    steps: Sequence[tuple[str, Method]] = ()
+    iterations: int = 100
+    rate: float = 0.05
+    penalty: float = 0.01
+    refit: bool = False
+    bounds: tuple[float, float] | None = None
+    digits: int = 3
+    columns: tuple[str, ...] | None = None
+    random_state: int | None = None
 
     @override
     def provenance(self, table: Table) -> TableProvenance:

@@ -16,14 +16,14 @@ from parties.bench.measurement import make_tasks, run_processes
 from parties.bench.workloads import WORKLOADS, Workload
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.studies.columns import Column, Data
-from smc.analyses.studies.estimates import sized
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate
 from smc.ciphers.keys import generate
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.network import Network, priced_over
+from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.protocols.full_session import FullSession
 
@@ -89,8 +89,9 @@ class AnalysisCase:
         study = ANALYSES[self.workload.analysis].parse(self.workload.parameters)
         schemas = {name: column.schema for data in self.data().values() for name, column in data.items()}
         recipients = frozenset(Role(name) for name in self.workload.recipients)
-        with priced_over(self.network, self.lanes), sized(self.rows, self.bob_rows or self.rows):
-            return study.cost(schemas, recipients, self.rows, KEY_BITS, self.limits)
+        rows = self.rows, self.bob_rows or self.rows
+        setting = RunSetting(rows, self.limits, KEY_BITS, self.network, self.lanes)
+        return study.cost(schemas, recipients, setting)
 
     @property
     def network(self) -> Network | None:

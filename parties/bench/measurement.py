@@ -26,7 +26,6 @@ from smc.ciphers.keys import PrivateKey, generate
 from smc.ciphers.phe_format import write_private_key
 from smc.errors import DuettoError, PeerAborted, PeerLost, UsageError
 from smc.forms import Role
-from smc.network import priced_over
 from smc.numeric.random import Randomness
 from smc.planning.cost import estimate_seconds
 from smc.planning.pools import need_of
@@ -232,8 +231,7 @@ def _count_wrong(
 
 def _describe(case: Case) -> dict[str, Any]:
     plan = case.plan()
-    with priced_over(None, case.lanes):
-        cost = plan.cost(case.parameters)
+    cost = plan.cost(replace(case.parameters, lanes=case.lanes))
     # lanes are opened before the first run
     cost = replace(cost, flights=cost.flights.without(Flight.LANES))
     return {

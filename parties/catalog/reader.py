@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from commons.tabular.dialect import Dialect, Writing
-from parties.catalog.adding import Addition, Asked, draft_addition
-from parties.catalog.checking import Checked, check_dataset
-from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.declaration import DatasetDeclaration
-from parties.catalog.drafting import ColumnDraft, Draft
-from parties.catalog.loaded import Loaded
-from parties.catalog.loading import load, load_pieces
-from parties.catalog.stamps import stamp_of
-from parties.catalog.survey import Fault
+from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.declarations.declaration import DatasetDeclaration
+from parties.catalog.declarations.stamps import stamp_of
+from parties.catalog.drafting.adding import Addition, Asked, draft_addition
+from parties.catalog.drafting.drafting import ColumnDraft, Draft
+from parties.catalog.loading.checking import Checked, check_dataset
+from parties.catalog.loading.loaded import Loaded
+from parties.catalog.loading.loading import load, load_pieces
+from parties.catalog.loading.survey import Fault
 from parties.errors import ConfigError, DataError, StorageError
 from parties.workers.pipe import Pipe
 from parties.workers.process import end_with_parent, limit_resources, memory_used

@@ -14,10 +14,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, cast
 
-from parties.catalog.adding import Addition, Asked
-from parties.catalog.checking import Checked
-from parties.catalog.declaration import DatasetDeclaration
-from parties.catalog.loaded import Loaded
+from parties.catalog.declarations.declaration import DatasetDeclaration
+from parties.catalog.drafting.adding import Addition, Asked
+from parties.catalog.loading.checking import Checked
+from parties.catalog.loading.loaded import Loaded
 from parties.catalog.reader import VALUES
 from parties.config import Limits
 from parties.errors import DataError, StorageError
@@ -92,7 +92,7 @@ class Reader:
         secret: bytes | None = None,
         keeping: Iterable[str] = (),
     ) -> Loaded:
-        """Read columns of a data set, as `parties.catalog.loading.load` does.
+        """Read columns of a data set, as `parties.catalog.loading.loading.load` does.
 
         Raises:
             DataError: as there, or reading takes more than it may, or ends its process.
@@ -104,23 +104,23 @@ class Reader:
     def load_pieces(
         self, dataset: DatasetDeclaration, columns: Iterable[str], keeping: Iterable[str] = ()
     ) -> Iterator[Loaded]:
-        """Read columns of a data set piece by piece, as `parties.catalog.loading.load_pieces`; see `load`."""
+        """Read columns of a data set piece by piece, as `loading.load_pieces` does; see `load`."""
         return self._all(dataset.place, "load_pieces", dataset, [*columns], [*keeping])
 
     def checked(self, dataset: DatasetDeclaration) -> Checked:
-        """Read a data set whole, with the errors of `parties.catalog.checking.check_dataset`."""
+        """Read a data set whole, with the errors of `parties.catalog.loading.checking.check_dataset`."""
         try:
             return cast(Checked, self._only(dataset.place, "checked", dataset))
         except DataError as error:
             return Checked(None, error)
 
     def drafted(self, path: Path, asked: Asked) -> Addition:
-        """Draft an entry for a source, as `parties.catalog.adding.draft_addition` does; see `load`."""
+        """Draft an entry for a source, as `adding.draft_addition` does; see `load`."""
         place = Path(asked.source).name if asked.source and "://" not in asked.source else "The database"
         return cast(Addition, self._only(place, "drafted", path, asked))
 
     def stamp(self, dataset: DatasetDeclaration) -> tuple[int, ...] | None:
-        """What changes with a file, as `parties.catalog.stamps.stamp_of` finds it; see `load`."""
+        """What changes with a file, as `stamps.stamp_of` finds it; see `load`."""
         return cast("tuple[int, ...] | None", self._only(dataset.place, "stamp", dataset))
 
     def _only(self, place: str, call: str, *given: Any) -> Any:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from commons.errors import near
-from parties.catalog.adding import Asked
-from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog, toml_key
+from parties.catalog.drafting.adding import Asked
 from parties.catalog.reading import Reader
 from parties.config import Config, Limits
 from parties.errors import DataError, StorageError

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import click
 
-from parties.catalog.checking import below_limits, unconfirmed_columns
-from parties.catalog.declaration import load_catalog
-from parties.catalog.described import dataset_document, dataset_documents
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading.checking import below_limits, unconfirmed_columns
+from parties.catalog.loading.described import dataset_document, dataset_documents
+from parties.catalog.loading.survey import Fault
 from parties.catalog.reading import Reader
-from parties.catalog.survey import Fault
 from parties.cli.drafts import add, confirm
 from parties.cli.hints import with_config
 from parties.cli.options import Listing, config_option

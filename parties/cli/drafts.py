@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from parties.catalog.adding import Asked, stand_for
-from parties.catalog.checking import unconfirmed_columns
-from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.confirming import entries, proposal
-from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
-from parties.catalog.drafting import Draft
+from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog, toml_key
+from parties.catalog.drafting.adding import Asked, stand_for
+from parties.catalog.drafting.confirming import entries, proposal
+from parties.catalog.drafting.drafting import Draft
+from parties.catalog.loading.checking import unconfirmed_columns
 from parties.catalog.reading import Reader
 from parties.cli.hints import with_config
 from parties.cli.options import config_option

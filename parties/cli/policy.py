@@ -13,7 +13,7 @@ import click
 
 from commons.exits import REFUSED
 from commons.settings.reader import fields_of
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.client import job_text

@@ -36,7 +36,7 @@ def _policy() -> Document:
 
 
 def _catalog() -> Document:
-    from parties.catalog.tables import CatalogFile
+    from parties.catalog.declarations.tables import CatalogFile
 
     return schema_of(CatalogFile, "catalog.toml of duetto")
 

@@ -160,7 +160,7 @@ class Daemon:
             ConfigError: a file is missing or wrong.
             PairingError: a peer's pairing file is not the pinned one.
         """
-        from parties.catalog.declaration import load_catalog
+        from parties.catalog.declarations.declaration import load_catalog
 
         with self._reloading:
             config = load(self._config.path)

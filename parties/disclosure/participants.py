@@ -63,7 +63,7 @@ class ParticipantSet:
 
 
 def persons_of(identities: NDArray[np.void] | None) -> Persons:
-    """The set of persons with these 16-byte hashes (`parties.catalog.persons.identities`); none of None.
+    """The set of persons with these 16-byte hashes (`catalog.columns.persons.identities`); none of None.
 
     The first half of each is kept: two of a million persons coincide with a probability below 2**-24 and then
     count as one.

@@ -17,10 +17,8 @@ from parties.jobs.run import estimate_document, leakage_document
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.verdict import Verdict
 from smc.analyses.comparison.bisection import findable_values, jobs_to_find, possible_values
-from smc.analyses.studies.estimates import sized
 from smc.analyses.studies.study import Preview
 from smc.errors import UsageError
-from smc.forms import Role
 from smc.network import Network
 
 _IN_SHORT: Final = ("seconds", "network_seconds", "total_seconds", "sent", "received", "route", "cheaper")
@@ -140,11 +138,9 @@ def estimate_report(
         verdict = admission.judge(task, local.columns)
         rows, held = count_rows(local.columns), count_held(local.columns)
         preview = preview_document(admission.preview(task, local, verdict.limits))
-    # What is added up as it is read is not in memory, and costs nothing by rows.
-    in_memory = rows if held is None else max(1, held)
-    counts = (in_memory, peer_rows or in_memory)
-    with sized(*(counts if task.role is Role.ALICE else counts[::-1])):
-        document = estimate_document(task, schemas, rows, key_bits, verdict.limits, held=held)
+    document = estimate_document(
+        task, schemas, rows, key_bits, verdict.limits, held=held, peer_rows=peer_rows
+    )
     network = document["network_seconds"]
     if rtt_ms or mbit:
         link = Network(rtt_ms, mbit or math.inf)

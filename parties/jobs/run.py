@@ -243,16 +243,23 @@ def leakage_document(task: Task) -> dict[str, list[str]]:
 
 
 def estimate_document(
-    task: Task, schemas: Schemas, rows: int, key_bits: int, limits: Limits, *, held: int | None = None
+    task: Task,
+    schemas: Schemas,
+    rows: int,
+    key_bits: int,
+    limits: Limits,
+    *,
+    held: int | None = None,
+    peer_rows: int = 0,
 ) -> dict[str, Any]:
     """The estimate for `rows` rows with the ledger's messages, as plain JSON values.
 
-    `held` is as in `Task.estimate`.
+    `held` and `peer_rows` are as in `Task.estimate`.
 
     `sent` and `received` are the bytes as seen from this side. `network_seconds` is for waiting and for the
     larger of both directions over the network of the job, 0 where it names none.
     """
-    document = asdict(task.estimate(schemas, rows, key_bits, limits, held=held))
+    document = asdict(task.estimate(schemas, rows, key_bits, limits, held=held, peer_rows=peer_rows))
     if document["cheaper"] is not None:
         document["cheaper"]["seconds"] = round(document["cheaper"]["seconds"], 3)
     document["seconds"] = round(document["seconds"], 3)

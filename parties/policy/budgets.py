@@ -8,7 +8,7 @@ from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Final
 
-from parties.catalog.declaration import Catalog, load_catalog
+from parties.catalog.declarations.declaration import Catalog, load_catalog
 from parties.config import Config
 from parties.errors import BudgetError
 from parties.ledger.accounting import Account, Spent, show_number

@@ -9,7 +9,7 @@ import tomli_w
 
 from commons.errors import near
 from commons.settings.toml import parse, read
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
 from parties.config import Config
 from parties.errors import ConfigError, PolicyError
 from parties.pki.files import write_atomically

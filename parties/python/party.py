@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from parties.catalog.declaration import Catalog, load_catalog
-from parties.catalog.described import count_document, dataset_document, dataset_documents
+from parties.catalog.declarations.declaration import Catalog, load_catalog
+from parties.catalog.loading.described import count_document, dataset_document, dataset_documents
 from parties.catalog.reading import Reader
 from parties.catalog.recipes import recipe
 from parties.certificates.verification import read_certificate

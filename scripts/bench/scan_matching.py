@@ -24,7 +24,7 @@ from smc.numeric.random import Randomness
 _COMMON: Final = 0.6
 """The part of each side's keys that the other has."""
 _SETTLED_SECONDS: Final = 2.5
-"""So long after its last change a file is trusted to be the same, see `parties.catalog.stamps`."""
+"""So long after its last change a file is trusted to be the same, see `catalog.declarations.stamps`."""
 _SPU: Final = Path(__file__).with_name("spu_psi.py")
 _DATASET: Final[Mapping[str, Any]] = {
     "source": "people.csv",

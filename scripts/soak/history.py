@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from parties.catalog.persons import identities
+from parties.catalog.columns.persons import identities
 from parties.disclosure.equations import Shown
 from parties.disclosure.history import History
 from parties.disclosure.participants import ParticipantSet, persons_of

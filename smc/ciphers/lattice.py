@@ -78,12 +78,6 @@ MAX_WIDTH: Final = 43
 ROOM_BITS: Final = 3
 """By how many bits q is longer than plaintext and flood together."""
 
-LATTICE_SECURITY: Final = (
-    "Semi-honest; ring learning with errors with ternary secrets, 128 bits by the guidelines of 2024, less "
-    "the binary logarithm of the number of secrets; statistical flooding of 40 bits."
-)
-"""What protocols on top of it assume."""
-
 _DRAWS: Final = 4
 _FISHER: Final = 3.1158
 """Of the sum of four uniform draws from [0, 1), rounded up."""

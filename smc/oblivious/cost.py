@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Final
 
-from smc.network import lanes_priced
 from smc.oblivious import ot_1_of_16
 from smc.oblivious.base_ot import NONCE_BYTES, POINT_BYTES, TRANSFERS
 from smc.oblivious.bitmatrix import SLOTS, words_for
@@ -135,9 +134,9 @@ def compares_in_lanes(count: int, bits: int, lanes: int) -> bool:
     return bits <= WORD_BITS and takes_lanes(count, Digits.of(bits).word_bytes, lanes)
 
 
-def comparison(count: int, bits: int, lanes: int | None = None) -> tuple[FlightBytes, ...]:
+def comparison(count: int, bits: int, lanes: int = 1) -> tuple[FlightBytes, ...]:
     """Comparing `count` pairs of which one party holds x and the other y."""
-    digits, lanes = Digits.of(bits), lanes or lanes_priced()
+    digits = Digits.of(bits)
     if not compares_in_lanes(count, bits, lanes):
         return _compared(count, digits)
     return over_lanes(count, lanes, digits.word_bytes, lambda part: _compared(part, digits))
@@ -185,9 +184,9 @@ def _digits_and_tree(digits: Digits, width: int) -> list[FlightBytes]:
     return [offers, *openings(width, digits.count)]
 
 
-def below(count: int, lanes: int | None = None) -> tuple[FlightBytes, ...]:
+def below(count: int, lanes: int = 1) -> tuple[FlightBytes, ...]:
     """Comparing `count` XOR-shared words with public bounds."""
-    return over_lanes(count, lanes or lanes_priced(), BELOW_WORD_BYTES, _below)
+    return over_lanes(count, lanes, BELOW_WORD_BYTES, _below)
 
 
 def _below(count: int) -> tuple[FlightBytes, ...]:
@@ -205,9 +204,8 @@ def prepared(count: int, words: int) -> FlightBytes:
     return FlightBytes(size, size)
 
 
-def conjunction(count: int, lanes: int | None = None, *, taken: bool = False) -> tuple[FlightBytes, ...]:
+def conjunction(count: int, lanes: int = 1, *, taken: bool = False) -> tuple[FlightBytes, ...]:
     """AND of `count` pairs of XOR-shared bits; with `taken` by triples that were prepared."""
-    lanes = lanes or lanes_priced()
     if takes_lanes(count, CONJUNCTION_WORD_BYTES, lanes):
         return over_lanes(
             count, lanes, CONJUNCTION_WORD_BYTES, lambda part: conjunction(part, 1, taken=False)
@@ -221,14 +219,11 @@ def conjunction(count: int, lanes: int | None = None, *, taken: bool = False) ->
     return tuple(steps)
 
 
-def bits_to_arithmetic(
-    count: int, lanes: int | None = None, *, taken: bool = False
-) -> tuple[FlightBytes, ...]:
+def bits_to_arithmetic(count: int, lanes: int = 1, *, taken: bool = False) -> tuple[FlightBytes, ...]:
     """Converting `count` XOR-shared bits to shares modulo 2**64; also `count` correlated transfers.
 
     With `taken` by transfers that were prepared, which lanes have none of.
     """
-    lanes = lanes or lanes_priced()
     if takes_lanes(count, CORRELATED_WORD_BYTES, lanes):
         return over_lanes(
             count, lanes, CORRELATED_WORD_BYTES, lambda part: bits_to_arithmetic(part, 1, taken=False)
@@ -243,9 +238,8 @@ def bits_to_arithmetic(
     return tuple(steps)
 
 
-def exchange(count: int, lanes: int | None = None, *, taken: bool = False) -> tuple[FlightBytes, ...]:
+def exchange(count: int, lanes: int = 1, *, taken: bool = False) -> tuple[FlightBytes, ...]:
     """As many correlated transfers in both directions at once; `taken` as of `bits_to_arithmetic`."""
-    lanes = lanes or lanes_priced()
     if takes_lanes(count, CORRELATED_WORD_BYTES, lanes):
         return over_lanes(count, lanes, CORRELATED_WORD_BYTES, lambda part: exchange(part, 1, taken=False))
     steps: list[FlightBytes] = []

@@ -30,7 +30,6 @@ import numpy as np
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
-from smc.network import lanes_priced
 from smc.oblivious.bitmatrix import SLOTS, Word, words_for
 from smc.oblivious.circuits import Circuits, DigitShifts
 from smc.oblivious.cost import FlightBytes, compares_in_lanes, openings, over_lanes, takes_lanes
@@ -122,7 +121,7 @@ def words_of_spans(count: int, bits: int) -> list[int]:
 def comparison(
     count: int,
     bits: int,
-    lanes: int | None = None,
+    lanes: int = 1,
     sizes: LpnSet = PRODUCTION,
     stock: PrefetchedWords | None = None,
 ) -> tuple[FlightBytes, ...]:
@@ -135,7 +134,7 @@ def comparison(
         sizes: of the problem.
         stock: what was made before; None for nothing.
     """
-    stock, lanes = stock or PrefetchedWords(), lanes or lanes_priced()
+    stock = stock or PrefetchedWords()
     if not compares_in_lanes(count, bits, lanes):
         return _compared(count, bits, sizes, stock)
     made = PrefetchedWords()  # lanes have nothing that was made before
@@ -170,10 +169,10 @@ def below_spans(count: int) -> Iterator[slice]:
 
 
 def below(
-    count: int, lanes: int | None = None, sizes: LpnSet = PRODUCTION, stock: PrefetchedWords | None = None
+    count: int, lanes: int = 1, sizes: LpnSet = PRODUCTION, stock: PrefetchedWords | None = None
 ) -> tuple[FlightBytes, ...]:
     """Comparing `count` XOR-shared words with public bounds; arguments as of `comparison`."""
-    stock, lanes = stock or PrefetchedWords(), lanes or lanes_priced()
+    stock = stock or PrefetchedWords()
     if not takes_lanes(count, BELOW_WORD_BYTES, lanes):
         return _below(count, sizes, stock)
     made = PrefetchedWords()

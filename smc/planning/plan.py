@@ -66,8 +66,7 @@ class Step:
 
     def parameters(self, parameters: Parameters) -> Parameters:
         """What the protocol's own Alice and Bob are given, from parameters seen from the parties."""
-        alice, bob = parameters.alice_key_bits, parameters.bob_key_bits
-        given = Parameters(parameters.count, parameters.bits, alice, bob, self.modulus_in, self.modulus_out)
+        given = replace(parameters, modulus_in=self.modulus_in, modulus_out=self.modulus_out)
         return given.mirror if self.mirrored else given
 
     def cost(self, parameters: Parameters) -> Cost:

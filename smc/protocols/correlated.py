@@ -221,13 +221,7 @@ def _as_numbers(pads: Word, modulus: int, salt: bytes) -> Numbers:
 SPEC: Final = Procedure(
     name="correlated-transfers-modulo",
     module=__name__,
-    inputs="a number modulo M per transfer, Alice's, and a bit, Bob's",
-    outputs="shares modulo M of their products",
     cost=cost_modulo,
-    learns="Neither party learns anything.",
-    security="Semi-honest; 128-bit oblivious transfer; SHAKE128 as a random oracle where pads are seeds, "
-    "statistical distance 2**-64 per value.",
-    reference="Gilboa99, section 4; ALSZ13.",
     setups=(TRANSFERS,),
     example={"count": 1000, "modulus": 10**9 + 7},
 )

@@ -114,10 +114,5 @@ def _taken(session: FullSession, name: bytes) -> Pool | None:
 SPEC: Final = Procedure(
     name="pool-agreement",
     module=__name__,
-    inputs="the pools that each party keeps, or none",
-    outputs="the pool in use from now on, or none",
     cost=offer_cost,
-    learns="Each party learns the random names of up to 8 pools that the other keeps for such comparisons.",
-    security="Stores that hand out a pool at most once.",
-    reference="Beaver95.",
 )

@@ -23,12 +23,7 @@ TOSS_COST: Final = Cost((Flight.BOTH,) * 2, _TOSS_BYTES, _TOSS_BYTES)
 TOSS: Final = Procedure(
     name="coins",
     module=coins.__name__,
-    inputs="nothing",
-    outputs="32 bytes that neither party knew before or could choose, at both",
     cost=toss_cost,
-    learns="Neither party learns anything but the coins.",
-    security="SHA-256 as a random oracle; whoever deviates can only end the run.",
-    reference="Blum81, with a hash as commitment.",
 )
 
 
@@ -44,10 +39,5 @@ AGREEMENT_COST: Final = Cost((Flight.BOTH,), 1, 1)
 AGREEMENT: Final = Procedure(
     name="agreement",
     module=agreement.__name__,
-    inputs="a bit at each party",
-    outputs="whether both are 1, at both",
     cost=agreement_cost,
-    learns="Each party learns the bit of the other.",
-    security="None needed: what is sent is public.",
-    reference="none",
 )

@@ -1,7 +1,8 @@
-"""A protocol as a record: what goes in and out, what it costs, who learns what.
+"""A protocol as a record: what it costs and needs, and by what the planner finds it.
 
 `Record` is what all of them declare. A `Spec` adds the forms by which the planner finds its way and the code
-of both roles; a `Procedure` is called by its function, and says in words what it takes and gives.
+of both roles; a `Procedure` is called by its function. Who learns what, assumptions and sources are sections
+of the module's text, and said there only.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Parameters:
         bob_key_bits: size of Bob's Paillier key.
         modulus_in: modulus of the shares that go in, or None where none do.
         modulus_out: modulus of the shares that come out, or None where none do.
+        lanes: into how many parts large batches of oblivious transfer are cut.
     """
 
     count: int
@@ -50,6 +52,7 @@ class Parameters:
     bob_key_bits: int
     modulus_in: Modulus | None = None
     modulus_out: Modulus | None = None
+    lanes: int = 1
 
     @property
     def mirror(self) -> Parameters:
@@ -61,7 +64,20 @@ class Parameters:
             self.alice_key_bits,
             mirrored_modulus(self.modulus_in),
             mirrored_modulus(self.modulus_out),
+            self.lanes,
         )
+
+    def check_pairs(self, *lengths: int) -> None:
+        """Check that x and y have as many values as were declared.
+
+        Raises:
+            UsageError: one has not.
+        """
+        if any(length != self.count for length in lengths):
+            raise UsageError(
+                f"The batch was declared with {self.count} pairs; x and y have {lengths}.",
+                "Give x and y the declared length.",
+            )
 
     @property
     def number_in(self) -> int:
@@ -269,17 +285,11 @@ class Record:
     Attributes:
         name: unique and stable.
         cost: the exact cost as a function of public sizes, without that of set-ups and subprotocols.
-        learns: who learns what, one sentence.
-        security: assumption and adversary.
-        reference: paper, section, errata.
         setups: what a session needs before the protocol runs, in this order.
     """
 
     name: str
     cost: Callable[..., Cost] = field(repr=False)
-    learns: str
-    security: str
-    reference: str
     setups: tuple[Setup, ...] = ()
 
 
@@ -289,14 +299,10 @@ class Procedure(Record):
 
     Attributes:
         module: the module whose text has the figure and all sections.
-        inputs: what goes in at each party.
-        outputs: what comes out at each party.
         example: sizes, by the names that `cost` gives them, for which its cost is shown and tested.
     """
 
     module: str
-    inputs: str
-    outputs: str
     example: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -90,11 +90,6 @@ def compare_stock(session: FullSession, most: int) -> KeptByBoth:
 SPEC: Final = Procedure(
     name="pool-stock",
     module=__name__,
-    inputs="the pools that each party keeps, or none",
-    outputs="which of them the other party keeps, too",
     cost=stock_cost,
-    learns="Each party learns the random names of all pools that the other keeps with it.",
-    security="None is assumed.",
-    reference="None.",
     example={"most": 64},
 )

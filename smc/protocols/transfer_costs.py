@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from smc.forms import Role
-from smc.network import Network, lanes_priced, network_priced, priced_over
+from smc.network import Network
 from smc.oblivious import cost as oblivious
 from smc.oblivious import oprf_steps, silent_circuits, silent_transfers
 from smc.oblivious.bitmatrix import words_for
@@ -91,8 +91,8 @@ def _saves(
 ) -> bool:
     if network is None or bits == 0:
         return False
-    with priced_over(network):  # of one lane, so that it is the same choice with any number of them
-        more, less = _summed(usual()), _summed(silent())
+    # of one lane, so that it is the same choice with any number of them
+    more, less = _summed(usual()), _summed(silent())
     if max(more[1:]) - max(less[1:]) < _RESERVE.first:
         return False
     return network.seconds(*less) + _SILENT_WORK * bits < network.seconds(*more)
@@ -103,26 +103,26 @@ def _summed(steps: Iterable[FlightBytes]) -> tuple[int, int, int]:
     return len(flights), sum(step.first for step in flights), sum(step.second for step in flights)
 
 
-def cost_comparison(count: int, bits: int) -> Cost:
+def cost_comparison(count: int, bits: int, network: Network | None = None) -> Cost:
     """The exact cost of a batch of comparisons inside a protocol, whose first party is Alice.
 
-    Over the network of `smc.network.priced_over`, see `takes_silent`.
+    Over a network, see `takes_silent`.
     """
-    if not takes_silent(network_priced(), count, bits):
+    if not takes_silent(network, count, bits):
         return cost_of(comparison(count, bits))
     return _cost_silently(lambda stock: silent_circuits.comparison(count, bits, stock=stock))
 
 
-def cost_below(count: int, *, silent: bool | None = None) -> Cost:
+def cost_below(count: int, network: Network | None = None, *, silent: bool | None = None) -> Cost:
     """The exact cost of a batch of comparisons of XOR-shared words with public bounds.
 
     Args:
         count: comparisons.
-        silent: whether they are; None to find out by `takes_silent_below`, for the network of
-            `smc.network.priced_over`.
+        network: that of the session.
+        silent: whether they are; None to find out by `takes_silent_below`.
     """
     if silent is None:
-        silent = takes_silent_below(network_priced(), count)
+        silent = takes_silent_below(network, count)
     if not silent:
         return cost_of(oblivious.below(count))
     return _cost_silently(lambda stock: silent_circuits.below(count, stock=stock))
@@ -162,16 +162,16 @@ def takes_silent_blocks(network: Network | None, count: int) -> bool:
     return network is None or network.seconds(*silent) + _SILENT_BLOCK_WORK * count < network.seconds(*usual)
 
 
-def cost_blocks(count: int, *, silent: bool | None = None) -> Cost:
+def cost_blocks(count: int, network: Network | None = None, *, silent: bool | None = None) -> Cost:
     """The exact cost of a batch of transfers of 128 bits inside a protocol; Alice sends them.
 
     Args:
         count: transfers.
-        silent: whether they are; None to find out by `takes_silent_blocks`, for the network of
-            `smc.network.priced_over`.
+        network: that of the session.
+        silent: whether they are; None to find out by `takes_silent_blocks`.
     """
     if silent is None:
-        silent = takes_silent_blocks(network_priced(), count)
+        silent = takes_silent_blocks(network, count)
     if not silent:
         return cost_of(extended_blocks(count))
     sent = cost_of(silent_transfers.blocks(count))
@@ -187,31 +187,19 @@ def cost_of_opening(cost: Cost) -> float:
     return OPENING_SECONDS if Flight.LANES in cost.flights else 0.0
 
 
-def cost_settled(cost: Cost) -> Cost:
-    """The cost of a whole session, with the bytes of what it does once, see `Flight`."""
+def cost_settled(cost: Cost, lanes: int = 1) -> Cost:
+    """The cost of a whole session of so many lanes, with the bytes of what it does once, see `Flight`."""
     once: list[FlightBytes] = []
     if Flight.RESERVE in cost.flights:
         once.append(_RESERVE)
     if Flight.LANES in cost.flights:
-        once += [agreement(), *(*SETUP, _RESERVE) * lanes_priced()]
+        once += [agreement(), *(*SETUP, _RESERVE) * lanes]
     return replace(
         cost,
         alice_bytes=cost.alice_bytes + sum(step.first for step in once),
         bob_bytes=cost.bob_bytes + sum(step.second for step in once),
     )
 
-
-TRANSFER_SECURITY: Final = (
-    "Semi-honest; 128-bit oblivious transfer: CDH on secp256k1 in the random oracle model, AES as an ideal "
-    "cipher."
-)
-"""What a protocol assumes that uses nothing else."""
-
-BLOCK_SECURITY: Final = (
-    "Semi-honest; 128-bit oblivious transfer: CDH on secp256k1 in the random oracle model, AES as an ideal "
-    "cipher; for large batches also 128-bit regular-noise LPN with a 10-local code, 127-bit offsets."
-)
-"""What a protocol assumes that takes transfers of 128 bits, see `takes_silent_blocks`."""
 
 SETUP_COST: Final = cost_of(SETUP)
 """What the first use of oblivious transfer in a session costs, whichever protocol it is."""

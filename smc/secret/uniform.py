@@ -19,7 +19,7 @@ import numpy as np
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import TRANSFERS, cost_of
 from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts
 from smc.secret.sharing.bounds import Bounds
@@ -52,12 +52,7 @@ def cost(bits: int, count: int) -> Cost:
 SPEC: Final = Procedure(
     name="joint-uniform",
     module=__name__,
-    inputs="nothing",
-    outputs="shares of independent integers, uniform in [0, 2^bits)",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="folklore",
     setups=(TRANSFERS,),
     example={"bits": 16, "count": 100},
 )

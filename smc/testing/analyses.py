@@ -9,6 +9,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.registry import register
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.outcome import Table
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Analysis, Study
 from smc.channel.channel import Channel
 from smc.channel.message import Message
@@ -228,8 +229,9 @@ def the_estimate_is_what_a_run_sends(analysis: Analysis, study: Study, case: Cas
     rows = {len(column) for data in sides.values() for column in data.values()}
     if len(rows) != 1:
         return
+    (each,) = rows
     schemas = {name: schema for data in sides.values() for name, schema in schemas_of(data).items()}
-    estimate = study.cost(schemas, case.recipients, rows.pop(), 2048, NO_LIMITS)
+    estimate = study.cost(schemas, case.recipients, RunSetting((each, each)))
     statements.check_estimate(estimate)
     _, (alice, bob) = run_case(study, case, NO_LIMITS)
     stated = (estimate.rounds, estimate.alice_bytes, estimate.bob_bytes)

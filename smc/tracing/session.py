@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from smc.errors import DomainError, TooManyRowsError
 from smc.forms import Role
-from smc.network import Network, priced_over
+from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.numeric.shape_arrays import BlankBytes, shape_array
 from smc.numeric.shapes import Traced
@@ -164,9 +164,7 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
 
     def side(session: TracedSession, channel: TracedChannel) -> None:
         try:
-            # What is priced around it is the run itself, which asks its session.
-            with priced_over(None):
-                run(session)
+            run(session)
         except TooManyRowsError:
             raise
         except DomainError:

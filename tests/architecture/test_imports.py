@@ -96,6 +96,11 @@ FLOORS = (
     ("parties.kept_pools",),
     ("parties.config", "parties.plugins"),
     ("parties.pki",),
+    ("parties.catalog.sources",),
+    ("parties.catalog.columns",),
+    ("parties.catalog.declarations",),
+    ("parties.catalog.loading",),
+    ("parties.catalog.drafting",),
     ("parties.catalog", "parties.cluster", "parties.lanes"),
     ("parties.ledger",),
     ("parties.audit",),
@@ -201,11 +206,12 @@ writes a job file for a person."""
 
 
 OPENING = (
-    *(f"parties.catalog.{name}" for name in ("loading", "sources", "csvs", "excel", "parquets", "databases")),
+    *(f"parties.catalog.sources.{name}" for name in ("csvs", "excel", "parquets", "databases")),
+    *("parties.catalog.loading.loading", "parties.catalog.loading.opening"),
     *(
-        "parties.catalog.adding.draft_addition",
-        "parties.catalog.checking.check_dataset",
-        "parties.catalog.survey.survey",
+        "parties.catalog.drafting.adding.draft_addition",
+        "parties.catalog.loading.checking.check_dataset",
+        "parties.catalog.loading.survey.survey",
     ),
 )
 """What opens sources of data sets. Only the worker does; all others ask `parties.catalog.reading`."""

@@ -23,7 +23,7 @@ from anonymizer.errors import PluginError
 from anonymizer.pipelines import spec as pipelines
 from anonymizer.series.specification import parse_series
 from commons.settings.toml import parse
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
 from parties.cli.main import duetto
 from parties.config import parse as parse_config
 from parties.contracts.spec import parse_spec

@@ -17,12 +17,12 @@ from anonymizer.tables import files
 from anonymizer.tables.dialect import read_dialect
 from commons.tabular.cells import MISSING_TOKENS
 from commons.tabular.dialect import SEPARATORS, Dialect, Writing
-from parties.catalog.csvs import guess_dialect
-from parties.catalog.declaration import DatasetDeclaration, load_catalog
-from parties.catalog.drafting import draft
-from parties.catalog.excel import header_of
-from parties.catalog.excel import read as read_sheet
-from parties.catalog.loading import load
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
+from parties.catalog.drafting.drafting import draft
+from parties.catalog.loading.loading import load
+from parties.catalog.sources.csvs import guess_dialect
+from parties.catalog.sources.excel import header_of
+from parties.catalog.sources.excel import read as read_sheet
 from smc.errors import DuettoError
 
 CASES = [

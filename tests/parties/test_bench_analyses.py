@@ -12,9 +12,9 @@ import pytest
 
 from parties.bench.analysis import AnalysisCase, Joint, measure_analysis
 from parties.bench.workloads import WORKLOADS
-from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.registry import ANALYSES
+from smc.analyses.studies.setting import RunSetting
 from smc.errors import UsageError
 from smc.forms import Role
 
@@ -39,7 +39,7 @@ def test_workloads_are_jobs_that_the_analysis_takes(name):
 def test_figures_of_two_processes():
     found = measure_analysis(AnalysisCase("exact-both", 40, repeat=2, timeout=60))
     estimate = MATCHING.parse({"method": "exact", "keys": ["id"]}).cost(
-        {}, frozenset(Role), 40, 2048, NO_LIMITS
+        {}, frozenset(Role), RunSetting((40, 40))
     )
     assert found["result_rows_alice"] == found["result_rows_bob"] == {"matches": 20, "intersection": 1}
     assert len(found["seconds_of_runs"]) == 2

@@ -10,8 +10,9 @@ from parties.bench.workloads import WORKLOADS
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.setting import RunSetting
 from smc.forms import Role
-from smc.network import Network, priced_over
+from smc.network import Network
 from smc.pair import run_pair
 from smc.testing.case import schemas_of
 
@@ -31,8 +32,7 @@ def parts(name):
 def stated(name, rows, network=None, lanes=1):
     study, recipients, data = parts(name)
     schemas = {column: schema for side in data.values() for column, schema in schemas_of(side).items()}
-    with priced_over(network, lanes):
-        return study.cost(schemas, recipients, rows, 2048, NO_LIMITS)
+    return study.cost(schemas, recipients, RunSetting((rows, rows), network=network, lanes=lanes))
 
 
 @pytest.mark.parametrize(

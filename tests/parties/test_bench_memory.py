@@ -10,6 +10,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.setting import RunSetting
 from smc.forms import Role
 
 MEASURED = [
@@ -63,7 +64,7 @@ def estimated(name, rows, limits=NO_LIMITS):
     study = analysis.parse(workload.parameters)
     data = workload.data(10)
     schemas = {column: held.schema for role in Role for column, held in data[role].items()}
-    return study.cost(schemas, frozenset(Role), rows, 2048, limits).memory
+    return study.cost(schemas, frozenset(Role), RunSetting((rows, rows), limits)).memory
 
 
 @pytest.mark.parametrize(("name", "rows", "mebibytes"), MEASURED)
@@ -79,9 +80,7 @@ def test_the_model_of_rows_that_are_added_up_is_near_to_measurements(rows, mebib
         .cost(
             {"kind": WORKLOADS["histogram"].data(10)[Role.ALICE]["kind"].schema},
             frozenset(Role),
-            1,
-            2048,
-            NO_LIMITS,
+            RunSetting((1, 1)),
         )
     )
     found = with_reading(by_rows_held, rows, 0).memory / MEBI
@@ -92,7 +91,7 @@ def test_the_model_of_rows_that_are_added_up_is_near_to_measurements(rows, mebib
 def test_the_noise_of_many_candidates_counts_where_rows_are_added_up():
     fine = ANALYSES["statistics"].parse(WORKLOADS["median-fine"].parameters)
     schema = WORKLOADS["median-fine"].data(10)[Role.ALICE]["amount"].schema
-    found = with_reading(fine.cost({"amount": schema}, frozenset(Role), 1, 2048, NO_LIMITS), 1_000_000, 0)
+    found = with_reading(fine.cost({"amount": schema}, frozenset(Role), RunSetting((1, 1))), 1_000_000, 0)
     assert found.memory / MEBI > 216 / 1.4
 
 
@@ -139,7 +138,7 @@ def of_matched(rows, query):
 def said(name, parameters, schemas, rows, limits=NO_LIMITS):
     analysis = ANALYSES[name]
     parsed = analysis.parse(parameters)
-    return parsed.cost(schemas, frozenset(Role), rows, 2048, limits).memory
+    return parsed.cost(schemas, frozenset(Role), RunSetting((rows, rows), limits)).memory
 
 
 def crosstab(bins):

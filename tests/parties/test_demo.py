@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from parties.catalog.declaration import load_catalog
-from parties.catalog.loading import count_rows
-from parties.catalog.loading import load as load_data
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading.loading import count_rows
+from parties.catalog.loading.loading import load as load_data
 from parties.config import load
 from parties.contracts.spec import read_spec
 from parties.ledger.accounting import Runs, Spent

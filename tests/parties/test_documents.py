@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from commons.settings.toml import parse
-from parties.catalog.declaration import load_catalog
-from parties.catalog.loading import load
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading.loading import load
 from parties.contracts.spec import parse_spec
 from parties.errors import ConfigError
 from parties.ledger.accounting import Spent

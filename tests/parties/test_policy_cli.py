@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from parties.catalog.persons import identities
+from parties.catalog.columns.persons import identities
 from parties.cli.policy import COMMANDS
 from parties.disclosure.history import History
 from parties.disclosure.participants import ParticipantSet, persons_of

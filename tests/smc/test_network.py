@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
 import pytest
 
@@ -11,9 +9,10 @@ from parties.bench.workloads import WORKLOADS
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.setting import RunSetting
 from smc.errors import ProtocolViolation
 from smc.forms import Role
-from smc.network import LAN, Network, network_priced, priced_over
+from smc.network import LAN, Network
 from smc.oblivious import silent_circuits
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import (
@@ -90,8 +89,7 @@ def test_a_slow_network_takes_silent_comparisons_at_their_exact_cost(make, size,
     sent = {}
     for network in (None, SLOW):
         (alice, first), (bob, second) = run_pair(session_with(study, data), network=network)
-        with priced_over(network):
-            estimate = study.cost(schemas, BOTH, rows, 2048, NO_LIMITS)
+        estimate = study.cost(schemas, BOTH, RunSetting((rows, rows), network=network))
         assert (first.sent, second.sent) == (estimate.alice_bytes, estimate.bob_bytes)
         assert max(first.rounds, second.rounds) == estimate.rounds
         assert read(alice, bob) == read(*study.reference(*data, BOTH))
@@ -115,8 +113,7 @@ def test_what_clustering_makes_ahead_costs_what_it_states(monkeypatch, name, roo
     study = clustering_runs.parsed(AHEAD[name])
     schemas = {name: column.schema for name, column in data[0].items()}
     (_, first), (_, second) = run_pair(session_with(study, data), network=SLOW)
-    with priced_over(SLOW):
-        estimate = study.cost(schemas, BOTH, rows, 2048, NO_LIMITS)
+    estimate = study.cost(schemas, BOTH, RunSetting((rows, rows), network=SLOW))
     assert (first.sent, second.sent) == (estimate.alice_bytes, estimate.bob_bytes)
     assert max(first.rounds, second.rounds) == estimate.rounds
 
@@ -143,9 +140,8 @@ def test_signs_and_shifts_are_the_same_over_every_network(count):
         assert ((sign ^ other) == (signed.view(np.int64) >= 0)).all()
         assert ((null ^ none) == (signed == 0)).all()
         assert ((shifted + rest).view(np.int64) == signed.view(np.int64) >> 12).all()
-        with priced_over(network):
-            cost = SETUP_COST + cost_nonnegative(count, bounds) + cost_zero(count, bounds)
-            cost += truncation.cost_shift(count, 12)
+        cost = SETUP_COST + cost_nonnegative(count, bounds, network)
+        cost += cost_zero(count, bounds, network) + truncation.cost_shift(count, 12, network)
         whole = cost_settled(cost)
         assert (alice.sent, bob.sent) == (whole.alice_bytes, whole.bob_bytes)
         assert max(alice.rounds, bob.rounds) == whole.rounds
@@ -155,8 +151,7 @@ def test_the_first_silent_batch_already_pays_for_the_reserve():
     for count in (1, 100, 5_000, 20_000, 1_000_000):
         for bits in (1, 8, 31, 62):
             for network in (SLOW, Network(200, 10), Network(0.1, 10_000)):
-                with priced_over(network):
-                    taken = cost_settled(SETUP_COST + cost_comparison(count, bits))
+                taken = cost_settled(SETUP_COST + cost_comparison(count, bits, network))
                 usual = SETUP_COST + cost_comparison(count, bits)
                 assert taken.alice_bytes <= usual.alice_bytes
                 if takes_silent(network, count, bits):
@@ -182,8 +177,7 @@ def test_permutations_are_the_same_over_every_network(network, count):
 
     (left, alice), (right, bob) = run_pair(run, network=network)
     assert (left + right == values[order]).all()
-    with priced_over(network):
-        whole = cost_settled(SETUP_COST + permutation.cost(count, Role.BOB))
+    whole = cost_settled(SETUP_COST + permutation.cost(count, Role.BOB, network))
     assert (alice.sent, bob.sent) == (whole.alice_bytes, whole.bob_bytes)
     assert max(alice.rounds, bob.rounds) == whole.rounds
 
@@ -212,8 +206,7 @@ def test_silent_overlaps_are_right_and_cost_what_is_declared(monkeypatch, batch,
 def test_the_first_silent_blocks_already_pay_for_the_reserve():
     for network in (None, SLOW, Network(200, 10), LAN):
         for count in (0, 1, 10_000, 100_000, 400_000, 10_000_000):
-            with priced_over(network):
-                taken = cost_settled(SETUP_COST + cost_blocks(count))
+            taken = cost_settled(SETUP_COST + cost_blocks(count, network))
             usual = SETUP_COST + cost_blocks(count, silent=False)
             saved = usual.alice_bytes + usual.bob_bytes - taken.alice_bytes - taken.bob_bytes
             assert saved > 0 if takes_silent_blocks(network, count) else taken == usual
@@ -232,12 +225,3 @@ def test_parties_that_plan_for_other_networks_do_not_go_on():
 
     with pytest.raises(ProtocolViolation):
         run_pair(run)
-
-
-def test_prices_are_over_no_network_unless_one_is_named():
-    assert network_priced() is None
-    with suppress(ZeroDivisionError), priced_over(SLOW):
-        assert network_priced() is SLOW
-        raise ZeroDivisionError
-    assert network_priced() is None
-    assert SLOW.seconds(10, 1_000_000, 250_000) == pytest.approx(0.18)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.studies.estimates import sized
+from smc.analyses.studies.setting import RunSetting
 from smc.forms import Role
 
 BOTH = frozenset(Role)
@@ -12,6 +12,5 @@ BOTH = frozenset(Role)
 def stated(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """The estimate by the declarations of both sides, for as many rows as they have."""
     schemas = {name: each.schema for data in (alice, bob) for name, each in data.items() if name[0] != "@"}
-    rows = [len(next(iter(data.values()))) for data in (alice, bob)]
-    with sized(*rows):
-        return study.cost(schemas, recipients, max(rows), 2048, limits)
+    rows = len(next(iter(alice.values()))), len(next(iter(bob.values())))
+    return study.cost(schemas, recipients, RunSetting(rows, limits))

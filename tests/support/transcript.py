@@ -64,24 +64,29 @@ def used_bits(parameters: LatticeParameters, body: bytes) -> bytes:
     return lowest.tobytes() + pack_words(limbs[1:].reshape(-1), LIMB_BITS).tobytes()
 
 
+class Shortened:
+    """A message that is encoded one byte short."""
+
+    def __init__(self, message):
+        self._message = message
+
+    def kind(self):
+        """As of the honest message."""
+        return type(self._message).kind()
+
+    def encode(self):
+        """One byte less."""
+        return self._message.encode()[:-1]
+
+
 def truncated(monkeypatch, kind):
     """Let Alice send one byte less in every message of this kind; call the result with her session first."""
     channels: list[Channel] = []
     honest = Channel.send
 
-    class Short:
-        def __init__(self, message):
-            self._message = message
-
-        def kind(self):
-            return type(self._message).kind()
-
-        def encode(self):
-            return self._message.encode()[:-1]
-
     def send(self, message):
         cheats = self in channels and type(message).__name__ == kind
-        honest(self, Short(message) if cheats else message)
+        honest(self, Shortened(message) if cheats else message)
 
     monkeypatch.setattr(Channel, "send", send)
     return channels

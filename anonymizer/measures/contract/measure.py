@@ -111,6 +111,8 @@ class Case:
 class Need(StrEnum):
     """What a measure cannot do without."""
 
+    COLUMN = "column"
+    PAIR = "pair of columns"
     QUASI_IDENTIFIERS = "quasi-identifiers"
     PERSONS = "persons"
     SENSITIVE = "sensitive"
@@ -126,6 +128,8 @@ class Need(StrEnum):
 
 
 _NEEDS: Final[dict[Need, tuple[Callable[[Case], bool], str]]] = {
+    Need.COLUMN: (lambda case: bool(case.shared), "original and release share no column"),
+    Need.PAIR: (lambda case: len(case.shared) > 1, "original and release share fewer than two columns"),
     Need.QUASI_IDENTIFIERS: (lambda case: bool(case.keys), "no quasi-identifiers are declared"),
     Need.PERSONS: (
         lambda case: case.counts_persons,
@@ -163,6 +167,10 @@ class Measure(ABC, Generic[T]):
     """Attacks run only where they are asked for."""
     needs: ClassVar[tuple[Need, ...]] = ()
     """All of what it cannot do without."""
+    passes: ClassVar[float]
+    """How many times it goes over the cells of its columns, if that is its cost; see `cost`."""
+    fixed_cost: ClassVar[float] = 0.0
+    """What it costs besides, whatever the size of the tables."""
     counts_rows: ClassVar[bool] = False
     """Whether its figures count rows also where a person has several; they say so then."""
 
@@ -171,10 +179,9 @@ class Measure(ABC, Generic[T]):
         return next((why for need in self.needs for has, why in (_NEEDS[need],) if not has(case)), "")
 
     def columns(self, case: Case) -> tuple[str, ...]:
-        """The columns that it looks at; shared ones unless it says otherwise."""
-        return case.shared
+        """The columns that it looks at: the quasi-identifiers if it needs some, else all shared ones."""
+        return case.keys if Need.QUASI_IDENTIFIERS in self.needs else case.shared
 
-    @abstractmethod
     def cost(self, rows: int, columns: int) -> float:
         """About how many cells it looks at, a hundred million of which take a second.
 
@@ -182,6 +189,7 @@ class Measure(ABC, Generic[T]):
             rows: of original and release, the larger number.
             columns: as `columns` counts them.
         """
+        return self.fixed_cost + self.passes * rows * columns
 
     @abstractmethod
     def measure(self, case: Case) -> T:

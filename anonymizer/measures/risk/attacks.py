@@ -96,11 +96,8 @@ class SinglingOut(Measure[Attack]):
     title = "Singling out"
     kind = "attack"
     counts_rows = True
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """Columns are sorted, and attempts thinned out."""
-        return 60.0 * rows * columns + 1e5 * _ATTEMPTS
+    passes = 60.0  # columns are sorted, and attempts thinned out
+    fixed_cost = 1e5 * _ATTEMPTS
 
     @override
     def measure(self, case: Case) -> Attack:
@@ -121,16 +118,8 @@ class Linkability(Measure[Attack]):
     title = "Linkability"
     kind = "attack"
     counts_rows = True
-
-    @override
-    def lacks(self, case: Case) -> str:
-        """It deals columns out to two sources."""
-        return "" if len(case.shared) > 1 else "original and release share fewer than two columns"
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """Every attempt against every row, three times."""
-        return 3.0 * _ATTEMPTS * rows * columns
+    needs = (Need.PAIR,)
+    passes = 3.0 * _ATTEMPTS  # every attempt against every row, three times
 
     @override
     def measure(self, case: Case) -> Attack:
@@ -151,19 +140,8 @@ class Inference(Measure[Mapping[str, Attack]]):
     title = "Attribute inference"
     kind = "attack"
     counts_rows = True
-    needs = (Need.SENSITIVE,)
-
-    @override
-    def lacks(self, case: Case) -> str:
-        """It needs a column that is known."""
-        return super().lacks(case) or (
-            "" if len(case.shared) > 1 else "original and release share fewer than two columns"
-        )
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """Every attempt against every row, in both groups."""
-        return 2.0 * _ATTEMPTS * rows * columns
+    needs = (Need.SENSITIVE, Need.PAIR)
+    passes = 2.0 * _ATTEMPTS  # every attempt against every row, in both groups
 
     @override
     def measure(self, case: Case) -> Mapping[str, Attack]:

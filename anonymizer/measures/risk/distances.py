@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 from typing_extensions import override
 
-from anonymizer.measures.contract.measure import Case, Measure
+from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Grid, Presentation, Tile, number, percent
-from anonymizer.measures.risk.points import OfPoints, Points, points
+from anonymizer.measures.risk.points import OfPoints, Points
 from anonymizer.risk.distance.coverage import Coverage, coverages
 from anonymizer.risk.distance.hitting import hitting_rate
 from anonymizer.risk.distance.matching import EXACT_ROWS, REPEATS, SAMPLE_ROWS
@@ -59,16 +59,8 @@ class HittingRate(Measure[Hits]):
     title = "Hitting rate"
     kind = "risk"
     counts_rows = True
-
-    @override
-    def lacks(self, case: Case) -> str:
-        """It needs a column."""
-        return "" if case.shared else "original and release share no column"
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """Columns are coded, and rows sorted."""
-        return 100.0 * rows * columns
+    needs = (Need.COLUMN,)
+    passes = 100.0  # columns are coded, and rows sorted
 
     @override
     def measure(self, case: Case) -> Hits:
@@ -97,7 +89,7 @@ class HittingRate(Measure[Hits]):
         )
 
 
-class CoverageMeasure(OfPoints[tuple[Points, tuple[Coverage, ...]]]):
+class CoverageMeasure(OfPoints[tuple[Coverage, ...]]):
     """(y, p)-coverage."""
 
     name = "coverage"
@@ -112,24 +104,22 @@ class CoverageMeasure(OfPoints[tuple[Points, tuple[Coverage, ...]]]):
         return REPEATS * float(SAMPLE_ROWS) ** 3 / 10 + searching(rows, columns)
 
     @override
-    def measure(self, case: Case) -> tuple[Points, tuple[Coverage, ...]]:
+    def between(self, placed: Points, seed: int | None) -> tuple[Coverage, ...]:
         """As `coverages`, at the distances of `NEAR`."""
-        placed = points(case)
-        return placed, coverages(placed.original, placed.release, NEAR, case.seed)
+        return coverages(placed.original, placed.release, NEAR, seed)
 
     @override
-    def describe(self, found: tuple[Points, tuple[Coverage, ...]]) -> Presentation:
+    def describe_distance(self, one: tuple[Coverage, ...]) -> Presentation:
         """The part within each y, with what it can be."""
-        placed, covered = found
-        how = "exact" if covered[0].is_exact else f"of {REPEATS} samples of {SAMPLE_ROWS} rows"
-        story = Presentation(
+        how = "exact" if one[0].is_exact else f"of {REPEATS} samples of {SAMPLE_ROWS} rows"
+        return Presentation(
             values={
-                "is_exact": covered[0].is_exact,
+                "is_exact": one[0].is_exact,
                 "by_distance": [
-                    {"y": one.y, "part": one.part, "interval": list(one.interval)} for one in covered
+                    {"y": each.y, "part": each.part, "interval": list(each.interval)} for each in one
                 ],
             },
-            lines=[("coverage", f"{one.part:.2%} within {one.y:g}") for one in covered if one.y == 0.05],
+            lines=[("coverage", f"{each.part:.2%} within {each.y:g}") for each in one if each.y == 0.05],
             text="Released and original rows are paired one to one, so that the sum of the distances is "
             "least. The release fulfils (y, p)-coverage where at most the part p of the pairs lies within y.",
             facts=[("Pairing", how)],
@@ -140,19 +130,18 @@ class CoverageMeasure(OfPoints[tuple[Points, tuple[Coverage, ...]]]):
                     ("y", "p'", "Interval"),
                     [
                         (
-                            number(one.y),
-                            percent(one.part),
-                            f"{percent(one.interval[0])} – {percent(one.interval[1])}",
+                            number(each.y),
+                            percent(each.part),
+                            f"{percent(each.interval[0])} – {percent(each.interval[1])}",
                         )
-                        for one in covered
+                        for each in one
                     ],
                 )
             ],
         )
-        return placed.annotated(story)
 
 
-class YPrivacyMeasure(OfPoints[tuple[Points, YPrivacy]]):
+class YPrivacyMeasure(OfPoints[YPrivacy]):
     """How far released rows are from the nearest original one."""
 
     name = "y-privacy"
@@ -165,16 +154,19 @@ class YPrivacyMeasure(OfPoints[tuple[Points, YPrivacy]]):
         return searching(rows, columns)
 
     @override
-    def measure(self, case: Case) -> tuple[Points, YPrivacy]:
-        placed = points(case)
-        return placed, y_privacy(placed.original, placed.release)
+    def between(self, placed: Points, seed: int | None) -> YPrivacy:
+        return y_privacy(placed.original, placed.release)
 
     @override
-    def describe(self, found: tuple[Points, YPrivacy]) -> Presentation:
+    def describe_distance(self, one: YPrivacy) -> Presentation:
         """Minimum, median, mean and maximum."""
-        placed, one = found
-        story = Presentation(
-            values={"minimum": one.minimum, "median": one.median, "mean": one.mean, "maximum": one.maximum},
+        return Presentation(
+            values={
+                "minimum": one.minimum,
+                "median": one.median,
+                "mean": one.mean,
+                "maximum": one.maximum,
+            },
             lines=[("y-privacy", f"y = {one.minimum:.4g} at the least, {one.median:.4g} in the median")],
             cards=[Tile(number(one.minimum), "least distance of a released to an original row", worst=True)],
             text="The distance from each released row to the nearest original one; larger is safer. The "
@@ -187,10 +179,9 @@ class YPrivacyMeasure(OfPoints[tuple[Points, YPrivacy]]):
                 ("Largest", number(one.maximum)),
             ],
         )
-        return placed.annotated(story)
 
 
-class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
+class VoronoiMeasure(OfPoints[VoronoiPrivacy]):
     """How far the release is from the points at which nobody could say whom they are of."""
 
     name = "voronoi-privacy"
@@ -204,21 +195,19 @@ class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
         return 2 * searching(rows, columns) + exact + 500.0 * rows
 
     @override
-    def measure(self, case: Case) -> tuple[Points, VoronoiPrivacy]:
-        placed = points(case)
-        return placed, voronoi_privacy(placed.original, placed.release, case.seed)
+    def between(self, placed: Points, seed: int | None) -> VoronoiPrivacy:
+        return voronoi_privacy(placed.original, placed.release, seed)
 
     @override
-    def describe(self, found: tuple[Points, VoronoiPrivacy]) -> Presentation:
+    def describe_distance(self, one: VoronoiPrivacy) -> Presentation:
         """The three distances."""
-        placed, one = found
         paired, moved = one.assignment, one.earth_mover
         by_pairs = "tables of different sizes have no pairing"
         if paired is not None:
             how = "exact" if paired.is_exact else "an upper bound from samples"
             by_pairs = f"{number(paired.mean)} ({how})"
         way = "exact" if moved.is_exact else "sliced, a lower bound"
-        story = Presentation(
+        return Presentation(
             values={
                 "nearest": one.nearest,
                 "assignment": None if paired is None else paired.mean,
@@ -237,7 +226,6 @@ class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
                 ("By earth mover's distance", f"{number(moved.mean)} ({way})"),
             ],
         )
-        return placed.annotated(story)
 
 
 class PPrivacyMeasure(Measure[PPrivacy]):

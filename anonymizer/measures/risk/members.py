@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing_extensions import override
 
 from anonymizer.errors import TableError
-from anonymizer.measures.contract.measure import Case, Need
+from anonymizer.measures.contract.measure import Need
 from anonymizer.measures.contract.story import Presentation, Tile, number, percent
 from anonymizer.measures.risk.distances import searching
-from anonymizer.measures.risk.points import OfPoints, Points, points
+from anonymizer.measures.risk.points import OfPoints, Points
 from anonymizer.risk.distance.closest_record import (
     FALSE_ALARM,
     ClosestRecord,
@@ -19,7 +19,7 @@ from anonymizer.risk.distance.closest_record import (
 from anonymizer.risk.distance.space import Float
 
 
-class ClosestRecordMeasure(OfPoints[tuple[Points, ClosestRecord]]):
+class ClosestRecordMeasure(OfPoints[ClosestRecord]):
     """Are released rows nearer to the original than to rows held out?"""
 
     name = "closest-record"
@@ -33,16 +33,14 @@ class ClosestRecordMeasure(OfPoints[tuple[Points, ClosestRecord]]):
         return 2 * searching(rows, columns)
 
     @override
-    def measure(self, case: Case) -> tuple[Points, ClosestRecord]:
-        placed = points(case)
-        return placed, closest_record(placed.original, placed.release, _control(placed), case.seed)
+    def between(self, placed: Points, seed: int | None) -> ClosestRecord:
+        return closest_record(placed.original, placed.release, _control(placed), seed)
 
     @override
-    def describe(self, found: tuple[Points, ClosestRecord]) -> Presentation:
+    def describe_distance(self, one: ClosestRecord) -> Presentation:
         """The part that is nearer to the original, with its interval; 1/2 is the control."""
-        placed, one = found
         low, high = one.interval()
-        story = Presentation(
+        return Presentation(
             values={
                 "closer": one.closer.value,
                 "interval": [low, high],
@@ -70,10 +68,9 @@ class ClosestRecordMeasure(OfPoints[tuple[Points, ClosestRecord]]):
                 ("... to the rows held out", number(one.fifth_held_out)),
             ],
         )  # fmt: skip
-        return placed.annotated(story)
 
 
-class MembershipMeasure(OfPoints[tuple[Points, Membership]]):
+class MembershipMeasure(OfPoints[Membership]):
     """Does the distance to the nearest released row tell who is in the original?"""
 
     name = "membership"
@@ -87,17 +84,15 @@ class MembershipMeasure(OfPoints[tuple[Points, Membership]]):
         return 2 * searching(rows, columns)
 
     @override
-    def measure(self, case: Case) -> tuple[Points, Membership]:
-        placed = points(case)
-        return placed, membership(placed.original, placed.release, _control(placed))
+    def between(self, placed: Points, seed: int | None) -> Membership:
+        return membership(placed.original, placed.release, _control(placed))
 
     @override
-    def describe(self, found: tuple[Points, Membership]) -> Presentation:
+    def describe_distance(self, one: Membership) -> Presentation:
         """The area under the curve with its interval, and the hits at a low false alarm."""
-        placed, one = found
         low, high = one.interval
         hit_low, hit_high = one.hits.interval(0.95)
-        story = Presentation(
+        return Presentation(
             values={
                 "area": one.area,
                 "interval": [low, high],
@@ -123,7 +118,6 @@ class MembershipMeasure(OfPoints[tuple[Points, Membership]]):
                 ("Largest advantage, threshold chosen afterwards", number(one.advantage)),
             ],
         )  # fmt: skip
-        return placed.annotated(story)
 
 
 def _control(placed: Points) -> Float:

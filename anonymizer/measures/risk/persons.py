@@ -17,16 +17,7 @@ class Prosecutor(Measure[RowRisk]):
     title = "Prosecutor risk"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
-
-    @override
-    def columns(self, case: Case) -> tuple[str, ...]:
-        """The quasi-identifiers."""
-        return case.keys
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """Each column is sorted into classes."""
-        return 10.0 * rows * columns
+    passes = 10.0  # each column is sorted into classes
 
     @override
     def measure(self, case: Case) -> RowRisk:
@@ -70,16 +61,7 @@ class Journalist(Measure[RowRisk]):
     title = "Journalist risk and k-map"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS, Need.POPULATION)
-
-    @override
-    def columns(self, case: Case) -> tuple[str, ...]:
-        """The quasi-identifiers."""
-        return case.keys
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """Each class is looked up in the population."""
-        return 30.0 * rows * columns
+    passes = 30.0  # each class is looked up in the population
 
     @override
     def measure(self, case: Case) -> RowRisk:

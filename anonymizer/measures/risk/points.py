@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -65,8 +66,8 @@ class Points:
         return Presentation(values, story.lines, story.cautions, story.cards, story.text, facts, story.grids)
 
 
-class OfPoints(Measure[T]):
-    """A measure of distances between rows as points."""
+class OfPoints(Measure[tuple[Points, T]]):
+    """A measure of distances between rows as points; subclasses give `between` and `describe_distance`."""
 
     counts_rows = True
 
@@ -79,6 +80,24 @@ class OfPoints(Measure[T]):
     def columns(self, case: Case) -> tuple[str, ...]:
         """The columns that have a scale."""
         return placeable(case)
+
+    @override
+    def measure(self, case: Case) -> tuple[Points, T]:
+        placed = points(case)
+        return placed, self.between(placed, case.seed)
+
+    @override
+    def describe(self, found: tuple[Points, T]) -> Presentation:
+        placed, one = found
+        return placed.annotated(self.describe_distance(one))
+
+    @abstractmethod
+    def between(self, placed: Points, seed: int | None) -> T:
+        """Measure between the tables as points; `seed` as in `Case`."""
+
+    @abstractmethod
+    def describe_distance(self, one: T) -> Presentation:
+        """As `describe`, without what was placed how."""
 
 
 def placeable(case: Case) -> tuple[str, ...]:

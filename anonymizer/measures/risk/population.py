@@ -18,16 +18,7 @@ class PopulationUniqueness(Measure[Uniqueness]):
     title = "Uniqueness"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS, Need.FRACTION)
-
-    @override
-    def columns(self, case: Case) -> tuple[str, ...]:
-        """The quasi-identifiers."""
-        return case.keys
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """Classes, and fits of a few hundred steps over their sizes."""
-        return 100.0 * rows * columns
+    passes = 100.0  # classes, and fits of a few hundred steps over their sizes
 
     @override
     def measure(self, case: Case) -> Uniqueness:
@@ -72,6 +63,7 @@ class IndividualRisk(Measure[PersonRisk]):
     title = "Individual and household risk"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
+    passes = 100.0  # classes, and a series for each size
 
     @override
     def lacks(self, case: Case) -> str:
@@ -79,16 +71,6 @@ class IndividualRisk(Measure[PersonRisk]):
         if case.weights is None and case.fraction is None:
             return super().lacks(case) or "neither sampling weights nor the part that was sampled are given"
         return super().lacks(case)
-
-    @override
-    def columns(self, case: Case) -> tuple[str, ...]:
-        """The quasi-identifiers."""
-        return case.keys
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """Classes, and a series for each size."""
-        return 100.0 * rows * columns
 
     @override
     def measure(self, case: Case) -> PersonRisk:

@@ -75,11 +75,6 @@ class AttackSimulator(Measure[Looked]):
     needs = (Need.QUASI_IDENTIFIERS, Need.PIPELINE)
 
     @override
-    def columns(self, case: Case) -> tuple[str, ...]:
-        """The quasi-identifiers."""
-        return case.keys
-
-    @override
     def cost(self, rows: int, columns: int) -> float:
         """Pairs of rows, 64 of them at a time."""
         return min(float(rows) ** 2, max(float(PAIRS), MIN_RECORDS * float(rows))) / 64 * columns

@@ -18,11 +18,6 @@ class Suda(Measure[SpecialUniques]):
     needs = (Need.QUASI_IDENTIFIERS, Need.PERSONS)
 
     @override
-    def columns(self, case: Case) -> tuple[str, ...]:
-        """The quasi-identifiers."""
-        return case.keys
-
-    @override
     def cost(self, rows: int, columns: int) -> float:
         """All sets of columns."""
         return 10.0 * rows * columns * sets_to_search(columns)

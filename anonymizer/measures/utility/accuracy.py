@@ -28,17 +28,14 @@ class Accuracy(Measure[Mapping[str, LearningUtility]]):
     title = "Accuracy of models"
     kind = "utility"
     needs = (Need.UTILITY, Need.CONTROL)
+    passes = 10.0
+    fixed_cost = 3e9  # six models of five thousand rows at most
 
     @override
     def lacks(self, case: Case) -> str:
         """It needs the column to predict, which not every utility has."""
         found = super().lacks(case)
         return found or ("" if isinstance(case.utility, Learning) else "no column to predict is named")
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """Six models of five thousand rows at most."""
-        return 3e9 + 10.0 * rows * columns
 
     @override
     def measure(self, case: Case) -> Mapping[str, LearningUtility]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 
-from anonymizer.measures.contract.measure import Case, Measure
+from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Presentation, number
 from anonymizer.utility.correlations import Correlations, correlations
 
@@ -15,11 +15,7 @@ class PairCorrelations(Measure[Correlations]):
     name = "correlations"
     title = "Correlations"
     kind = "utility"
-
-    @override
-    def lacks(self, case: Case) -> str:
-        """It needs a pair."""
-        return "" if len(case.shared) > 1 else "original and release share fewer than two columns"
+    needs = (Need.PAIR,)
 
     @override
     def cost(self, rows: int, columns: int) -> float:

@@ -41,6 +41,7 @@ class Moments(Measure[MomentErrors]):
     title = "Means and variances"
     kind = "utility"
     needs = (Need.NUMERIC,)
+    passes = 30.0  # columns are read
 
     @override
     def columns(self, case: Case) -> tuple[str, ...]:
@@ -50,11 +51,6 @@ class Moments(Measure[MomentErrors]):
             for name in case.shared
             if case.original.is_numeric(name) and numbers_of(case.release, name) is not None
         )
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """Columns are read."""
-        return 30.0 * rows * columns
 
     @override
     def measure(self, case: Case) -> MomentErrors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 
-from anonymizer.measures.contract.measure import Case, Measure
+from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Presentation, number
 from anonymizer.utility.propensity import Propensity, propensity
 
@@ -15,16 +15,9 @@ class PropensityScore(Measure[Propensity]):
     name = "propensity"
     title = "Propensity score"
     kind = "utility"
-
-    @override
-    def lacks(self, case: Case) -> str:
-        """It needs a column."""
-        return "" if case.shared else "original and release share no column"
-
-    @override
-    def cost(self, rows: int, columns: int) -> float:
-        """A model of a few hundred features of at most twenty thousand rows."""
-        return 3e8 + 10.0 * rows * columns
+    needs = (Need.COLUMN,)
+    passes = 10.0
+    fixed_cost = 3e8  # a model of a few hundred features of at most twenty thousand rows
 
     @override
     def measure(self, case: Case) -> Propensity:

@@ -43,10 +43,11 @@ BY_PERSONS: Final = (
 class Method(Parameterized, ABC):
     """A method in the manner of scikit-learn: parameters in the constructor, learned things end in `_`.
 
-    Subclasses give `_fit` and `_transform`, which see a `Table`, and `provenance`, which says what they make
-    the cells of: what is promised is granted by that. Those that the attack simulator knows are `Simulatable`
-    as well. What a method is to pipelines, reports and the simulator it says by its traits; a method that
-    says nothing is taken for the most dangerous kind.
+    Subclasses give `_transform`, and `_fit` if they learn something, which see a `Table`, and `provenance`,
+    which says what they make the cells of: what is promised is granted by that. Parameters are annotated
+    fields, and `parameters` makes the constructor of them. Those that the attack simulator knows are
+    `Simulatable` as well. What a method is to pipelines, reports and the simulator it says by its traits; a
+    method that says nothing is taken for the most dangerous kind.
 
     Attributes:
         origin_: after a transformation, where each row of the output stood in the input, shape (m,); None if
@@ -470,7 +471,6 @@ class Method(Parameterized, ABC):
         """
         return None
 
-    @abstractmethod
     def _fit(self, table: Table) -> None:
         """Learn; what is learned goes into attributes that end in `_`."""
 

@@ -6,9 +6,26 @@ Its base class would do the same, but its import takes 1.4 s of the processor an
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, Self, TypeVar, dataclass_transform, get_type_hints
 
 from typing_extensions import override
+
+T = TypeVar("T")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def parameters(kind: type[T]) -> type[T]:
+    """Give a class the constructor that takes its annotated fields by name and keeps them.
+
+    Fields of a class above that is marked too are taken over, with their annotations as they are meant there.
+    """
+    made = dataclass(kw_only=True, eq=False, repr=False)(kind)
+    above = next((base for base in kind.__mro__[1:] if is_dataclass(base)), None)
+    if above is not None:
+        own, hints = inspect.get_annotations(kind), get_type_hints(above.__init__)
+        made.__init__.__annotations__ |= {name: hint for name, hint in hints.items() if name not in own}
+    return made
 
 
 class Parameterized:

@@ -24,6 +24,7 @@ from anonymizer.dp.budgets import shares
 from anonymizer.dp.domain import NumberDomain
 from anonymizer.dp.noise import DISTRIBUTIONS, gaussian, laplace, mechanism
 from anonymizer.errors import TableError
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
 from anonymizer.releases.composition import PrivacyLoss
 from anonymizer.releases.guarantee import Guarantee, checked_budget
@@ -38,6 +39,7 @@ _WIDEST: Final = 2.0**40
 """The width of the bounds, in steps of the grid if there is one, by epsilon stays below this."""
 
 
+@parameters
 class DpNoise(NumericMethod):
     """Laplace or Gaussian noise by OpenDP; on a grid its discrete form (Laplace: two-sided geometric).
 
@@ -73,28 +75,15 @@ class DpNoise(NumericMethod):
     random: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"columns": ("age",)}
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        bounds: Bounds | None = None,
-        distribution: str = "laplace",
-        delta: float = 0.0,
-        columns: tuple[str, ...] | None = None,
-        weights: Mapping[str, float] | None = None,
-        clamped: bool = False,
-        digits: int | None = None,
-        confidence: float = 0.9,
-    ) -> None:
-        self.epsilon = epsilon
-        self.bounds = bounds
-        self.distribution = distribution
-        self.delta = delta
-        self.columns = columns
-        self.weights = weights
-        self.clamped = clamped
-        self.digits = digits
-        self.confidence = confidence
+    epsilon: float = 1.0
+    bounds: Bounds | None = None
+    distribution: str = "laplace"
+    delta: float = 0.0
+    columns: tuple[str, ...] | None = None
+    weights: Mapping[str, float] | None = None
+    clamped: bool = False
+    digits: int | None = None
+    confidence: float = 0.9
 
     @override
     def check(self) -> None:

@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from anonymizer.errors import HierarchyError, TableError
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.perturbation.transition import (
     domain,
     draw_values,
@@ -37,6 +38,7 @@ Float = NDArray[np.float64]
 AROUND: Final = ("value", "median")
 
 
+@parameters
 class ExponentialMechanism(Method):
     """Replaces each value by one drawn with probability proportional to e^(-epsilon d / 2).
 
@@ -66,20 +68,11 @@ class ExponentialMechanism(Method):
     keeps_classes: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"columns": ("city",)}
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        columns: tuple[str, ...] | None = None,
-        around: str = "value",
-        confidence: float = 0.9,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.columns = columns
-        self.around = around
-        self.confidence = confidence
-        self.random_state = random_state
+    epsilon: float = 1.0
+    columns: tuple[str, ...] | None = None
+    around: str = "value"
+    confidence: float = 0.9
+    random_state: int | None = None
 
     @override
     def _usual(self, table: Table) -> tuple[str, ...]:

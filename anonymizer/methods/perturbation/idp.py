@@ -19,6 +19,7 @@ from typing_extensions import override
 from anonymizer.dp.centroids import FINENESS, SLACK, WIDEST, account
 from anonymizer.dp.clusters import Clusters
 from anonymizer.errors import SpecError, TableError
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.perturbation.microaggregation import Microaggregation
 
 Float = NDArray[np.float64]
@@ -44,23 +45,6 @@ class DpUm(Microaggregation):
     name: ClassVar[str] = "dp-um"
     follows_data: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"k": 3, "columns": ("age",)}
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        k: int = 10,
-        columns: tuple[str, ...] | None = None,
-        weights: Mapping[str, float] | None = None,
-        clusters: str = "columns",
-        confidence: float = 0.9,
-    ) -> None:
-        self.epsilon = epsilon
-        self.k = k
-        self.columns = columns
-        self.weights = weights
-        self.clusters = clusters
-        self.confidence = confidence
 
     @override
     def _centroids(self, column: str, clusters: Clusters, low: float, high: float) -> tuple[Float, Float]:
@@ -98,6 +82,7 @@ class IdpLs(DpUm):
         return _accounted(self.budgets_[column], 2, self.count_)
 
 
+@parameters
 class IdpCbls(Microaggregation):
     """Noise for the widest change that a record of the trimmed cluster can make (iDP-CBLS, section 3.2.2).
 
@@ -125,24 +110,7 @@ class IdpCbls(Microaggregation):
     follows_data: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"k": 3, "minimum_change": 0.01, "columns": ("age",)}
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        k: int = 10,
-        minimum_change: float | None = None,
-        columns: tuple[str, ...] | None = None,
-        weights: Mapping[str, float] | None = None,
-        clusters: str = "columns",
-        confidence: float = 0.9,
-    ) -> None:
-        self.epsilon = epsilon
-        self.k = k
-        self.minimum_change = minimum_change
-        self.columns = columns
-        self.weights = weights
-        self.clusters = clusters
-        self.confidence = confidence
+    minimum_change: float | None = None
 
     @override
     def check(self) -> None:

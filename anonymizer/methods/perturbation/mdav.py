@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from anonymizer.errors import SpecError, TableError, UnreachableError
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.perturbation.numeric import NumericMethod
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
@@ -41,6 +42,7 @@ _FLAT: Final = 1e-6
 """Of the largest robust variance; less counts as this, so that no direction alone decides."""
 
 
+@parameters
 class MDAV(NumericMethod):
     """Replaces numbers by the means of groups of at least k records: k-anonymous over these columns.
 
@@ -57,12 +59,9 @@ class MDAV(NumericMethod):
     keeps_rows: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
-    def __init__(
-        self, *, k: int = 5, columns: tuple[str, ...] | None = None, distance: str = "euclidean"
-    ) -> None:
-        self.k = k
-        self.columns = columns
-        self.distance = distance
+    k: int = 5
+    columns: tuple[str, ...] | None = None
+    distance: str = "euclidean"
 
     @property
     @override

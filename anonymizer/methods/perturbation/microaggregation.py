@@ -30,6 +30,7 @@ from anonymizer.dp.clusters import Clusters, rank_individually
 from anonymizer.dp.domain import NumberDomain
 from anonymizer.errors import SpecError, TableError, UnreachableError
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.perturbation.mdav import mdav
 from anonymizer.methods.perturbation.transition import domain as categories_of
 from anonymizer.methods.perturbation.transition import propagate_candidates
@@ -76,6 +77,7 @@ class ReleasedCategories:
     likely: Bool = field(repr=False)
 
 
+@parameters
 class Microaggregation(Method):
     """Replaces cells by noisy centroids of clusters.
 
@@ -95,12 +97,12 @@ class Microaggregation(Method):
     """Whether the size of the noise depends on the values."""
     random: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
-    epsilon: float
-    k: int
-    columns: tuple[str, ...] | None
-    weights: Mapping[str, float] | None
-    clusters: str
-    confidence: float
+    epsilon: float = 1.0
+    k: int = 10
+    columns: tuple[str, ...] | None = None
+    weights: Mapping[str, float] | None = None
+    clusters: str = "columns"
+    confidence: float = 0.9
 
     @override
     def check(self) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from anonymizer.errors import TableError
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
 from anonymizer.risk.candidates import Candidates, LabelCandidates
 from anonymizer.tables.randomness import Randomness
@@ -29,7 +30,20 @@ Float = NDArray[np.float64]
 DISTRIBUTIONS: Final = ("laplace", "gaussian")
 
 
-class Noise(NumericMethod):
+@parameters
+class _DrawnNoise(NumericMethod):
+    keeps_rows: ClassVar[bool] = True
+    random: ClassVar[bool] = True
+
+    columns: tuple[str, ...] | None = None
+    digits: int | None = None
+    bounds: Bounds | None = None
+    confidence: float = 0.9
+    random_state: int | None = None
+
+
+@parameters
+class Noise(_DrawnNoise):
     """Independent additive noise.
 
     Args:
@@ -50,32 +64,12 @@ class Noise(NumericMethod):
     """
 
     name: ClassVar[str] = "noise"
-    keeps_rows: ClassVar[bool] = True
-    random: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"epsilon": 1.0}
 
-    def __init__(
-        self,
-        *,
-        distribution: str = "laplace",
-        epsilon: float | None = None,
-        scales: Mapping[str, float] | float | None = None,
-        columns: tuple[str, ...] | None = None,
-        units: Mapping[str, float] | None = None,
-        digits: int | None = None,
-        bounds: Bounds | None = None,
-        confidence: float = 0.9,
-        random_state: int | None = None,
-    ) -> None:
-        self.distribution = distribution
-        self.epsilon = epsilon
-        self.scales = scales
-        self.columns = columns
-        self.units = units
-        self.digits = digits
-        self.bounds = bounds
-        self.confidence = confidence
-        self.random_state = random_state
+    distribution: str = "laplace"
+    epsilon: float | None = None
+    scales: Mapping[str, float] | float | None = None
+    units: Mapping[str, float] | None = None
 
     @override
     def check(self) -> None:
@@ -137,7 +131,8 @@ class Noise(NumericMethod):
         return self._widened(column, candidates, ends + np.array([-reach, reach]), anywhere)
 
 
-class CorrelatedNoise(NumericMethod):
+@parameters
+class CorrelatedNoise(_DrawnNoise):
     """Gaussian noise with the covariance of the data times a factor; means and correlations are kept.
 
     Variances grow by 1 + factor, or stay if `rescaled`: then what comes out is drawn to the mean by
@@ -154,27 +149,9 @@ class CorrelatedNoise(NumericMethod):
     """
 
     name: ClassVar[str] = "correlated-noise"
-    keeps_rows: ClassVar[bool] = True
-    random: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        factor: float = 0.1,
-        columns: tuple[str, ...] | None = None,
-        rescaled: bool = False,
-        digits: int | None = None,
-        bounds: Bounds | None = None,
-        confidence: float = 0.9,
-        random_state: int | None = None,
-    ) -> None:
-        self.factor = factor
-        self.columns = columns
-        self.rescaled = rescaled
-        self.digits = digits
-        self.bounds = bounds
-        self.confidence = confidence
-        self.random_state = random_state
+    factor: float = 0.1
+    rescaled: bool = False
 
     @property
     @override
@@ -233,7 +210,8 @@ class CorrelatedNoise(NumericMethod):
         )
 
 
-class MultiplicativeNoise(NumericMethod):
+@parameters
+class MultiplicativeNoise(_DrawnNoise):
     """Each number times a factor drawn from a normal distribution about 1, cut at three standard deviations.
 
     Args:
@@ -246,25 +224,8 @@ class MultiplicativeNoise(NumericMethod):
     """
 
     name: ClassVar[str] = "multiplicative-noise"
-    keeps_rows: ClassVar[bool] = True
-    random: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        deviation: float = 0.05,
-        columns: tuple[str, ...] | None = None,
-        digits: int | None = None,
-        bounds: Bounds | None = None,
-        confidence: float = 0.9,
-        random_state: int | None = None,
-    ) -> None:
-        self.deviation = deviation
-        self.columns = columns
-        self.digits = digits
-        self.bounds = bounds
-        self.confidence = confidence
-        self.random_state = random_state
+    deviation: float = 0.05
 
     @override
     def check(self) -> None:

@@ -16,6 +16,7 @@ from typing_extensions import override
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.perturbation.transition import (
     domain,
     draw_values,
@@ -33,6 +34,7 @@ Float = NDArray[np.float64]
 Matrix = Mapping[str, Mapping[str, float]]
 
 
+@parameters
 class PRAM(Method):
     """Replaces each value by one drawn with the probabilities of a matrix, cell by cell.
 
@@ -59,22 +61,12 @@ class PRAM(Method):
     random: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        *,
-        retention: float = 0.8,
-        matrices: Mapping[str, Matrix] | None = None,
-        columns: tuple[str, ...] | None = None,
-        invariant: bool = False,
-        confidence: float = 0.9,
-        random_state: int | None = None,
-    ) -> None:
-        self.retention = retention
-        self.matrices = matrices
-        self.columns = columns
-        self.invariant = invariant
-        self.confidence = confidence
-        self.random_state = random_state
+    retention: float = 0.8
+    matrices: Mapping[str, Matrix] | None = None
+    columns: tuple[str, ...] | None = None
+    invariant: bool = False
+    confidence: float = 0.9
+    random_state: int | None = None
 
     @override
     def _usual(self, table: Table) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, compose_steps
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
@@ -25,6 +26,7 @@ Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
 
+@parameters
 class RankSwapping(Method):
     """Each value is exchanged with one whose rank differs by at most p percent of the number of records.
 
@@ -44,18 +46,10 @@ class RankSwapping(Method):
     random: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        *,
-        percent: float = 5.0,
-        columns: tuple[str, ...] | None = None,
-        confidence: float = 0.9,
-        random_state: int | None = None,
-    ) -> None:
-        self.percent = percent
-        self.columns = columns
-        self.confidence = confidence
-        self.random_state = random_state
+    percent: float = 5.0
+    columns: tuple[str, ...] | None = None
+    confidence: float = 0.9
+    random_state: int | None = None
 
     @override
     def _usual(self, table: Table) -> tuple[str, ...]:
@@ -76,10 +70,6 @@ class RankSwapping(Method):
                 f"A rank distance of {self.percent} % lies outside (0, 100].",
                 "Choose above 0 and up to 100, such as 5.",
             )
-
-    @override
-    def _fit(self, table: Table) -> None:
-        del table
 
     @override
     def _transform(self, table: Table) -> Table:

@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.perturbation.transition import checked_size, simulated_labels
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.provenance import TableProvenance
@@ -27,6 +28,7 @@ Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
 
+@parameters
 class Swapping(Method):
     """A random part of the records exchange their cells in pairs.
 
@@ -46,22 +48,12 @@ class Swapping(Method):
     random: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        *,
-        rate: float = 0.1,
-        columns: tuple[str, ...] | None = None,
-        within: tuple[str, ...] = (),
-        together: bool = False,
-        confidence: float = 0.9,
-        random_state: int | None = None,
-    ) -> None:
-        self.rate = rate
-        self.columns = columns
-        self.within = within
-        self.together = together
-        self.confidence = confidence
-        self.random_state = random_state
+    rate: float = 0.1
+    columns: tuple[str, ...] | None = None
+    within: tuple[str, ...] = ()
+    together: bool = False
+    confidence: float = 0.9
+    random_state: int | None = None
 
     @override
     def provenance(self, table: Table) -> TableProvenance:

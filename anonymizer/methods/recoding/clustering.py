@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from anonymizer.methods.conditions.allowed import Allowed
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.recoding.attributes import Attribute
 from anonymizer.methods.recoding.joining import Joins, join_classes
 from anonymizer.methods.recoding.recoding import Partitioning
@@ -29,6 +30,7 @@ _BLOCK: Final = 256
 _CLUSTERS: Final = 512
 
 
+@parameters
 class Clustering(Partitioning):
     """What both methods have in common; subclasses give `_clusters`.
 
@@ -38,18 +40,7 @@ class Clustering(Partitioning):
     random: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        *,
-        k: int = 5,
-        constraints: tuple[Any, ...] = (),
-        columns: tuple[str, ...] | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.k = k
-        self.constraints = constraints
-        self.columns = columns
-        self.random_state = random_state
+    random_state: int | None = None
 
     @abstractmethod
     def _clusters(self, attributes: list[Attribute], randomness: Randomness) -> Int:

@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from anonymizer.errors import SpecError, UnreachableError
 from anonymizer.methods.conditions.allowed import Allowed
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.recoding.attributes import Attribute, Labelled
 from anonymizer.methods.recoding.lattice import Frequencies, Node, above, tag_nodes
 from anonymizer.methods.recoding.recoding import Recoding, attribute_of, by_levels
@@ -33,6 +34,7 @@ LOSSES: Final = ("ncp", "discernibility", "height")
 suppressed row counts as many as the table has rows; the sum of the levels."""
 
 
+@parameters
 class Incognito(Recoding):
     """Generalizes each column to one level: of all allowed choices, one of least loss.
 
@@ -65,24 +67,10 @@ class Incognito(Recoding):
     keeps_rows: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
-    def __init__(
-        self,
-        *,
-        k: int = 5,
-        constraints: tuple[Any, ...] = (),
-        maximum_suppression: float = 0.0,
-        loss: str = "ncp",
-        columns: tuple[str, ...] | None = None,
-        weights: Mapping[str, float] | None = None,
-        limits: Mapping[str, tuple[int, int]] | None = None,
-    ) -> None:
-        self.k = k
-        self.constraints = constraints
-        self.maximum_suppression = maximum_suppression
-        self.loss = loss
-        self.columns = columns
-        self.weights = weights
-        self.limits = limits
+    maximum_suppression: float = 0.0
+    loss: str = "ncp"
+    weights: Mapping[str, float] | None = None
+    limits: Mapping[str, tuple[int, int]] | None = None
 
     @property
     @override

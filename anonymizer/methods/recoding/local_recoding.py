@@ -26,6 +26,7 @@ from typing_extensions import override
 
 from anonymizer.errors import SpecError
 from anonymizer.methods.conditions.allowed import Allowed
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.recoding.attributes import Attribute, Labelled, covers
 from anonymizer.methods.recoding.joining import join_classes
 from anonymizer.methods.recoding.mondrian import cut
@@ -50,6 +51,7 @@ _HELD_BYTES: Final = 1 << 29
 """Of keys of pairs of columns that are held from scheme to scheme."""
 
 
+@parameters
 class LocalRecoding(Recoding):
     """Makes a table k-anonymous, and what `constraints` ask, with little loss and no row lost.
 
@@ -74,20 +76,8 @@ class LocalRecoding(Recoding):
     keeps_classes: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
-    def __init__(
-        self,
-        *,
-        k: int = 5,
-        constraints: tuple[Any, ...] = (),
-        columns: tuple[str, ...] | None = None,
-        weights: Mapping[str, float] | None = None,
-        limits: Mapping[str, tuple[int, int]] | None = None,
-    ) -> None:
-        self.k = k
-        self.constraints = constraints
-        self.columns = columns
-        self.weights = weights
-        self.limits = limits
+    weights: Mapping[str, float] | None = None
+    limits: Mapping[str, tuple[int, int]] | None = None
 
     @override
     def _attribute(self, table: Table, column: str) -> Attribute:

@@ -6,6 +6,7 @@ It is local recoding whose hierarchies have two levels only, the value and nothi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from anonymizer.hierarchies.hierarchy import ANY, Level, text_of
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.recoding.attributes import Attribute, Labelled
 from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.methods.recoding.recoding import number
@@ -22,6 +24,7 @@ from anonymizer.tables.table import Table
 Bool = NDArray[np.bool_]
 
 
+@parameters
 class LocalSuppression(LocalRecoding):
     """Suppresses cells of the quasi-identifiers, the least important first; no row is lost.
 
@@ -48,18 +51,9 @@ class LocalSuppression(LocalRecoding):
     name: ClassVar[str] = "local-suppression"
     example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
-    def __init__(
-        self,
-        *,
-        k: int = 5,
-        importance: Mapping[str, float] | None = None,
-        constraints: tuple[Any, ...] = (),
-        columns: tuple[str, ...] | None = None,
-    ) -> None:
-        self.k = k
-        self.importance = importance
-        self.constraints = constraints
-        self.columns = columns
+    weights: Mapping[str, float] | None = field(default=None, init=False)
+    limits: Mapping[str, tuple[int, int]] | None = field(default=None, init=False)
+    importance: Mapping[str, float] | None = None
 
     @property
     @override

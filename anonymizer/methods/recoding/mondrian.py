@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from anonymizer.methods.conditions.allowed import Allowed
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.recoding.attributes import Attribute, covers
 from anonymizer.methods.recoding.recoding import Partitioning
 from anonymizer.risk.classes import number_classes
@@ -24,6 +25,7 @@ Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 
 
+@parameters
 class Mondrian(Partitioning):
     """Multidimensional recoding from the top down, no row lost.
 
@@ -52,22 +54,9 @@ class Mondrian(Partitioning):
     keeps_classes: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
-    def __init__(
-        self,
-        *,
-        k: int = 5,
-        constraints: tuple[Any, ...] = (),
-        relaxed: bool = False,
-        columns: tuple[str, ...] | None = None,
-        weights: Mapping[str, float] | None = None,
-        limits: Mapping[str, tuple[int, int]] | None = None,
-    ) -> None:
-        self.k = k
-        self.constraints = constraints
-        self.relaxed = relaxed
-        self.columns = columns
-        self.weights = weights
-        self.limits = limits
+    relaxed: bool = False
+    weights: Mapping[str, float] | None = None
+    limits: Mapping[str, tuple[int, int]] | None = None
 
     @property
     @override

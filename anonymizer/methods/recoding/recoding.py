@@ -6,6 +6,7 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any, ClassVar, TypeVar
 
 import narwhals as nw
@@ -18,6 +19,7 @@ from anonymizer.hierarchies.hierarchy import ANY, text_of
 from anonymizer.methods.conditions.allowed import Allowed, checked_k
 from anonymizer.methods.conditions.constraints import constraint
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.methods.recoding.attributes import Attribute, Labelled, NumericAttribute, attribute, covers
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
 from anonymizer.risk.candidates import Candidates, LabelCandidates, compose_steps
@@ -33,6 +35,7 @@ Texts = NDArray[Any]
 A = TypeVar("A", bound=Attribute)
 
 
+@parameters
 class Recoding(Method):
     """A method with the parameters `k`, `constraints` and `columns`; subclasses give `_recoded`.
 
@@ -47,11 +50,11 @@ class Recoding(Method):
     """
 
     makes_classes: ClassVar[bool] = True
-    k: int
-    constraints: tuple[Any, ...]
-    columns: tuple[str, ...] | None
-    weights: Mapping[str, float] | None = None
-    limits: Mapping[str, tuple[int, int]] | None = None
+    k: int = 5
+    constraints: tuple[Any, ...] = ()
+    columns: tuple[str, ...] | None = None
+    weights: Mapping[str, float] | None = field(default=None, init=False)
+    limits: Mapping[str, tuple[int, int]] | None = field(default=None, init=False)
 
     @property
     def _weights(self) -> Mapping[str, float]:

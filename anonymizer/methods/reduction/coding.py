@@ -10,11 +10,13 @@ from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 
+@parameters
 class TopBottomCoding(Method):
     """Clips numbers.
 
@@ -31,16 +33,9 @@ class TopBottomCoding(Method):
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
-        quantiles: tuple[float, float] = (0.01, 0.99),
-        columns: tuple[str, ...] | None = None,
-    ) -> None:
-        self.bounds = bounds
-        self.quantiles = quantiles
-        self.columns = columns
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None
+    quantiles: tuple[float, float] = (0.01, 0.99)
+    columns: tuple[str, ...] | None = None
 
     @override
     def columns_of(self, table: Table) -> tuple[str, ...]:

@@ -12,11 +12,13 @@ from typing_extensions import override
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import Level
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, compose_steps
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 
+@parameters
 class Generalization(Method):
     """Replaces values by their labels.
 
@@ -32,8 +34,7 @@ class Generalization(Method):
     keeps_classes: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"levels": {"age": 1, "city": 1}}
 
-    def __init__(self, *, levels: Mapping[str, int] | None = None) -> None:
-        self.levels = levels
+    levels: Mapping[str, int] | None = None
 
     @override
     def columns_of(self, table: Table) -> tuple[str, ...]:

@@ -10,13 +10,15 @@ from typing_extensions import override
 from anonymizer.errors import TableError
 from anonymizer.methods.conditions.groups import groups_of
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import Candidates
+from anonymizer.methods.contract.parameters import parameters
+from anonymizer.risk.simulator import CellsKept
 from anonymizer.tables.provenance import COUNT, Dependence, TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
 
-class Sampling(Method):
+@parameters
+class Sampling(CellsKept, Method):
     """Keeps a random part of the rows, in their order.
 
     Args:
@@ -34,12 +36,9 @@ class Sampling(Method):
     random: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = False
 
-    def __init__(
-        self, *, rate: float = 0.8, together: str | None = None, random_state: int | None = None
-    ) -> None:
-        self.rate = rate
-        self.together = together
-        self.random_state = random_state
+    rate: float = 0.8
+    together: str | None = None
+    random_state: int | None = None
 
     @override
     def columns_of(self, table: Table) -> tuple[str, ...]:
@@ -66,21 +65,12 @@ class Sampling(Method):
         return table.provenance.with_rows(read.spread())
 
     @override
-    def _fit(self, table: Table) -> None:
-        del table
-
-    @override
     def _transform(self, table: Table) -> Table:
         groups, count = groups_of(table, self.together)
         chosen = Randomness(self.random_state).sample(count, max(1, round(self.rate * count)))
         drawn = np.zeros(count, dtype=np.bool_)
         drawn[chosen] = True
         return table.taken(np.flatnonzero(drawn[groups]))
-
-    def simulate(self, column: str, candidates: Candidates) -> Candidates:
-        """Cells stay as they are."""
-        del column
-        return candidates
 
     @property
     @override

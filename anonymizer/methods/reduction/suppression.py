@@ -12,14 +12,16 @@ from anonymizer.errors import TableError, UnreachableError
 from anonymizer.hierarchies.hierarchy import ANY, text_of
 from anonymizer.methods.conditions.groups import groups_of
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.releases.guarantee import OF_CLASSES, Guarantee, k_anonymity
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, compose_steps
 from anonymizer.risk.classes import class_sizes, classes_of
+from anonymizer.risk.simulator import CellsKept
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 
-class DropIdentifiers(Method):
+class DropIdentifiers(CellsKept, Method):
     """Takes the columns out that name a person by themselves."""
 
     name: ClassVar[str] = "drop-identifiers"
@@ -40,20 +42,12 @@ class DropIdentifiers(Method):
         return table.provenance
 
     @override
-    def _fit(self, table: Table) -> None:
-        del table
-
-    @override
     def _transform(self, table: Table) -> Table:
         return table.without(table.roles.identifiers)
 
-    def simulate(self, column: str, candidates: Candidates) -> Candidates:
-        """Cells stay as they are."""
-        del column
-        return candidates
 
-
-class SuppressMissing(Method):
+@parameters
+class SuppressMissing(CellsKept, Method):
     """Takes the rows out that miss a cell.
 
     Args:
@@ -66,8 +60,7 @@ class SuppressMissing(Method):
     ensures: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = False
 
-    def __init__(self, *, columns: tuple[str, ...] | None = None) -> None:
-        self.columns = columns
+    columns: tuple[str, ...] | None = None
 
     @override
     def provenance(self, table: Table) -> TableProvenance:
@@ -79,10 +72,6 @@ class SuppressMissing(Method):
         )
 
     @override
-    def _fit(self, table: Table) -> None:
-        del table
-
-    @override
     def _transform(self, table: Table) -> Table:
         gaps = np.zeros(len(table), dtype=np.bool_)
         for column in self.columns_of(table):
@@ -91,12 +80,8 @@ class SuppressMissing(Method):
             raise UnreachableError("Every row misses a cell; all would be suppressed.", "Name fewer columns.")
         return table.taken(np.flatnonzero(~gaps))
 
-    def simulate(self, column: str, candidates: Candidates) -> Candidates:
-        """Cells stay as they are."""
-        del column
-        return candidates
 
-
+@parameters
 class SuppressCells(Method):
     """Replaces rare values by `*`.
 
@@ -114,9 +99,8 @@ class SuppressCells(Method):
     keeps_classes: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"minimum_rows": 2}
 
-    def __init__(self, *, minimum_rows: int = 5, columns: tuple[str, ...] | None = None) -> None:
-        self.minimum_rows = minimum_rows
-        self.columns = columns
+    minimum_rows: int = 5
+    columns: tuple[str, ...] | None = None
 
     @override
     def check(self) -> None:
@@ -175,7 +159,8 @@ class SuppressCells(Method):
         )
 
 
-class SuppressRecords(Method):
+@parameters
+class SuppressRecords(CellsKept, Method):
     """Takes the rows out whose class is too small: what is left is k-anonymous.
 
     Args:
@@ -194,18 +179,10 @@ class SuppressRecords(Method):
     keeps_rows: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"k": 2, "columns": ("city",)}
 
-    def __init__(
-        self,
-        *,
-        k: int = 5,
-        columns: tuple[str, ...] | None = None,
-        maximum_suppression: float = 1.0,
-        together: str | None = None,
-    ) -> None:
-        self.k = k
-        self.columns = columns
-        self.maximum_suppression = maximum_suppression
-        self.together = together
+    k: int = 5
+    columns: tuple[str, ...] | None = None
+    maximum_suppression: float = 1.0
+    together: str | None = None
 
     @override
     def check(self) -> None:
@@ -245,10 +222,6 @@ class SuppressRecords(Method):
         return table.provenance.with_rows(read.spread())
 
     @override
-    def _fit(self, table: Table) -> None:
-        del table
-
-    @override
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
         classes, number = classes_of(table, columns)
@@ -271,8 +244,3 @@ class SuppressRecords(Method):
                 "Raise maximum_suppression, lower k, or generalize more.",
             )
         return table.taken(np.flatnonzero(keep))
-
-    def simulate(self, column: str, candidates: Candidates) -> Candidates:
-        """Cells stay as they are."""
-        del column
-        return candidates

@@ -20,8 +20,9 @@ from typing_extensions import override
 from anonymizer.errors import TableError, UnreachableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.releases.guarantee import Guarantee
-from anonymizer.risk.candidates import Candidates
+from anonymizer.risk.simulator import CellsKept
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -33,7 +34,8 @@ SENSITIVE: Final = "sensitive"
 """The word of its second table."""
 
 
-class Anatomy(Method):
+@parameters
+class Anatomy(CellsKept, Method):
     """Takes the sensitive column out into a table of its own and adds a column of group numbers.
 
     Rows are neither changed nor lost; columns without a role stay beside the quasi-identifiers. In a pipeline
@@ -60,18 +62,10 @@ class Anatomy(Method):
     random: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        *,
-        l: int = 2,  # noqa: E741 - the name that the literature gives it
-        sensitive: str | None = None,
-        group: str = "group",
-        random_state: int | None = None,
-    ) -> None:
-        self.l = l
-        self.sensitive = sensitive
-        self.group = group
-        self.random_state = random_state
+    l: int = 2  # noqa: E741 - the name that the literature gives it
+    sensitive: str | None = None
+    group: str = "group"
+    random_state: int | None = None
 
     @override
     def columns_of(self, table: Table) -> tuple[str, ...]:
@@ -153,11 +147,6 @@ class Anatomy(Method):
         self.extra_ = {SENSITIVE: Table.of(self._sensitive(table, order[fresh], named, counts))}
         # the group beside its rows, and no trace of the column
         return table.without((self.column_,)).replaced({self.group: groups})
-
-    def simulate(self, column: str, candidates: Candidates) -> Candidates:
-        """Cells stay as they are."""
-        del column
-        return candidates
 
     def _sensitive(self, table: Table, rows: Int, groups: Int, counts: Int) -> Any:
         space = table.frame.implementation

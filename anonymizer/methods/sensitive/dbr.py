@@ -14,14 +14,16 @@ from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import Candidates
+from anonymizer.methods.contract.parameters import parameters
+from anonymizer.risk.simulator import CellsKept
 from anonymizer.splu.generation import drawn_anywhere
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
 
-class DistributionRandomization(Method):
+@parameters
+class DistributionRandomization(CellsKept, Method):
     """Publishes for each row the sensitive value of a row drawn at random from the whole table.
 
     Counts of single values can be estimated; what the column has to do with others is lost. It promises
@@ -38,9 +40,8 @@ class DistributionRandomization(Method):
     random: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = False
 
-    def __init__(self, *, columns: tuple[str, ...] | None = None, random_state: int | None = None) -> None:
-        self.columns = columns
-        self.random_state = random_state
+    columns: tuple[str, ...] | None = None
+    random_state: int | None = None
 
     @override
     def _usual(self, table: Table) -> tuple[str, ...]:
@@ -72,8 +73,3 @@ class DistributionRandomization(Method):
         columns = self._checked(table)
         random = Randomness(self.random_state)
         return table.permuted({column: drawn_anywhere(len(table), random) for column in columns})
-
-    def simulate(self, column: str, candidates: Candidates) -> Candidates:
-        """Quasi-identifiers stay as they are."""
-        del column
-        return candidates

@@ -14,8 +14,9 @@ from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.releases.guarantee import Guarantee
-from anonymizer.risk.candidates import Candidates
+from anonymizer.risk.simulator import CellsKept
 from anonymizer.splu import guarantees
 from anonymizer.splu.generation import check_eligible, check_gamma, draw_from_groups, partition
 from anonymizer.tables.provenance import COUNT, Dependence, TableProvenance
@@ -23,7 +24,8 @@ from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
 
-class SpluGen(Method):
+@parameters
+class SpluGen(CellsKept, Method):
     """Publishes for each row a sensitive value drawn from a group of gamma different ones; shuffles the rows.
 
     Each sensitive column is treated by itself. All others stay as they are, so that what identifies a person
@@ -52,20 +54,11 @@ class SpluGen(Method):
     keeps_classes: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"gamma": 2}
 
-    def __init__(
-        self,
-        *,
-        gamma: int = 5,
-        columns: tuple[str, ...] | None = None,
-        e: float = 0.3,
-        alpha: int = 3,
-        random_state: int | None = None,
-    ) -> None:
-        self.gamma = gamma
-        self.columns = columns
-        self.e = e
-        self.alpha = alpha
-        self.random_state = random_state
+    gamma: int = 5
+    columns: tuple[str, ...] | None = None
+    e: float = 0.3
+    alpha: int = 3
+    random_state: int | None = None
 
     @override
     def check(self) -> None:
@@ -130,8 +123,3 @@ class SpluGen(Method):
             groups = partition(kept.codes(column).codes, self.gamma, Randomness(0, f"decoys of {column}"))
             moved[column] = draw_from_groups(groups, random)
         return kept.permuted(moved).taken(random.permutation(len(kept)))
-
-    def simulate(self, column: str, candidates: Candidates) -> Candidates:
-        """Quasi-identifiers stay as they are."""
-        del column
-        return candidates

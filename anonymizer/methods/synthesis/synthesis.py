@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.releases.composition import PrivacyLoss
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.synthetic.budget import Budget
@@ -45,6 +46,7 @@ class Learned(Protocol):
         """Draw rows of cells, shape (rows, columns)."""
 
 
+@parameters
 class Synthesis(Method):
     """A synthetic table with differential privacy; subclasses say how it is learned.
 
@@ -78,13 +80,13 @@ class Synthesis(Method):
         "epsilon": 50.0,
     }
 
-    epsilon: float
-    delta: float
-    columns: tuple[str, ...] | None
-    bins: int
-    cuts: Cuts | None
-    rows: int | None
-    random_state: int | None
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    columns: tuple[str, ...] | None = None
+    bins: int = 32
+    cuts: Cuts | None = None
+    rows: int | None = None
+    random_state: int | None = None
 
     @override
     def check(self) -> None:

@@ -7,7 +7,8 @@ from typing import ClassVar
 from typing_extensions import override
 
 from anonymizer.errors import TableError
-from anonymizer.methods.synthesis.synthesis import Cuts, Learned, Synthesis
+from anonymizer.methods.contract.parameters import parameters
+from anonymizer.methods.synthesis.synthesis import Learned, Synthesis
 from anonymizer.synthetic.bayes import bayesian
 from anonymizer.synthetic.budget import Budget
 from anonymizer.synthetic.copula import copula
@@ -24,25 +25,6 @@ class SynthIndependent(Synthesis):
     """
 
     name: ClassVar[str] = "synth-independent"
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        columns: tuple[str, ...] | None = None,
-        bins: int = 32,
-        cuts: Cuts | None = None,
-        rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.columns = columns
-        self.bins = bins
-        self.cuts = cuts
-        self.rows = rows
-        self.random_state = random_state
 
     @override
     def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
@@ -75,6 +57,7 @@ class SynthCopula(SynthIndependent):
         return copula(data, budget)
 
 
+@parameters
 class SynthPrivBayes(Synthesis):
     """A Bayesian network, chosen and measured in private.
 
@@ -84,26 +67,7 @@ class SynthPrivBayes(Synthesis):
 
     name: ClassVar[str] = "synth-privbayes"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        degree: int = 2,
-        columns: tuple[str, ...] | None = None,
-        bins: int = 32,
-        cuts: Cuts | None = None,
-        rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.degree = degree
-        self.columns = columns
-        self.bins = bins
-        self.cuts = cuts
-        self.rows = rows
-        self.random_state = random_state
+    degree: int = 2
 
     @override
     def check(self) -> None:
@@ -116,6 +80,7 @@ class SynthPrivBayes(Synthesis):
         return bayesian(data, budget, randomness, degree=self.degree)
 
 
+@parameters
 class SynthMst(Synthesis):
     """The marginals of all columns and of a tree of pairs, fitted together; needs the extra `synthetic`.
 
@@ -126,26 +91,7 @@ class SynthMst(Synthesis):
     name: ClassVar[str] = "synth-mst"
     needs_delta: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        iterations: int = 500,
-        columns: tuple[str, ...] | None = None,
-        bins: int = 32,
-        cuts: Cuts | None = None,
-        rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.iterations = iterations
-        self.columns = columns
-        self.bins = bins
-        self.cuts = cuts
-        self.rows = rows
-        self.random_state = random_state
+    iterations: int = 500
 
     @override
     def check(self) -> None:
@@ -157,6 +103,7 @@ class SynthMst(Synthesis):
         return spanning_tree(data, budget, steps=self.iterations)
 
 
+@parameters
 class SynthAim(Synthesis):
     """All columns, then again and again the pair that the model has worst; needs the extra `synthetic`.
 
@@ -169,28 +116,8 @@ class SynthAim(Synthesis):
     name: ClassVar[str] = "synth-aim"
     needs_delta: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        rounds: int | None = None,
-        iterations: int = 500,
-        columns: tuple[str, ...] | None = None,
-        bins: int = 32,
-        cuts: Cuts | None = None,
-        rows: int | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rounds = rounds
-        self.iterations = iterations
-        self.columns = columns
-        self.bins = bins
-        self.cuts = cuts
-        self.rows = rows
-        self.random_state = random_state
+    rounds: int | None = None
+    iterations: int = 500
 
     @override
     def check(self) -> None:

@@ -9,11 +9,13 @@ import numpy as np
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.contract.parameters import parameters
 from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.provenance import TableProvenance
 from anonymizer.tables.table import Table
 
 
+@parameters
 class Rounding(Method):
     """Rounds numbers to the nearest multiple, halves upwards.
 
@@ -28,9 +30,8 @@ class Rounding(Method):
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
 
-    def __init__(self, *, to: float = 10.0, columns: tuple[str, ...] | None = None) -> None:
-        self.to = to
-        self.columns = columns
+    to: float = 10.0
+    columns: tuple[str, ...] | None = None
 
     def check(self) -> None:
         """Check the parameters.

@@ -19,10 +19,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commons.tabular.dialect import SEPARATORS
-from parties.catalog.adding import Addition, Asked
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.declarations.tables import FILES
+from parties.catalog.drafting.adding import Addition, Asked
 from parties.catalog.reading import Reader
-from parties.catalog.tables import FILES
 from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
 from parties.dashboard.pages.bounds import chosen_bounds, questions
 from parties.errors import DataError

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.confirming import proposal
+from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.drafting.confirming import proposal
 
 
 @dataclass(frozen=True, slots=True)

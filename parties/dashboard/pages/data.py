@@ -7,10 +7,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from parties.catalog.adding import stand_for
-from parties.catalog.checking import unconfirmed_columns
-from parties.catalog.confirming import proposal
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.drafting.adding import stand_for
+from parties.catalog.drafting.confirming import proposal
+from parties.catalog.loading.checking import unconfirmed_columns
 from parties.catalog.reading import Reader
 from parties.dashboard.drawing.desk import Context, form, redirect, render
 from parties.dashboard.pages.bounds import chosen_bounds, questions

@@ -9,8 +9,8 @@ import tomli_w
 from starlette.requests import Request
 from starlette.responses import Response
 
-from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.declaration import load_catalog
+from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.declarations.declaration import load_catalog
 from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
 from parties.ledger.accounting import show_number
 from smc.errors import UsageError

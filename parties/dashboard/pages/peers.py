@@ -7,7 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
 from parties.config import Config
 from parties.dashboard.drawing.desk import Context, form, render
 from parties.doctor import Finding, examine_peer, examine_self

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
 from parties.dashboard.drawing import words
 from parties.dashboard.drawing.desk import Context, form, redirect, render
 from parties.ledger.accounting import show_number

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from commons.errors import near
-from parties.catalog.declaration import Catalog, DatasetDeclaration, load_catalog
+from parties.catalog.declarations.declaration import Catalog, DatasetDeclaration, load_catalog
 from parties.catalog.reading import Reader
 from parties.contracts.contract import Contract, Schemas
 from parties.contracts.spec import JobSpec

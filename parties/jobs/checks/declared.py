@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
-from parties.catalog.declaration import DatasetDeclaration
+from parties.catalog.declarations.declaration import DatasetDeclaration
 from parties.errors import JobError
 from parties.jobs.checks.task import Task
 from smc.forms import Role

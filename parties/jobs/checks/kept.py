@@ -1,7 +1,8 @@
 """Data of jobs that were read a moment ago, so that a job is not read anew at each of its steps.
 
 A job is checked when it is submitted, proposed and run, by catalog and policy as they are then. Of a file
-that is the same (`parties.catalog.stamps`) and declared as before, what was read for the job is taken again.
+that is the same (`catalog.declarations.stamps`) and declared as before, what was read for the job is taken
+again.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from typing import Final, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from parties.catalog.declaration import DatasetDeclaration
-from parties.catalog.loaded import Loaded, notes_of
+from parties.catalog.declarations.declaration import DatasetDeclaration
+from parties.catalog.loading.loaded import Loaded, notes_of
 from parties.contracts.spec import Side
 from parties.errors import DataError
 from smc.analyses.studies.adding_up import AddsUp
@@ -37,7 +37,7 @@ class LocalData:
         notes: what was done about missing cells, for the local people.
         identities: hashes of the local persons, or of rows; None if not asked for.
         numbers: where the rows stand in the source, counted from 1; None if no row was left out.
-        aliases: other hashes of the persons, see `parties.catalog.loaded.Loaded`.
+        aliases: other hashes of the persons, see `parties.catalog.loading.loaded.Loaded`.
     """
 
     columns: Data = field(repr=False)
@@ -111,7 +111,7 @@ def added_up(
         study: the study.
         dataset: without key and person.
         side: the local part of the job.
-        keeping: as of `parties.catalog.loading.load`, which says what is raised.
+        keeping: as of `parties.catalog.loading.loading.load`, which says what is raised.
         read: reads it in pieces, as `parties.catalog.reading.Reader.load_pieces`.
     """
     changes: list[Loaded] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
 from parties.config import Config
 from parties.errors import ConfigError, StorageError
 from parties.jobs.storage.reading import JobReader

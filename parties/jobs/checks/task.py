@@ -12,9 +12,9 @@ from parties.jobs.checks.local_data import with_reading
 from parties.lanes import LANE_MEMORY
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.facts import Facts
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate, Leakage, Study
 from smc.forms import Role
-from smc.network import priced_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,36 @@ class Task:
         return 0 if self.spec.lanes == USUAL_LANES else self.spec.lanes * LANE_MEMORY
 
     def estimate(
-        self, schemas: Schemas, rows: int, key_bits: int, limits: Limits, *, held: int | None = None
+        self,
+        schemas: Schemas,
+        rows: int,
+        key_bits: int,
+        limits: Limits,
+        *,
+        held: int | None = None,
+        peer_rows: int = 0,
     ) -> Estimate:
-        """What a run over `rows` rows a side costs, by the local schemas and under known limits.
+        """What a run costs, by the local schemas and under known limits.
 
-        `held` is how many of them are in memory, by default all: it is 0 where they are added up as they are
-        read; then only memory depends on how many they are.
+        Args:
+            schemas: the declarations that are known.
+            rows: of this side.
+            key_bits: size of the Paillier keys.
+            limits: of both policies.
+            held: how many of the rows are in memory, by default all: it is 0 where they are added up as they
+                are read; then only memory depends on how many they are.
+            peer_rows: of the other side; 0 for as many as this one has in memory.
         """
-        in_memory = max(1, rows if held is None else held)
-        with priced_over(self.spec.network, self.spec.lanes):
-            found = self.study.cost(schemas, self.spec.recipients, in_memory, key_bits, limits)
+        own = max(1, rows if held is None else held)
+        counts = (own, peer_rows or own)
+        setting = RunSetting(
+            counts if self.role is Role.ALICE else counts[::-1],
+            limits,
+            key_bits,
+            self.spec.network,
+            self.spec.lanes,
+        )
+        found = self.study.cost(schemas, self.spec.recipients, setting)
         found = with_reading(found, rows, held)
         return found if found.memory is None else replace(found, memory=found.memory + self.lane_memory)
 

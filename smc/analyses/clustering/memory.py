@@ -7,10 +7,9 @@ from typing import Final
 from smc.analyses.clustering.orders import orders
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.table import Shape
-from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.setting import RunSetting
 from smc.forms import Role
-from smc.network import lanes_priced, network_priced
 
 _FIXED_MEMORY: Final = 30 * MEBI
 _ROW_MEMORY: Final = 670
@@ -25,15 +24,16 @@ _TRANSFER_MEMORY: Final = 16
 _MARKED_COLUMN_MEMORY: Final = 20
 
 
-def memory(parameters: ClusteringParameters, shape: Shape, limits: Limits, rows: int) -> int:
-    """Measured, with so many rows a side: batches that fill, what is kept of rows, and of their transfers."""
+def memory(parameters: ClusteringParameters, shape: Shape, setting: RunSetting) -> int:
+    """Measured: batches that fill, what is kept of rows, and of their transfers."""
+    rows = max(setting.rows)
     cells = parameters.clusters * shape.scaled.dimensions
     each = _ROW_MEMORY + _CELL_MEMORY * cells
-    if parameters.epsilon is None and limits.counts_clusters:
+    if parameters.epsilon is None and setting.limits.counts_clusters:
         each += _MARKED_COLUMN_MEMORY * shape.scaled.dimensions
     batches = min(_FULL_BATCHES, _BATCH_CELL_MEMORY * cells * rows)
     kept = _kept_memory(parameters, shape) + 2 * max(
-        each.memory for each in orders(network_priced(), lanes_priced(), parameters, shape, None)
+        each.memory for each in orders(setting.network, setting.lanes, parameters, shape, None)
     )
     return Memory(_FIXED_MEMORY + batches + kept, each).at(rows)
 

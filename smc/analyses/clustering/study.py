@@ -34,6 +34,7 @@ from smc.analyses.studies.estimates import Pace
 from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Stated, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage, Preview, Study
 from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
@@ -116,10 +117,10 @@ class ClusteringStudy(TracedStudy):
     pace = Pace(0.0, byte=4.2e-9, round=1.3e-3)
 
     @override
-    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured, by the shape of the table."""
-        shape = Shape.of(self.parameters, likely_grid(self.parameters, schemas), *counts)
-        return memory(self.parameters, shape, limits, max(counts))
+        shape = Shape.of(self.parameters, likely_grid(self.parameters, schemas), *setting.rows)
+        return memory(self.parameters, shape, setting)
 
     @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:

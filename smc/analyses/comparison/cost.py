@@ -10,10 +10,11 @@ from smc.analyses.comparison.parameters import ComparisonParameters
 from smc.analyses.comparison.prepared import agreement_cost
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Cheaper, Estimate
 from smc.forms import Form, Role
 from smc.moduli import Modulus, parse_modulus
-from smc.network import LAN, LOOPBACK, Network, network_priced, priced_over
+from smc.network import LAN, LOOPBACK, Network
 from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan
 from smc.planning.registry import AUTO
@@ -42,30 +43,30 @@ def planned(
     """
     first = moduli[0] if moduli else Role.ALICE
     last = moduli[-1] if moduli else Role.ALICE
-    with priced_over(network):  # of one lane, so that it is the same route with any number of them
-        return plan_comparison(
-            parameters.type,
-            given,
-            engine=parameters.engine,
-            network=network or LAN,
-            x_modulus=first,
-            y_modulus=last,
-            delta_modulus=parameters.delta_modulus,
-        )
+    return plan_comparison(
+        parameters.type,
+        replace(given, lanes=1),  # so that it is the same route with any number of them
+        engine=parameters.engine,
+        network=network or LAN,
+        x_modulus=first,
+        y_modulus=last,
+        delta_modulus=parameters.delta_modulus,
+    )
 
 
 def estimate(
-    parameters: ComparisonParameters, schemas: Mapping[str, Schema], rows: int, key_bits: int
+    parameters: ComparisonParameters, schemas: Mapping[str, Schema], setting: RunSetting
 ) -> Estimate:
     """The exact bytes and rounds of the route and of exchanging the row counts, and the time without a link.
 
-    The route is that for the network that costs are counted for, or for a LAN without one. A job with
+    The route is that for the network of the run, or for a LAN without one. A job with
     `pool = true` is priced as if there were no pool in common. Where the planner's own choice of an engine
     would take less than a hundredth of the time, the estimate says so.
     """
-    given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits)
+    rows, key_bits = max(setting.rows), setting.key_bits
+    given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits, lanes=setting.lanes)
     moduli = [parse_modulus(schemas[name].modulus) for name in ("x", "y") if parameters.form(name) is Form.SS]
-    plan = planned(parameters, given, moduli, network_priced())
+    plan = planned(parameters, given, moduli, setting.network)
     cost = _whole(parameters, plan, given)
     seconds = _seconds(plan, cost, given)
     return Estimate(
@@ -75,13 +76,13 @@ def estimate(
         seconds,
         plan.route,
         _MEMORY.at(rows) if _has_model(parameters, plan) else None,
-        _cheaper(parameters, given, moduli, seconds),
+        _cheaper(parameters, given, moduli, setting.network, seconds),
     )
 
 
 def _whole(parameters: ComparisonParameters, plan: Plan, given: Parameters) -> Cost:
     looking = agreement_cost(plan) if parameters.pool else Cost()
-    return cost_settled(counts_cost(2) + plan.setup + looking + plan.cost(given))
+    return cost_settled(counts_cost(2) + plan.setup + looking + plan.cost(given), given.lanes)
 
 
 def _seconds(plan: Plan, cost: Cost, given: Parameters) -> float:
@@ -90,13 +91,17 @@ def _seconds(plan: Plan, cost: Cost, given: Parameters) -> float:
 
 
 def _cheaper(
-    parameters: ComparisonParameters, given: Parameters, moduli: Sequence[Modulus], seconds: float
+    parameters: ComparisonParameters,
+    given: Parameters,
+    moduli: Sequence[Modulus],
+    network: Network | None,
+    seconds: float,
 ) -> Cheaper | None:
     """What the planner would rather take, if that is much faster."""
     if parameters.engine == AUTO:
         return None
     free = replace(parameters, engine=AUTO)
-    plan = planned(free, given, moduli, network_priced())
+    plan = planned(free, given, moduli, network)
     less = _seconds(plan, _whole(free, plan, given), given)
     return Cheaper(f'engine = "{AUTO}"', plan.engine, less) if seconds >= DEAR * less else None
 

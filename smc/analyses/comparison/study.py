@@ -25,6 +25,7 @@ from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Form, Holding, Role
@@ -151,16 +152,11 @@ class ComparisonStudy:
         return Preview.of(look)
 
     def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
+        self, schemas: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
     ) -> Estimate:
         """See `smc.analyses.comparison.cost.estimate`."""
-        del recipients, limits  # the type says who sees the result
-        return estimate(self.parameters, schemas, rows, key_bits)
+        del recipients  # the type says who sees the result
+        return estimate(self.parameters, schemas, setting)
 
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """See `smc.analyses.comparison.run.run`."""

@@ -15,6 +15,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import MARK, PERSONS, Column, Data, Schema, missing_mark
 from smc.analyses.studies.facts import Facts, Stated
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate, Leakage, Preview, Study
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
@@ -111,15 +112,10 @@ class DerivedStudy:
         return self.study.preview(own, role, limits, theirs)
 
     def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
+        self, schemas: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
     ) -> Estimate:
         """As the study says: columns are derived locally."""
-        return self.study.cost(self._schemas(schemas), recipients, rows, key_bits, limits)
+        return self.study.cost(self._schemas(schemas), recipients, setting)
 
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """Derive the columns, and run the study; raises what the study does, and UsageError before it."""

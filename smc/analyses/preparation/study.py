@@ -21,6 +21,7 @@ from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
@@ -95,16 +96,11 @@ class PreparationStudy:
         return Preview()
 
     def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
+        self, schemas: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
     ) -> Estimate:
         """See `smc.analyses.preparation.cost.estimate`; rows do not matter."""
-        del schemas, recipients, rows, limits
-        return estimate(self.parameters, key_bits)
+        del schemas, recipients
+        return estimate(self.parameters, setting.key_bits)
 
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """See `smc.analyses.preparation.run.run`."""

@@ -224,12 +224,12 @@ class FixedPointColumns:
         """Check that stated centres lie within the bounds of these columns.
 
         Raises:
-            UsageError: one does not.
+            DomainError: one does not.
         """
         for centre in centres:
             for column, value in zip(self.columns, centre, strict=True):
                 if column.name in names and not 0 <= column.position(value) <= column.largest:
-                    raise UsageError(
+                    raise DomainError(
                         f"A given centre lies outside the declared bounds of column {column.name!r}.",
                         "Choose a centre inside them.",
                     )

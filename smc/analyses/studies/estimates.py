@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 
 from smc.analyses.studies.study import Estimate
-from smc.network import network_priced
+from smc.network import Network
 from smc.oblivious.kernels import run_compiled
 from smc.planning.cost import operation_named
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import OPENING_SECONDS, SILENT_ROWS
 from smc.tracing.session import Trace
-
-_SIZES: ContextVar[tuple[int, int] | None] = ContextVar("sizes", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +35,20 @@ class Pace:
         return self.fixed + self.round * cost.rounds + byte * (cost.alice_bytes + cost.bob_bytes)
 
 
-@contextmanager
-def sized(alice: int, bob: int) -> Iterator[None]:
-    """Within it runs are estimated with so many rows of either side, where they say how many those are."""
-    before = _SIZES.set((alice, bob))
-    try:
-        yield
-    finally:
-        _SIZES.reset(before)
-
-
-def sides(rows: int, least: int = 0) -> tuple[int, int]:
-    """Alice's rows and Bob's: those of `sized`, or else so many of each side, and at least `least` each."""
-    alice, bob = _SIZES.get() or (rows, rows)
-    return max(least, alice), max(least, bob)
-
-
-def estimated(found: Trace, seconds: float, route: str, memory: int | None) -> Estimate:
+def estimated(
+    found: Trace, seconds: float, route: str, memory: int | None, network: Network | None
+) -> Estimate:
     """The estimate of a run in a fresh session.
 
     Args:
-        found: what the whole run takes, over the network of `smc.network.priced_over`.
+        found: what the whole run takes.
         seconds: of a run on loopback, without the work of silent transfers.
         route: how it will be done, for people.
         memory: bytes, see `Estimate`.
+        network: over which the run goes.
     """
     row = operation_named(SILENT_ROWS).taken(compiled=run_compiled())
     seconds += row * found.silent_rows + OPENING_SECONDS * found.opens_lanes
-    network = network_priced()
     if network is not None:
         # What is made ahead takes time only as far as it is more than the waiting.
         waiting = network.seconds(found.rounds, found.alice_bytes, found.bob_bytes)

@@ -10,6 +10,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Facts
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.errors import DuettoError
 from smc.forms import Role
 
@@ -172,14 +173,9 @@ class Study(Protocol):
         ...
 
     def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
+        self, schemas: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
     ) -> Estimate:
-        """What a run over `rows` rows a side costs in a fresh session, without what the gate sends.
+        """What a run costs in a fresh session, without what the gate sends.
 
         It is the cost of a run in which no limit stands against the result and nothing has to be withheld:
         what has to be is secret before the run. Withholding opens fewer numbers, and may test more of them.
@@ -188,9 +184,7 @@ class Study(Protocol):
             schemas: the declarations of the local columns and those that are known of the peer's, which are
                 taken to be like the local ones where they are not.
             recipients: who gets the results.
-            rows: rows of each side.
-            key_bits: size of the Paillier keys.
-            limits: those of disclosure, as far as they are known.
+            setting: sizes, limits and link.
         """
         ...
 

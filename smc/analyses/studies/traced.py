@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.traced_release import TracedRelease
 from smc.analyses.studies.columns import Column, Data, Schema
-from smc.analyses.studies.estimates import Pace, estimated, sides
+from smc.analyses.studies.estimates import Pace, estimated
 from smc.analyses.studies.facts import Facts
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
-from smc.network import lanes_priced, network_priced
 from smc.numeric.shape_arrays import shape_array
 from smc.numeric.shapes import Traced
 from smc.protocols.session import Session
@@ -74,15 +74,14 @@ class TracedStudy:
         names = (name for role in Role for name in self.columns[role])
         return {name: schemas.get(name, other) for name in names}
 
-    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int | None:
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int | None:
         """Bytes at the peak of one party, see `Estimate`; None where that has not been measured.
 
         Args:
             schemas: the declarations of all columns.
-            counts: rows of Alice and of Bob.
-            limits: of both policies.
+            setting: sizes, limits and link.
         """
-        del schemas, counts, limits
+        del schemas, setting
         return None
 
     def seconds(self, found: Trace, rows: int) -> float:
@@ -96,27 +95,22 @@ class TracedStudy:
         return self.pace.seconds(found)
 
     def cost(
-        self,
-        schemas: Mapping[str, Schema],
-        recipients: frozenset[Role],
-        rows: int,
-        key_bits: int,
-        limits: Limits,
+        self, schemas: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
     ) -> Estimate:
         """See `Study.cost`."""
-        del key_bits
-        counts = sides(rows, self.least_rows)
+        alice, bob = (max(self.least_rows, rows) for rows in setting.rows)
+        setting = replace(setting, rows=(alice, bob))
         known = self.likely(schemas)
         scope = self.facts(recipients).scope
 
         def run(session: TracedSession) -> None:
-            size = counts[session.role is Role.BOB]
+            size = setting.rows[session.role is Role.BOB]
             data = {name: made_up(known[name], size) for name in self.columns[session.role]}
-            self.run(session, data, recipients, TracedRelease(session, scope, recipients, limits))
+            self.run(session, data, recipients, TracedRelease(session, scope, recipients, setting.limits))
 
-        found = trace(run, network_priced(), lanes_priced())
-        seconds = self.seconds(found, max(counts))
-        return estimated(found, seconds, self.route, self.memory(known, counts, limits))
+        found = trace(run, setting.network, setting.lanes)
+        seconds = self.seconds(found, max(setting.rows))
+        return estimated(found, seconds, self.route, self.memory(known, setting), setting.network)
 
 
 def made_up(schema: Schema, rows: int) -> TracedColumn:

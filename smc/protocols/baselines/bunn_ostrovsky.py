@@ -166,8 +166,5 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything: Alice opens uniform shares.",
-    security="semi-honest; DCR",
-    reference="[BO07], rebuilt after the thesis, 2.3.3 and 8.2; erratum 3",
     engine=baseline("bo07"),
 )

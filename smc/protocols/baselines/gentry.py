@@ -200,8 +200,5 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything: Alice opens sums that are statistically uniform.",
-    security="semi-honest; DCR, statistical masking (distance below 3 bits / N)",
-    reference="[GHJR15], rebuilt after the thesis, 2.3.3 (type 8) and 8.2; errata 3, 7",
     engine=baseline("ghjr15"),
 )

@@ -108,8 +108,5 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns delta: Alice gets delta xor a uniform bit of Bob's.",
-    security="semi-honest; DCR",
-    reference="[VBdHE15], rebuilt after the thesis, 8.2 and 3.2; errata 3, 5",
     engine=baseline("vbdhe15"),
 )

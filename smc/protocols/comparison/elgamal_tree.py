@@ -23,14 +23,12 @@ from typing import Final
 
 from smc.ciphers.curve import ORDER, POINT_BYTES
 from smc.ciphers.elgamal import CIPHERTEXT_BYTES
-from smc.forms import Form, Role
 from smc.protocols.engines import ELGAMAL
 from smc.protocols.flights import Flight
 from smc.protocols.full_session import FullSession
-from smc.protocols.spec import Cost, Parameters, Setup, Sharing, Spec
+from smc.protocols.spec import Cost, Parameters, Setup
 from smc.protocols.trees import membership
 from smc.protocols.trees.dyadic import pack
-from smc.values import Nothing, Plain, Share
 
 MAX_BITS: Final = 248
 """Up to this size every node has a number of its own below the order of the group (erratum 4)."""
@@ -49,92 +47,16 @@ def applies(parameters: Parameters) -> bool:
     return pack(parameters.bits, 1, parameters.bits) < ORDER
 
 
-def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Share:
-    """Protocol 2, Alice."""
-    return membership.shared_as_alice(session.elgamal, parameters, x, y)
-
-
-def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Share:
-    """Protocol 2, Bob."""
-    return membership.shared_as_bob(session.elgamal, parameters, x, y)
-
-
-def alice_learns_as_alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Plain:
-    """Protocol 1, Alice: she learns delta."""
-    return membership.alice_learns_as_alice(session.elgamal, parameters, x, y)
-
-
-def alice_learns_as_bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Nothing:
-    """Protocol 1, Bob."""
-    return membership.alice_learns_as_bob(session.elgamal, parameters, x, y)
-
-
-def bob_learns_as_alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Nothing:
-    """Protocol 1 with point and range exchanged, Alice."""
-    return membership.bob_learns_as_alice(session.elgamal, parameters, x, y)
-
-
-def bob_learns_as_bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Plain:
-    """Protocol 1 with point and range exchanged, Bob: he learns delta."""
-    return membership.bob_learns_as_bob(session.elgamal, parameters, x, y)
-
-
 def cost(parameters: Parameters) -> Cost:
     """Two flights; Alice has the points."""
     return membership.nodes_cost(parameters.count * parameters.bits, CIPHERTEXT_BYTES, "ec_")
 
 
-def _cost_bob_points(parameters: Parameters) -> Cost:
-    return cost(parameters.mirror).mirror
-
-
-_SECURITY: Final = "semi-honest; DDH on secp256k1, 128-bit"
-_REFERENCE: Final = "thesis, 8.1.3, Protocols 1 and 2, Improvement, on ElGamal's cipher; errata 1, 3-5, 8, 9"
-
-
-SPEC: Final = Spec(
-    name="elgamal-tree",
-    inputs=(Form.PN, Form.NP),
-    output=Form.SS,
-    gives=Sharing.XOR,
-    alice=alice,
-    bob=bob,
-    cost=cost,
-    learns="Nobody learns delta: Alice gets delta xor a uniform bit of Bob's.",
-    security=_SECURITY,
-    reference=_REFERENCE,
-    engine=ELGAMAL,
-    setups=(KEYS,),
-    applies=applies,
-)
-
-SPEC_ALICE_LEARNS: Final = Spec(
-    name="elgamal-tree-to-x-holder",
-    inputs=(Form.PN, Form.NP),
-    output=Form.PN,
-    alice=alice_learns_as_alice,
-    bob=alice_learns_as_bob,
-    cost=cost,
-    learns="Alice learns delta, Bob nothing.",
-    security=_SECURITY,
-    reference=_REFERENCE,
-    opens=frozenset({Role.ALICE}),
-    engine=ELGAMAL,
-    setups=(KEYS,),
-    applies=applies,
-)
-
-SPEC_BOB_LEARNS: Final = Spec(
-    name="elgamal-tree-to-y-holder",
-    inputs=(Form.PN, Form.NP),
-    output=Form.NP,
-    alice=bob_learns_as_alice,
-    bob=bob_learns_as_bob,
-    cost=_cost_bob_points,
-    learns="Bob learns delta, Alice nothing.",
-    security=_SECURITY,
-    reference=_REFERENCE,
-    opens=frozenset({Role.BOB}),
+SPEC, SPEC_ALICE_LEARNS, SPEC_BOB_LEARNS = membership.records(
+    "elgamal-tree",
+    __name__,
+    cost,
+    lambda session: session.elgamal,
     engine=ELGAMAL,
     setups=(KEYS,),
     applies=applies,

@@ -21,7 +21,7 @@ Reference: thesis, section 3.2, Conversion 5 and Lemma 3.2, after [Veu14]; errat
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from smc.channel.message import Message
 from smc.ciphers.keys import PublicKey
@@ -97,7 +97,7 @@ def bob(session: FullSession, parameters: Parameters, x: Encrypted, y: Encrypted
 
 def inner_parameters(parameters: Parameters) -> Parameters:
     """The inner comparison has as many pairs of as many bits."""
-    return Parameters(parameters.count, parameters.bits, parameters.alice_key_bits, parameters.bob_key_bits)
+    return replace(parameters, modulus_in=None, modulus_out=None)
 
 
 def cost(parameters: Parameters) -> Cost:
@@ -120,8 +120,5 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything: Alice opens a sum that is statistically uniform.",
-    security="semi-honest; DCR, statistical masking (distance below 2n / N)",
-    reference="thesis, 3.2, Conversion 5; errata 3, 7",
     subprotocol=Subprotocol(ComparisonType(Form.PN, Form.NP, Form.SE), inner_parameters),
 )

@@ -44,9 +44,6 @@ SPEC = Spec(
     alice=knows,
     bob=knows_not,
     cost=cost,
-    learns="Nobody learns anything new.",
-    security="unconditional",
-    reference="thesis, Lemma 8.1; erratum 10",
 )
 
 SPEC_BOTH = Spec(
@@ -56,7 +53,4 @@ SPEC_BOTH = Spec(
     alice=knows,
     bob=knows,
     cost=cost,
-    learns="Nobody learns anything new.",
-    security="unconditional",
-    reference="thesis, Lemma 8.1; erratum 10",
 )

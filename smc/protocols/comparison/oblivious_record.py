@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from smc.forms import Form
-from smc.network import lanes_priced
 from smc.oblivious.cost import compares_in_lanes, comparison, comparison_transfers
 from smc.protocols.comparison.oblivious import alice, bob
 from smc.protocols.engines import OBLIVIOUS
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import TRANSFERS, cost_of
 
 
 def cost(parameters: Parameters) -> Cost:
     """Exact cost without the set-up; operations count the transfers that a party takes part in, in a lane."""
     transfers = parameters.count * sum(comparison_transfers(parameters.bits))
-    lanes = lanes_priced()
-    if compares_in_lanes(parameters.count, parameters.bits, lanes):
-        transfers //= lanes
-    total = cost_of(comparison(parameters.count, parameters.bits))
+    if compares_in_lanes(parameters.count, parameters.bits, parameters.lanes):
+        transfers //= parameters.lanes
+    total = cost_of(comparison(parameters.count, parameters.bits, parameters.lanes))
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, {"ot": transfers}, {"ot": transfers})
 
 
@@ -30,9 +28,6 @@ OBLIVIOUS_TRANSFER: Final = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="Roy22 extension, RRK+20 digits, GMW87 circuits, GSV07 section 4 tree; base transfers NP01.",
     engine=OBLIVIOUS,
     gives=Sharing.XOR,
     setups=(TRANSFERS,),

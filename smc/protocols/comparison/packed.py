@@ -34,7 +34,6 @@ from typing import Final
 from smc.channel.message import Message
 from smc.ciphers.packing import MASK_BITS, Packing
 from smc.ciphers.paillier import Fresh
-from smc.errors import UsageError
 from smc.forms import ComparisonType, Form
 from smc.protocols.flights import Flight
 from smc.protocols.full_session import FullSession
@@ -72,7 +71,7 @@ def alice(session: FullSession, parameters: Parameters, x: KeyHolder, y: KeyHold
         UsageError: the batch is not of the declared size.
         ProtocolViolation: the packs are malformed.
     """
-    _check_count(parameters, len(x), len(y))
+    parameters.check_pairs(len(x), len(y))
     packing = layout(parameters)
     packs = session.channel.recv(PackedMasked, session.own.expected(packing.packs(len(x))))
     sums = packing.split(session.own.decrypt(packs), len(x))
@@ -86,7 +85,7 @@ def bob(session: FullSession, parameters: Parameters, x: Encrypted, y: Encrypted
     Raises:
         UsageError: the batch is not of the declared size.
     """
-    _check_count(parameters, len(x), len(y))
+    parameters.check_pairs(len(x), len(y))
     bits = parameters.bits
     packing = layout(parameters)
     cipher = session.peer
@@ -108,14 +107,6 @@ def _shares(values: Sequence[int], bits: int, flip: int, low: Share) -> Share:
     return Share(
         [value >> bits & 1 ^ flip ^ int(bit) for value, bit in zip(values, low.values, strict=True)], 2
     )
-
-
-def _check_count(parameters: Parameters, *lengths: int) -> None:
-    if any(length != parameters.count for length in lengths):
-        raise UsageError(
-            f"The batch was declared with {parameters.count} pairs; x and y have {lengths}.",
-            "Give x and y the declared length.",
-        )
 
 
 def inner_parameters(parameters: Parameters) -> Parameters:
@@ -145,9 +136,6 @@ SPEC: Final = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything: Alice opens sums that are statistically uniform.",
-    security="semi-honest; DCR, statistical masking (distance 2**-64 per value)",
-    reference="this house; thesis, 3.2, Conversion 5; errata 3, 7",
     subprotocol=Subprotocol(ComparisonType(Form.PN, Form.NP, Form.SS), inner_parameters),
     improves="encrypted",
     applies=applies,

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from smc.errors import UsageError
 from smc.forms import Form
 from smc.oblivious.silent_circuits import PrefetchedWords, comparison
 from smc.protocols.engines import SILENT
@@ -43,7 +42,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Sha
         UsageError: the batch is not of the declared size.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    _check_count(parameters, len(x), len(y))
+    parameters.check_pairs(len(x), len(y))
     bits = session.oblivious.greater_equal_x(x.values, parameters.bits, silent=True)
     return Share(of_array(bits), 2)
 
@@ -55,23 +54,15 @@ def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share
         UsageError: the batch is not of the declared size.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    _check_count(parameters, len(x), len(y))
+    parameters.check_pairs(len(x), len(y))
     bits = session.oblivious.greater_equal_y(y.values, parameters.bits, silent=True)
     return Share(of_array(bits), 2)
-
-
-def _check_count(parameters: Parameters, *lengths: int) -> None:
-    if any(length != parameters.count for length in lengths):
-        raise UsageError(
-            f"The batch was declared with {parameters.count} pairs; x and y have {lengths}.",
-            "Give x and y the declared length.",
-        )
 
 
 def cost(parameters: Parameters) -> Cost:
     """Exact cost without the set-up; operations count the rows of transfers that a party makes."""
     stock = PrefetchedWords()
-    total = cost_of(comparison(parameters.count, parameters.bits, stock=stock))
+    total = cost_of(comparison(parameters.count, parameters.bits, parameters.lanes, stock=stock))
     made = {"ot_silent": stock.rows}
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, made, made)
 
@@ -83,10 +74,6 @@ SPEC: Final = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Neither party learns anything.",
-    security="Semi-honest; about 128-bit regular-noise LPN with a 10-local code, 127-bit offsets; CDH on "
-    "secp256k1 in the random oracle model, AES as an ideal cipher.",
-    reference="YWL+20 silent extension, GYW+23 trees, Roy22 first reserve, NP99 digits, GMW87, GSV07 tree.",
     engine=SILENT,
     gives=Sharing.XOR,
     setups=(TRANSFERS, SILENT_TRANSFERS),

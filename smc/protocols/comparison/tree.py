@@ -30,42 +30,9 @@ Reference: thesis, section 8.1.3, Protocols 1 and 2, "Improvement", after [NNPC1
 
 from __future__ import annotations
 
-from smc.forms import Form, Role
 from smc.protocols.engines import PAILLIER
-from smc.protocols.full_session import FullSession
-from smc.protocols.spec import Cost, Parameters, Sharing, Spec
+from smc.protocols.spec import Cost, Parameters
 from smc.protocols.trees import membership
-from smc.values import Nothing, Plain, Share
-
-
-def alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Share:
-    """Protocol 2, Alice."""
-    return membership.shared_as_alice(session, parameters, x, y)
-
-
-def bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Share:
-    """Protocol 2, Bob."""
-    return membership.shared_as_bob(session, parameters, x, y)
-
-
-def alice_learns_as_alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Plain:
-    """Protocol 1, Alice: she learns delta."""
-    return membership.alice_learns_as_alice(session, parameters, x, y)
-
-
-def alice_learns_as_bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Nothing:
-    """Protocol 1, Bob."""
-    return membership.alice_learns_as_bob(session, parameters, x, y)
-
-
-def bob_learns_as_alice(session: FullSession, parameters: Parameters, x: Plain, y: Nothing) -> Nothing:
-    """Protocol 1 with point and range exchanged, Alice."""
-    return membership.bob_learns_as_alice(session, parameters, x, y)
-
-
-def bob_learns_as_bob(session: FullSession, parameters: Parameters, x: Nothing, y: Plain) -> Plain:
-    """Protocol 1 with point and range exchanged, Bob: he learns delta."""
-    return membership.bob_learns_as_bob(session, parameters, x, y)
 
 
 def cost(parameters: Parameters) -> Cost:
@@ -73,50 +40,6 @@ def cost(parameters: Parameters) -> Cost:
     return membership.nodes_cost(parameters.count * parameters.bits, parameters.alice_ciphertext_bytes)
 
 
-def _cost_bob_points(parameters: Parameters) -> Cost:
-    return cost(parameters.mirror).mirror
-
-
-_SECURITY = "semi-honest; DCR"
-
-SPEC = Spec(
-    name="tree",
-    inputs=(Form.PN, Form.NP),
-    output=Form.SS,
-    gives=Sharing.XOR,
-    alice=alice,
-    bob=bob,
-    cost=cost,
-    learns="Nobody learns delta: Alice gets delta xor a uniform bit of Bob's.",
-    security=_SECURITY,
-    reference="thesis, 8.1.3, Protocol 2 steps 1-3 and Improvement; errata 1, 3, 4, 5, 8, 9",
-    engine=PAILLIER,
-)
-
-SPEC_ALICE_LEARNS = Spec(
-    name="tree-to-x-holder",
-    inputs=(Form.PN, Form.NP),
-    output=Form.PN,
-    alice=alice_learns_as_alice,
-    bob=alice_learns_as_bob,
-    cost=cost,
-    learns="Alice learns delta, Bob nothing.",
-    security=_SECURITY,
-    reference="thesis, 8.1.3, Protocol 1 and Improvement; errata 1, 3, 4, 5, 9",
-    opens=frozenset({Role.ALICE}),
-    engine=PAILLIER,
-)
-
-SPEC_BOB_LEARNS = Spec(
-    name="tree-to-y-holder",
-    inputs=(Form.PN, Form.NP),
-    output=Form.NP,
-    alice=bob_learns_as_alice,
-    bob=bob_learns_as_bob,
-    cost=_cost_bob_points,
-    learns="Bob learns delta, Alice nothing.",
-    security=_SECURITY,
-    reference="thesis, 8.1.3, Protocol 1, point and range exchanged for its type 5; errata 1, 3, 4, 5, 9",
-    opens=frozenset({Role.BOB}),
-    engine=PAILLIER,
+SPEC, SPEC_ALICE_LEARNS, SPEC_BOB_LEARNS = membership.records(
+    "tree", __name__, cost, lambda session: session, engine=PAILLIER
 )

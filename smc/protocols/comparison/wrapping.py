@@ -130,9 +130,6 @@ def _spec(name: str, x: Form, y: Form) -> Spec:
         alice=alice,
         bob=bob,
         cost=cost,
-        learns="Nobody learns anything.",
-        security="that of the inner comparison",
-        reference="this house; the carry as a cocycle, Isaksen 2002",
         takes=Sharing.NUMBER,
         gives=Sharing.XOR,
         subprotocol=Subprotocol(

@@ -67,8 +67,5 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything.",
-    security="semi-honest; DCR",
-    reference="thesis, 8.1.3, Protocol 2 steps 3-4; errata 3, 6",
     takes=Sharing.XOR,
 )

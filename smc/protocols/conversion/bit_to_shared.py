@@ -73,10 +73,6 @@ SPEC: Final = Spec(
     alice=alice,
     bob=bob,
     cost=correlated.cost,
-    learns="Nobody learns anything.",
-    security="Semi-honest; 128-bit oblivious transfer; SHAKE128 as a random oracle where pads are seeds, "
-    "statistical distance 2**-64 per bit for moduli that are not a power of two.",
-    reference="ABY and CrypTFlow2 B2A; Roy22 extension; base transfers NP01.",
     takes=Sharing.XOR,
     gives=Sharing.ANY,
     improves="bit-to-encrypted",

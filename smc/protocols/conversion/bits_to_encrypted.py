@@ -62,8 +62,5 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything.",
-    security="unconditional",
-    reference="thesis, 2.3.3, type 8",
     bitwise=True,
 )

@@ -57,9 +57,6 @@ SPEC_PLAIN = Spec(
     alice=keep,
     bob=set_aside,
     cost=cost,
-    learns="Nobody learns anything.",
-    security="unconditional",
-    reference="immediate",
 )
 
 SPEC_SHARED = Spec(
@@ -70,7 +67,4 @@ SPEC_SHARED = Spec(
     alice=all_of_it,
     bob=none_of_it,
     cost=cost,
-    learns="Nobody learns anything.",
-    security="unconditional",
-    reference="immediate",
 )

@@ -69,7 +69,4 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything: Bob opens a sum that is statistically uniform.",
-    security="semi-honest; DCR for both keys, statistical masking",
-    reference="thesis, Lemma 3.1; errata 3, 6",
 )

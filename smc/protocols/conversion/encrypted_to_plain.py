@@ -58,8 +58,5 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Alice learns the value.",
-    security="semi-honest; DCR",
-    reference="immediate from decryption; erratum 3",
     opens=frozenset({Role.ALICE}),
 )

@@ -72,7 +72,4 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything: Alice opens a sum that is uniform or statistically so.",
-    security="semi-honest; DCR, statistical masking where M is not N",
-    reference="thesis, 3.2, Conversion 4; errata 3, 6, 7",
 )

@@ -99,9 +99,6 @@ SPEC: Final = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything: Alice opens sums that are statistically uniform.",
-    security="semi-honest; DCR, statistical masking (distance 2**-64 per value)",
-    reference="this house; thesis, 3.2, Conversion 4; errata 3, 6, 7",
     improves="encrypted-to-shared",
     applies=applies,
 )

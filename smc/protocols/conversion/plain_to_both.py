@@ -58,9 +58,6 @@ SPEC_BOTH = Spec(
     alice=alice_keeps,
     bob=bob,
     cost=cost,
-    learns="Bob learns the value.",
-    security="unconditional",
-    reference="thesis, 2.3.3, after Lemma 2.1",
     opens=frozenset({Role.BOB}),
 )
 
@@ -71,8 +68,5 @@ SPEC_BOB = Spec(
     alice=alice_gives,
     bob=bob,
     cost=cost,
-    learns="Bob learns the value.",
-    security="unconditional",
-    reference="thesis, 2.3.3, after Lemma 2.1",
     opens=frozenset({Role.BOB}),
 )

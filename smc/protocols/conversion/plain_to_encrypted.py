@@ -74,9 +74,6 @@ SPEC_FROM_ALICE = Spec(
     alice=alice_sends,
     bob=bob_receives,
     cost=cost_alice,
-    learns="Nobody learns anything.",
-    security="semi-honest; DCR",
-    reference="immediate from encryption",
 )
 
 SPEC_FROM_BOB = Spec(
@@ -86,7 +83,4 @@ SPEC_FROM_BOB = Spec(
     alice=alice_waits,
     bob=bob_encrypts,
     cost=cost_bob,
-    learns="Nobody learns anything.",
-    security="semi-honest; DCR",
-    reference="immediate from encryption",
 )

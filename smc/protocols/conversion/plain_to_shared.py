@@ -60,7 +60,4 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything.",
-    security="unconditional",
-    reference="thesis, 2.3.3, Conversion 1",
 )

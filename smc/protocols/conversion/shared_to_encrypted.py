@@ -70,8 +70,5 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Nobody learns anything.",
-    security="semi-honest; DCR",
-    reference="thesis, 3.2, Conversion 3; errata 2, 3",
     takes=Sharing.ALICE_KEY,
 )

@@ -72,9 +72,6 @@ SPEC = Spec(
     alice=alice,
     bob=bob,
     cost=cost,
-    learns="Alice learns the value.",
-    security="unconditional",
-    reference="thesis, 2.3.3, Conversion 2",
     opens=frozenset({Role.ALICE}),
 )
 
@@ -86,8 +83,5 @@ SPEC_BOTH = Spec(
     alice=both,
     bob=both,
     cost=cost_both,
-    learns="Both learn the value.",
-    security="unconditional",
-    reference="thesis, 2.3.3, Conversion 2 and the remark after Lemma 2.1",
     opens=frozenset(Role),
 )

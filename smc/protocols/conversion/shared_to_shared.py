@@ -93,10 +93,6 @@ SPEC: Final = Spec(
     alice=alice,
     bob=bob,
     cost=correlated.cost,
-    learns="Nobody learns anything.",
-    security="Semi-honest; 128-bit oblivious transfer; SHAKE128 as a random oracle where pads are seeds, "
-    "statistical distance 2**-64 per value for moduli that are not a power of two.",
-    reference="this house, after ABY and SIRNN; Roy22 extension; base transfers NP01.",
     takes=Sharing.ANY,
     gives=Sharing.ANY,
     improves="shared-to-encrypted",

@@ -97,11 +97,6 @@ def declarations_cost(alice: int, bob: int) -> Cost:
 SPEC: Final = Procedure(
     name="declared-bounds",
     module=__name__,
-    inputs="bounds and scales of columns at each party",
-    outputs="those of the other, at both",
     cost=declarations_cost,
-    learns="Each party learns the declarations of the other.",
-    security="None needed: what is sent is public.",
-    reference="none",
     example={"alice": 2, "bob": 3},
 )

@@ -19,11 +19,6 @@ def counts_cost(numbers: int) -> Cost:
 ROW_COUNTS: Final = Procedure(
     name="row-counts",
     module=row_counts.__name__,
-    inputs="numbers of rows at each party",
-    outputs="those of the other, at both",
     cost=counts_cost,
-    learns="Each party learns the row counts of the other.",
-    security="None needed: what is sent is public.",
-    reference="none",
     example={"numbers": 3},
 )

@@ -70,11 +70,6 @@ def texts_cost(alice: int, bob: int) -> Cost:
 SPEC: Final = Procedure(
     name="public-texts",
     module=__name__,
-    inputs="a text at each party, whose length the other knows",
-    outputs="that of the other, at both",
     cost=texts_cost,
-    learns="Each party learns the text of the other.",
-    security="None needed: what is sent is public.",
-    reference="none",
     example={"alice": 20, "bob": 30},
 )

@@ -44,12 +44,7 @@ def cost_intersection(
 INTERSECTION: Final = Procedure(
     name="intersection",
     module=exact.__name__,
-    inputs="distinct keys of 128 bits at each party, hashed under a fresh salt",
-    outputs="Alice a bit per key of hers: whether Bob has it; on demand Bob the same of his",
     cost=cost_intersection,
-    learns="Alice learns which of her keys Bob has; Bob nothing, or which of his keys she has.",
-    security="Semi-honest; as the OPRF; a false match with probability below 2**-40.",
-    reference="KKRT16, section 5, without a stash.",
     setups=(
         TRANSFERS,
         FUNCTIONS,
@@ -81,12 +76,7 @@ def cost_opprf(
 OPPRF: Final = Procedure(
     name="opprf",
     module=opprf.__name__,
-    inputs="distinct keys of 128 bits at each party, and w words for each key of Bob's",
-    outputs="v at Alice and r at Bob per bin: v + r is the payload of her key if Bob has it, else uniform",
     cost=cost_opprf,
-    learns="Neither party learns anything.",
-    security="Semi-honest; as the OPRF; a store that cannot be made with probability below 2**-39.",
-    reference="KMPRT17; PSTY19 (one target per bin); RS21 (a key-value store).",
     setups=(
         TRANSFERS,
         FUNCTIONS,

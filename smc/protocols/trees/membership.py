@@ -6,7 +6,7 @@ ElGamal's, which have the figure and say who learns what. A protocol gives the c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,10 +14,12 @@ from smc.channel.message import Message
 from smc.ciphers.batch import FreshBatch
 from smc.ciphers.homomorphic import B
 from smc.errors import ProtocolViolation
+from smc.forms import Form, Role
 from smc.pieces import chunks
 from smc.protocols.cipher_context import CipherContext
 from smc.protocols.flights import Flight
-from smc.protocols.spec import Cost, Parameters
+from smc.protocols.full_session import FullSession
+from smc.protocols.spec import Cost, Parameters, RoleCode, Sharing, Spec
 from smc.protocols.trees.dyadic import Cover, cover_below, cover_from, pack, point_nodes
 from smc.values import Nothing, Plain, Share
 
@@ -182,4 +184,52 @@ def nodes_cost(nodes: int, ciphertext_bytes: int, prefix: str = "") -> Cost:
         size,
         {f"{prefix}mask": nodes, f"{prefix}zero_test": nodes},
         {f"{prefix}mask": nodes, f"{prefix}power": nodes},
+    )
+
+
+def records(
+    name: str,
+    module: str,
+    price: Callable[[Parameters], Cost],
+    context: Callable[[FullSession], CipherContext[Any]],
+    **traits: Any,
+) -> tuple[Spec, Spec, Spec]:
+    """The protocols on a cipher as records: with a shared result, and with one for the holder of x, or of y.
+
+    Args:
+        name: of the first; those of the others follow from it.
+        module: whose text describes them.
+        price: the cost where Alice has the points.
+        context: the keys of a session that they take.
+        traits: of all three, as of `Spec`.
+    """
+
+    def code(step: RoleCode) -> RoleCode:
+        def run(session: FullSession, parameters: Parameters, x: Any, y: Any) -> Any:
+            return step(context(session), parameters, x, y)
+
+        run.__module__ = module
+        return run
+
+    def record(end: str, output: Form, alice: RoleCode, bob: RoleCode, **own: Any) -> Spec:
+        forms: dict[str, Any] = {"inputs": (Form.PN, Form.NP), "output": output, "cost": price}
+        return Spec(name=name + end, alice=code(alice), bob=code(bob), **(forms | traits | own))
+
+    return (
+        record("", Form.SS, shared_as_alice, shared_as_bob, gives=Sharing.XOR),
+        record(
+            "-to-x-holder",
+            Form.PN,
+            alice_learns_as_alice,
+            alice_learns_as_bob,
+            opens=frozenset({Role.ALICE}),
+        ),
+        record(
+            "-to-y-holder",
+            Form.NP,
+            bob_learns_as_alice,
+            bob_learns_as_bob,
+            opens=frozenset({Role.BOB}),
+            cost=lambda parameters: price(parameters.mirror).mirror,
+        ),
     )

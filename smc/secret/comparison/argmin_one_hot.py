@@ -28,7 +28,7 @@ from smc.numeric.shapes import contiguous
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import TRANSFERS, cost_of
 from smc.secret.comparison import msb, mux
 from smc.secret.comparison.msb import public_bits
 from smc.secret.comparison.records import cost_nonnegative, cost_select
@@ -111,12 +111,7 @@ def cost(rows: int, columns: int, differences: Bounds) -> Cost:
 SPEC: Final = Procedure(
     name="argmin-one-hot",
     module=__name__,
-    inputs="shares of rows of integers",
-    outputs="XOR shares of a row of bits each, 1 where the least stands",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="this house; the knock-out is folklore.",
     setups=(TRANSFERS,),
     example={"rows": 100, "columns": 8, "differences": Bounds(-1000, 1000)},
 )

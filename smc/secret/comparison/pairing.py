@@ -26,7 +26,7 @@ import numpy as np
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import TRANSFERS, cost_of
 from smc.secret.comparison import msb, mux
 from smc.secret.comparison.msb import Bit, Word, public_bits
 from smc.secret.comparison.records import cost_nonnegative, cost_select
@@ -157,12 +157,7 @@ def cost_winners(lines: int, side: int, bounds: Bounds) -> Cost:
 SPEC: Final = Procedure(
     name="best-pairs",
     module=__name__,
-    inputs="shares of the scores and XOR shares of the eligibility of all pairs of blocks",
-    outputs="XOR shares of which pairs are the best of row and column, and shares of the best scores",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="Preis99 (locally dominant edges).",
     setups=(TRANSFERS,),
     example={"blocks": 6, "side": 4, "most": 16},
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from smc.forms import Role
+from smc.network import Network
 from smc.oblivious import cost as oblivious
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_comparison, cost_of
+from smc.protocols.transfer_costs import TRANSFERS, cost_comparison, cost_of
 from smc.secret.comparison import argmin, msb, mux
 from smc.secret.sharing.bounds import Bounds
 
@@ -28,38 +29,30 @@ def cost_to_words(count: int) -> Cost:
 SELECT: Final = Procedure(
     name="mux",
     module=mux.__name__,
-    inputs="XOR shares of bits, and shares modulo 2^64 of integers",
-    outputs="shares of the integer where the bit is 1, of 0 elsewhere",
     cost=cost_select,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="RRK+20 (CrypTFlow2), section 3.",
     setups=(TRANSFERS,),
     example={"count": 1000},
 )
 
 
-def cost_nonnegative(count: int, bounds: Bounds) -> Cost:
+def cost_nonnegative(count: int, bounds: Bounds, network: Network | None = None) -> Cost:
     """The exact cost of `nonnegative`: flights and bytes, without the set-up of oblivious transfer."""
-    return Cost() if msb.settled_sign(bounds) is not None else cost_comparison(count, bounds.sign_bits)
+    if msb.settled_sign(bounds) is not None:
+        return Cost()
+    return cost_comparison(count, bounds.sign_bits, network)
 
 
-def cost_zero(count: int, bounds: Bounds) -> Cost:
+def cost_zero(count: int, bounds: Bounds, network: Network | None = None) -> Cost:
     """The exact cost of `zero`."""
     if not bounds.contains(0, 0) or bounds.magnitude == 0:
         return Cost()
-    return cost_comparison(count, bounds.magnitude.bit_length())
+    return cost_comparison(count, bounds.magnitude.bit_length(), network)
 
 
 NONNEGATIVE: Final = Procedure(
     name="nonnegative",
     module=msb.__name__,
-    inputs="shares modulo 2^64 of integers within public bounds",
-    outputs="XOR shares of whether they are not negative",
     cost=cost_nonnegative,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="the identity of `shared`.",
     setups=(TRANSFERS,),
     example={"count": 1000, "bounds": Bounds(-1000, 1000)},
 )
@@ -68,12 +61,7 @@ NONNEGATIVE: Final = Procedure(
 ZERO: Final = Procedure(
     name="zero",
     module=msb.__name__,
-    inputs="shares modulo 2^64 of integers within public bounds",
-    outputs="XOR shares of whether they are zero",
     cost=cost_zero,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="the identity of `shared`, with a test for equality.",
     setups=(TRANSFERS,),
     example={"count": 1000, "bounds": Bounds(-1000, 1000)},
 )
@@ -92,12 +80,7 @@ def cost_least(rows: int, columns: int, bounds: Bounds) -> Cost:
 LEAST: Final = Procedure(
     name="argmin",
     module=argmin.__name__,
-    inputs="shares modulo 2^64 of rows of integers",
-    outputs="shares of the least of each row and of its place",
     cost=cost_least,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="this house; the knock-out is folklore.",
     setups=(TRANSFERS,),
     example={"rows": 100, "columns": 8, "bounds": Bounds(0, 1000)},
 )

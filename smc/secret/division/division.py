@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
+from smc.protocols.transfer_costs import TRANSFERS
 from smc.secret.comparison import msb, mux
 from smc.secret.comparison.records import cost_nonnegative, cost_select
 from smc.secret.division import long_division
@@ -150,12 +150,7 @@ def cost_within(
 SPEC: Final = Procedure(
     name="division",
     module=__name__,
-    inputs="shares modulo 2^64 of n >= 0 and of y >= 1 within public bounds",
-    outputs="shares of floor(n / y), exact",
     cost=cost_within,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="`long-division` or `goldschmidt-division`, whichever costs less.",
     setups=(TRANSFERS,),
     example={"count": 100, "numerator": Bounds(0, 1 << 20), "divisor": Bounds(1, 1000)},
 )

@@ -30,7 +30,7 @@ from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
+from smc.protocols.transfer_costs import TRANSFERS
 from smc.secret.comparison import msb, mux
 from smc.secret.comparison.records import cost_nonnegative, cost_select, cost_to_words
 from smc.secret.products.words import word
@@ -149,12 +149,7 @@ def cost_within(count: int, numerator: Bounds, divisor: Bounds) -> Cost:
 SPEC: Final = Procedure(
     name="long-division",
     module=__name__,
-    inputs="shares modulo 2^64 of n >= 0 and of y >= 1 within public bounds",
-    outputs="shares of floor(n / y), exact",
     cost=cost_within,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="this house; long division in base 4.",
     setups=(TRANSFERS,),
     example={"count": 1000, "numerator": Bounds(0, 1000), "divisor": Bounds(1, 10)},
 )

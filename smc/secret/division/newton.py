@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
+from smc.protocols.transfer_costs import TRANSFERS
 from smc.secret.comparison import msb, mux
 from smc.secret.comparison.records import cost_nonnegative, cost_select, cost_to_words
 from smc.secret.division import truncation
@@ -227,13 +227,7 @@ def _cost_shifted(count: int, *bits: int) -> Cost:
 SPEC: Final = Procedure(
     name="goldschmidt-division",
     module=__name__,
-    inputs="shares modulo 2^64 of n >= 0 and of y >= 1 within public bounds",
-    outputs="shares of floor(n / y), exact",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="Goldschmidt, 1964, as in Catrina and Saxena, FC 2010, with a table of lines and an exact "
-    "last correction.",
     setups=(TRANSFERS,),
     example={"count": 100, "steps": Steps(Bounds(0, 2**31 - 1), Bounds(1, 2**31 - 1), 2**31 - 1, 8, True)},
 )

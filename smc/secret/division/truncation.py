@@ -35,11 +35,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.network import Network
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import (
-    TRANSFER_SECURITY,
     TRANSFERS,
     cost_comparison,
     cost_of,
@@ -193,9 +193,9 @@ def divide(session: Session, words: Word, bounds: Bounds, divisor: int) -> Word:
     return result
 
 
-def cost_shift(count: int, bits: int) -> Cost:
+def cost_shift(count: int, bits: int, network: Network | None = None) -> Cost:
     """The exact cost of `shift`: flights and bytes, without the set-up of oblivious transfer."""
-    return cost_comparison(count, bits) + cost_of(oblivious.bits_to_arithmetic(2 * count))
+    return cost_comparison(count, bits, network) + cost_of(oblivious.bits_to_arithmetic(2 * count))
 
 
 def cost_shift_near(count: int) -> Cost:
@@ -215,12 +215,7 @@ def cost_divide(count: int, divisor: int) -> Cost:
 SPEC_SHIFT: Final = Procedure(
     name="truncation",
     module=__name__,
-    inputs="shares modulo 2^64 of integers within public bounds, and a public f",
-    outputs="shares of floor(x / 2^f), exact",
     cost=cost_shift,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="HLHD22 (Cheetah), section 4; RRK+20, section 4.",
     setups=(TRANSFERS,),
     example={"count": 1000, "bits": 16},
 )
@@ -229,12 +224,7 @@ SPEC_SHIFT: Final = Procedure(
 SPEC_SHIFT_NEAR: Final = Procedure(
     name="truncation-without-carry",
     module=__name__,
-    inputs="shares modulo 2^64 of integers within public bounds, and a public f",
-    outputs="shares of floor(x / 2^f) or of one less, never to be opened",
     cost=cost_shift_near,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="HLHD22 (Cheetah), section 4.",
     setups=(TRANSFERS,),
     example={"count": 1000},
 )
@@ -243,12 +233,7 @@ SPEC_SHIFT_NEAR: Final = Procedure(
 SPEC_DIVIDE: Final = Procedure(
     name="division-by-public",
     module=__name__,
-    inputs="shares modulo 2^64 of integers within public bounds, and a public d",
-    outputs="shares of floor(x / d), exact",
     cost=cost_divide,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="RRK+20, section 4 and appendix.",
     setups=(TRANSFERS,),
     example={"count": 1000, "divisor": 7},
 )

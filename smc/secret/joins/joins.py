@@ -244,12 +244,7 @@ def _received(
 SPEC: Final = Procedure(
     name="join",
     module=__name__,
-    inputs="distinct keys at each party, and columns of words at the one that does not own the slots",
-    outputs="per slot shares of a bit, whether its key is common, and of the columns, noise where it is not",
     cost=cost,
-    learns="Neither party learns anything but the number of keys; the size of the intersection stays secret.",
-    security="Semi-honest; as the OPPRF; a false match with probability below 2**-40.",
-    reference="PSTY19.",
     setups=(
         TRANSFERS,
         FUNCTIONS,

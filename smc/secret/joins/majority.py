@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from smc.oblivious import cost as oblivious
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import TRANSFERS, cost_of
 from smc.secret.bits import SecretBits
 from smc.secret.comparison.records import cost_nonnegative, cost_to_words
 from smc.secret.linear_ints import LinearInts, concatenate
@@ -128,12 +128,7 @@ def cost(slots: int, most: int, widths: Sequence[int]) -> Cost:
 SPEC: Final = Procedure(
     name="differing-members",
     module=__name__,
-    inputs="XOR shares of who is a member, shares of how many are and of the digits of their values",
-    outputs="shares of how many members have another value than most",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="this house; that a majority has the majority in each digit is folklore.",
     setups=(TRANSFERS,),
     example={"slots": 50, "most": 50, "widths": (3, 1)},
 )

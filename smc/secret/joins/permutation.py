@@ -31,10 +31,11 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.network import Network
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
+from smc.protocols.transfer_costs import TRANSFERS, cost_blocks, takes_silent_blocks
 from smc.secret.joins.benes import Index, Word, apply, columns_for, switches, wires_for
 from smc.tracing.repeats import traced_once
 
@@ -77,11 +78,11 @@ def permute(session: Session, shares: Word, owner: Role, order: Index | None) ->
     return moved[:count]
 
 
-def cost(count: int, owner: Role) -> Cost:
-    """The exact cost of `permute`: flights and bytes, without the set-up of oblivious transfer."""
+def cost(count: int, owner: Role, network: Network | None = None) -> Cost:
+    """The exact cost of `permute` over a network: flights and bytes, without the set-up of the transfers."""
     wires = wires_for(count)
     transfers = columns_for(wires) * wires // 2
-    total = cost_blocks(transfers).mirror + Cost((Flight.BOB,), 0, 8 * transfers)
+    total = cost_blocks(transfers, network).mirror + Cost((Flight.BOB,), 0, 8 * transfers)
     return total if owner is Role.ALICE else total.mirror
 
 
@@ -132,12 +133,7 @@ def _send(session: Session, values: Word) -> Word:
 SPEC: Final = Procedure(
     name="permutation",
     module=__name__,
-    inputs="shares modulo 2^64 of a vector, and an order that one party, the owner, knows",
-    outputs="shares of the vector in that order",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=BLOCK_SECURITY,
-    reference="Mohassel and Sadeghian, EUROCRYPT 2013, section 3, on a Benes network.",
     setups=(TRANSFERS,),
     example={"count": 1000, "owner": Role.ALICE},
 )

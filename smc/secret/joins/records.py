@@ -42,12 +42,7 @@ def cost_align(
 ALIGN: Final = Procedure(
     name="circuit-psi",
     module=circuit_psi.__name__,
-    inputs="distinct keys and columns of integers at each party",
-    outputs="per bin shares of a bit, whether its key is common, and of all columns times the bit",
     cost=cost_align,
-    learns="Neither party learns anything but the number of keys; the size of the intersection stays secret.",
-    security="Semi-honest; as the OPPRF; a false match with probability below 2**-40.",
-    reference="PSTY19; RS21.",
     setups=(
         TRANSFERS,
         FUNCTIONS,

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
-from smc.ciphers.lattice import LATTICE_SECURITY, SEED_BYTES
+from smc.ciphers.lattice import SEED_BYTES
 from smc.ciphers.lattice_inner import ColumnParameters, OwnColumns, PeerColumns
 from smc.ciphers.lattice_ring import LIMB_BITS, pack_words, packed_size, unpack_words
 from smc.errors import UsageError
@@ -364,12 +364,6 @@ def cost(rows: int, length: int, columns: int, bound: int, width: int) -> Cost:
 SPEC: Final = Procedure(
     name="lattice-inner-products",
     module=__name__,
-    inputs="rows of bounded integers at Alice, columns modulo 2^w at Bob",
-    outputs="shares modulo 2^w of the inner products of each row with each column",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=LATTICE_SECURITY,
-    reference="Cheetah (USENIX Security 2022), section 3, for one coefficient, with shared randomness and "
-    "counted flooding.",
     example={"rows": 3, "length": 1000, "columns": 2, "bound": 4095, "width": 64},
 )

@@ -28,7 +28,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.shapes import shape_array
@@ -187,12 +186,7 @@ def cost(alice: FactorShape, bob: FactorShape, lengths: tuple[int, int], width: 
 SPEC: Final = Procedure(
     name="lattice-repeated-products",
     module=__name__,
-    inputs="a matrix at each party, and shares of a factor for each of them, a stated number of times",
-    outputs="shares modulo 2^w of matrix times factor",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=LATTICE_SECURITY,
-    reference="`lattice-matrix-product` in both directions.",
     example={
         "alice": FactorShape(200, (8, 4)),
         "bob": FactorShape(100, (6,)),

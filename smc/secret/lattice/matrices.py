@@ -43,7 +43,6 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.ciphers.lattice import (
     DEGREES,
-    LATTICE_SECURITY,
     SEED_BYTES,
     LatticeParameters,
     OwnLattice,
@@ -389,11 +388,6 @@ def cost(rows: int, inner: int, columns: int, bound: int, width: int) -> Cost:
 SPEC: Final = Procedure(
     name="lattice-matrix-product",
     module=__name__,
-    inputs="a matrix of bounded integers at Alice, one modulo 2^w at Bob",
-    outputs="shares modulo 2^w of their product",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=LATTICE_SECURITY,
-    reference="Cheetah (USENIX Security 2022), section 3, with shared randomness and counted flooding.",
     example={"rows": 100, "inner": 128, "columns": 100, "bound": 128, "width": 24},
 )

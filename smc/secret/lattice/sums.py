@@ -31,14 +31,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.shapes import contiguous
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
+from smc.protocols.transfer_costs import TRANSFERS
 from smc.secret.lattice.columns import ColumnsLayout, columns_layout, cost_exchange, exchange_columns
 from smc.secret.products import bit_words
 from smc.secret.products.grouped import Grouping
@@ -185,12 +184,7 @@ def cost(alice: Grouping, bob: Grouping, width: int) -> Cost:
 SPEC: Final = Procedure(
     name="lattice-grouped-sums",
     module=__name__,
-    inputs="rows of numbers at each party, once, and XOR shares of which row is in which group, each time",
-    outputs="shares modulo 2^w of the sums of each group",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=f"{TRANSFER_SECURITY} {LATTICE_SECURITY}",
-    reference="`lattice-inner-products` in both directions.",
     setups=(TRANSFERS,),
     example={"alice": Grouping(100, 3, 4), "bob": Grouping(50, 2, 4), "width": 32},
 )

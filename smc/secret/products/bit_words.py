@@ -28,7 +28,7 @@ from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
+from smc.protocols.transfer_costs import TRANSFERS
 from smc.secret.sharing.masks import (
     KEY_BYTES,
     Expander,
@@ -103,12 +103,7 @@ def cost(count: int, width: int) -> Cost:
 SPEC: Final = Procedure(
     name="bits-to-words",
     module=__name__,
-    inputs="XOR shares of bits",
-    outputs="shares modulo 2^w of the bits",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="ABY (NDSS 2015), section IV.",
     setups=(TRANSFERS,),
     example={"count": 1000, "width": 32},
 )

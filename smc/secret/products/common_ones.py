@@ -33,13 +33,13 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.network import network_priced
+from smc.network import Network
 from smc.numeric.shapes import contiguous, shape_array
 from smc.pieces import chunks
 from smc.protocols.flights import Flight, Flights
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each
-from smc.protocols.transfer_costs import BLOCK_SECURITY, TRANSFERS, cost_blocks, takes_silent_blocks
+from smc.protocols.transfer_costs import TRANSFERS, cost_blocks, takes_silent_blocks
 from smc.tracing.charges import charged
 
 Octet = NDArray[np.uint8]
@@ -65,8 +65,8 @@ class OverlapCorrections(Message, kind="overlap-corrections"):
 def _priced(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> tuple[Cost, Octet]:
     """What `overlaps` costs and gives."""
     count, height, bits = rows.shape
-    silent = takes_silent_blocks(session.network, rows.size)
-    return _cost(count, height, bits, chooser, silent), shape_array((count, height, height), np.uint8)
+    stated = cost(count, height, bits, chooser, session.network)
+    return stated, shape_array((count, height, height), np.uint8)
 
 
 @charged(_priced)
@@ -99,19 +99,16 @@ def overlaps(session: Session, rows: Octet, chooser: Role = Role.ALICE) -> Octet
 
 
 def cost(
-    blocks: int, height: int, bits: int, chooser: Role = Role.ALICE, *, silent: bool | None = None
+    blocks: int, height: int, bits: int, chooser: Role = Role.ALICE, network: Network | None = None
 ) -> Cost:
-    """The exact cost of `overlaps`: flights and bytes, without the set-up of oblivious transfer."""
-    if silent is None:
-        silent = takes_silent_blocks(network_priced(), blocks * height * bits)
-    return _cost(blocks, height, bits, chooser, silent)
+    """The exact cost of `overlaps` over a network: flights and bytes, without the set-up of the transfers."""
+    silent = takes_silent_blocks(network, blocks * height * bits)
+    return _cost(blocks, height, bits, chooser, silent, _batch_transfers(silent=silent))
 
 
 @lru_cache(256)
-def _cost(blocks: int, height: int, bits: int, chooser: Role, silent: bool) -> Cost:
-    sizes = [
-        bits * height * (part.stop - part.start) for part in _batches(blocks, height, bits, silent=silent)
-    ]
+def _cost(blocks: int, height: int, bits: int, chooser: Role, silent: bool, most: int) -> Cost:
+    sizes = [bits * height * (part.stop - part.start) for part in _batches(blocks, height, bits, most=most)]
     if not sizes:
         return Cost()
     if silent:
@@ -125,9 +122,12 @@ def _cost(blocks: int, height: int, bits: int, chooser: Role, silent: bool) -> C
     return total if chooser is Role.ALICE else total.mirror
 
 
-def _batches(blocks: int, height: int, bits: int, *, silent: bool) -> Iterator[slice]:
-    size = SILENT_BATCH_TRANSFERS if silent else BATCH_TRANSFERS
-    return chunks(blocks if bits else 0, max(1, size // max(1, height * bits)))
+def _batch_transfers(*, silent: bool) -> int:
+    return SILENT_BATCH_TRANSFERS if silent else BATCH_TRANSFERS
+
+
+def _batches(blocks: int, height: int, bits: int, *, most: int) -> Iterator[slice]:
+    return chunks(blocks if bits else 0, max(1, most // max(1, height * bits)))
 
 
 def _plane(rows: Octet, part: slice) -> Octet:
@@ -139,7 +139,7 @@ def _chosen(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
     """The chooser's shares, shape (r, b, r) per batch; the next batch is chosen ahead of waiting."""
     begun: list[tuple[slice, Octet, Word]] = []
     silent = takes_silent_blocks(session.network, rows.size)
-    for part in _batches(*rows.shape, silent=silent):
+    for part in _batches(*rows.shape, most=_batch_transfers(silent=silent)):
         plane = _plane(rows, part)
         pads = session.oblivious.receive_blocks(plane.reshape(-1), silent=silent)
         begun.append((part, plane, pads))
@@ -163,7 +163,7 @@ def _sent(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
     """The sender's shares, as of `_chosen`; the next batch is begun ahead of waiting, too."""
     begun: list[tuple[slice, Octet, Callable[[], tuple[Word, Word]]]] = []
     silent = takes_silent_blocks(session.network, rows.size)
-    for part in _batches(*rows.shape, silent=silent):
+    for part in _batches(*rows.shape, most=_batch_transfers(silent=silent)):
         plane = _plane(rows, part)
         begun.append((part, plane, session.oblivious.begin_blocks(plane.size, silent=silent)))
         if len(begun) > 1:
@@ -190,12 +190,7 @@ def _octets(pads: Word, plane: Octet) -> Octet:
 SPEC: Final = Procedure(
     name="common-ones",
     module=__name__,
-    inputs="blocks of rows of bits at each party",
-    outputs="shares modulo 256 of how many ones each pair of rows has in common",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=BLOCK_SECURITY,
-    reference="Gilboa99, section 4, with words of one byte.",
     setups=(TRANSFERS,),
     example={"blocks": 10, "height": 4, "bits": 64},
 )

@@ -39,7 +39,7 @@ from smc.pieces import chunks
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
+from smc.protocols.transfer_costs import TRANSFERS
 from smc.secret.sharing.masks import (
     KEY_BYTES,
     Expander,
@@ -208,12 +208,7 @@ def _flight(sent: dict[Role, int]) -> Cost:
 SPEC: Final = Procedure(
     name="grouped-sums",
     module=__name__,
-    inputs="rows of numbers at each party, and XOR shares of which row is in which group",
-    outputs="shares modulo 2^w of the sums of each group",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="RRK+20, section 3, with vectors.",
     setups=(TRANSFERS,),
     example={"alice": Grouping(100, 3, 4), "bob": Grouping(50, 2, 4), "width": 32},
 )

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
-from smc.ciphers.lattice import LATTICE_SECURITY, SEED_BYTES
+from smc.ciphers.lattice import SEED_BYTES
 from smc.ciphers.lattice_ring import LIMB_BITS, pack_words, packed_size, unpack_words
 from smc.ciphers.lattice_slots import (
     FIRST_LIMBS,
@@ -208,12 +208,6 @@ def cost(count: int, terms: int) -> Cost:
 SPEC: Final = Procedure(
     name="lattice-products",
     module=__name__,
-    inputs="words of 64 bits at each party, T for each product",
-    outputs="shares modulo 2^64 of the sums of the T products",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=LATTICE_SECURITY,
-    reference="Brakerski, Gentry and Vaikuntanathan, ITCS 2012, and Smart and Vercauteren, DCC 71, with "
-    "shared responses and counted flooding.",
     example={"count": 10_000, "terms": 2},
 )

@@ -43,7 +43,7 @@ from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each
 from smc.protocols.spec import lengths as lengths_of
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
+from smc.protocols.transfer_costs import TRANSFERS
 from smc.secret.sharing.masks import (
     Expander,
     MaskedParts,
@@ -338,12 +338,7 @@ def _flight(sent: Mapping[Role, int]) -> Cost:
 SPEC: Final = Procedure(
     name="repeated-products",
     module=__name__,
-    inputs="a matrix at each party, and shares of a factor for each of them, again and again",
-    outputs="shares modulo 2^w of matrix times factor",
     cost=cost,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="Gilboa99, section 4; reuse of the matrix: MZ17 (SecureML), section IV.",
     setups=(TRANSFERS,),
     example={
         "alice": FactorShape(20, (8, 4)),

@@ -35,7 +35,7 @@ from smc.forms import Role
 from smc.pieces import chunks
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import TRANSFERS, cost_of
 from smc.secret.products import gilboa, lattice_multiply
 from smc.secret.sharing.bounds import SHARED, WORD_BITS, Operand
 
@@ -255,12 +255,7 @@ def cost_matmul(rows: int, inner: int, columns: int, left: Operand = SHARED, rig
 SPEC_MULTIPLY: Final = Procedure(
     name="product",
     module=__name__,
-    inputs="shares modulo 2^64 of x and of y",
-    outputs="shares of x y",
     cost=cost_multiply,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="Gilboa99, section 4, on the shares themselves.",
     setups=(TRANSFERS,),
     example={"count": 1000},
 )
@@ -269,12 +264,7 @@ SPEC_MULTIPLY: Final = Procedure(
 SPEC_SQUARE: Final = Procedure(
     name="square",
     module=__name__,
-    inputs="shares modulo 2^64 of x",
-    outputs="shares of x^2",
     cost=cost_square,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="Gilboa99, section 4.",
     setups=(TRANSFERS,),
     example={"count": 1000},
 )
@@ -283,12 +273,7 @@ SPEC_SQUARE: Final = Procedure(
 SPEC_MATMUL: Final = Procedure(
     name="matrix-product",
     module=__name__,
-    inputs="shares modulo 2^64 of two matrices",
-    outputs="shares of their product",
     cost=cost_matmul,
-    learns="Neither party learns anything.",
-    security=TRANSFER_SECURITY,
-    reference="Gilboa99, section 4, on vectors as in ABY and SecureML.",
     setups=(TRANSFERS,),
     example={"rows": 10, "inner": 8, "columns": 6},
 )

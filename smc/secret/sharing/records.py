@@ -35,12 +35,7 @@ def _cost(size: int, recipients: AbstractSet[Role]) -> Cost:
 OPENING: Final = Procedure(
     name="opened-words",
     module=opening.__name__,
-    inputs="shares modulo 2^64",
-    outputs="the values, at the recipients",
     cost=cost_opening,
-    learns="The recipients learn the values.",
-    security="None needed: what is sent a recipient gets is uniform but for the value.",
-    reference="none",
     example={"count": 1000, "recipients": frozenset(Role)},
 )
 
@@ -48,11 +43,6 @@ OPENING: Final = Procedure(
 OPENING_BITS: Final = Procedure(
     name="opened-bits",
     module=opening.__name__,
-    inputs="XOR shares of bits",
-    outputs="the bits, at the recipients",
     cost=cost_opening_bits,
-    learns="The recipients learn the bits.",
-    security="None needed: what is sent a recipient gets is uniform but for the bit.",
-    reference="none",
     example={"count": 1000, "recipients": frozenset(Role)},
 )

@@ -6,7 +6,6 @@ import hashlib
 import importlib
 import json
 import shutil
-import subprocess
 import sys
 from importlib.metadata import distribution
 from pathlib import Path
@@ -25,26 +24,13 @@ from anonymizer.testing import check_method
 from anonymizer.testing.people import everyone
 from parties.cli.main import main
 from tests.anonymizer.testing.test_conformance import Sound
-
-EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+from tests.support.plugins import EXAMPLES, installed_example
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """The example, installed as anybody would, without a network."""
-    folder = tmp_path_factory.mktemp("plugin")
-    shutil.copytree(EXAMPLES / "method_plugin", folder / "source")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps"]
-    target = folder / "installed"
-    done = subprocess.run(
-        [*command, "--no-index", "--target", str(target), str(folder / "source")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return target
+    return installed_example("method_plugin", tmp_path_factory.mktemp("plugin"))
 
 
 @pytest.fixture

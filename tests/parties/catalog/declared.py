@@ -6,7 +6,7 @@ from pathlib import Path
 
 import tomli_w
 
-from parties.catalog.declaration import DatasetDeclaration, load_catalog
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
 
 NUMBER = {"type": "integer", "lower": 0, "upper": 1000}
 TEXT = {"type": "text"}

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parties.catalog import EXAMPLE
-from parties.catalog.cells import parser
-from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.declaration import load_catalog
-from parties.catalog.loading import count_rows, load
+from parties.catalog.columns.cells import parser
+from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading.loading import count_rows, load
 from parties.errors import ConfigError, DataError
 from smc.analyses.studies.columns import Schema
 

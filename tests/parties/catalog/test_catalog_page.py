@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from commons.settings.table import StrictTable
-from parties.catalog.columns import TYPES
-from parties.catalog.databases import DRIVERS
-from parties.catalog.declaration import load_catalog
-from parties.catalog.tables import FILES, KINDS
+from parties.catalog.columns.columns import TYPES
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.declarations.tables import FILES, KINDS
+from parties.catalog.sources.databases import DRIVERS
 from parties.cli.drafts import add
 from parties.errors import ConfigError
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from parties.catalog.batch import ROWS
-from parties.catalog.declaration import load_catalog
-from parties.catalog.loading import load
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading.loading import load
+from parties.catalog.sources.batch import ROWS
 from smc.errors import Cancelled
 from smc.pieces import asking
 

@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from parties.catalog.adding import Asked
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.drafting.adding import Asked
 from parties.catalog.reading import _WORKERS, Reader
 from parties.config import Limits
 from parties.errors import DataError
@@ -241,7 +241,7 @@ def test_a_reader_ends_with_whoever_started_it(tmp_path):
         "import sys, threading\n"
         "from pathlib import Path\n"
         "from parties.catalog import reading\n"
-        "from parties.catalog.declaration import load_catalog\n"
+        "from parties.catalog.declarations.declaration import load_catalog\n"
         "from parties.config import Limits\n"
         "made = reading.Worker\n"
         "def noted(module):\n"

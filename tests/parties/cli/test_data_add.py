@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from parties.catalog.declaration import load_catalog
-from parties.catalog.survey import Fault
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading.survey import Fault
 from parties.cli import data
 from parties.errors import DataError
 from tests.parties.served import TOTAL, parsed

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
 from parties.dashboard.pages.adding import MAX_COLUMNS, MAX_DEPTH
 from tests.parties.dashboard.browsing import Browser
 

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
-import socket
-import subprocess
-import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -16,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-PASSWORD = "correct-horse"
-_SECONDS = 60
+from scripts.processes import free_port
+from tests.parties.databases.processes import PASSWORD, own_folder, serving, set_up
 
 
 @dataclass(frozen=True)
@@ -62,78 +57,40 @@ def program() -> str | None:
 
 @contextmanager
 def running() -> Iterator[MariaServer]:
-    """A server, as long as it is needed; MariaDB refuses to run as root, so another user runs it then."""
+    """A server, as long as it is needed."""
     server, maker = program(), shutil.which("mariadb-install-db")
     if server is None or maker is None:
         pytest.skip("MariaDB's programs are not installed (Debian's package mariadb-server)")
-    pytest.importorskip("pymysql", reason="pymysql is not installed")
-    as_user = {}
-    folder = Path(tempfile.mkdtemp(prefix="duetto-maria-"))
-    if os.geteuid() == 0:
-        user = next((u for u in pwd.getpwall() if u.pw_name in ("mysql", "nobody")), None)
-        if user is None:
-            pytest.skip("MariaDB does not run as root, and there is no user nobody")
-        os.chown(folder, user.pw_uid, user.pw_gid)
-        as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-    made = [maker, "--no-defaults", f"--datadir={folder / 'data'}", "--skip-test-db"]
-    quick = ["--auth-root-authentication-method=normal", "--innodb-flush-log-at-trx-commit=0"]
-    subprocess.run(
-        [*made, *quick], check=True, capture_output=True, cwd=folder, timeout=2 * _SECONDS, **as_user
-    )
-    first = folder / "first.sql"
-    first.write_text(
-        "create database hospital character set utf8mb4;\n"
-        f"create user boss identified by '{PASSWORD}';\n"
-        "grant all on *.* to boss with grant option;\n"
-        f"create user reader identified by '{PASSWORD}';\n"
-        f"create user clerk identified by '{PASSWORD}';\n"
-        "grant select, insert, delete on hospital.* to clerk;\n"
-    )
-    first.chmod(0o644)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    settings = {
-        "datadir": folder / "data",
-        "socket": folder / "socket",
-        "pid-file": folder / "pid",
-        "port": port,
-        "bind-address": "127.0.0.1",
-        "init-file": first,
-        "innodb-flush-log-at-trx-commit": 0,
-        "innodb-buffer-pool-size": "32M",
-    }
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [server, "--no-defaults", *(f"--{key}={value}" for key, value in settings.items())],
-            stdout=log,
-            stderr=log,
-            cwd=folder,
-            **as_user,
+    pymysql = pytest.importorskip("pymysql", reason="pymysql is not installed")
+    with own_folder("MariaDB", "mysql") as (folder, as_user):
+        made = [maker, "--no-defaults", f"--datadir={folder / 'data'}", "--skip-test-db"]
+        quick = ["--auth-root-authentication-method=normal", "--innodb-flush-log-at-trx-commit=0"]
+        set_up([*made, *quick], folder, as_user)
+        first = folder / "first.sql"
+        first.write_text(
+            "create database hospital character set utf8mb4;\n"
+            f"create user boss identified by '{PASSWORD}';\n"
+            "grant all on *.* to boss with grant option;\n"
+            f"create user reader identified by '{PASSWORD}';\n"
+            f"create user clerk identified by '{PASSWORD}';\n"
+            "grant select, insert, delete on hospital.* to clerk;\n"
         )
-    try:
-        found = MariaServer(port, folder)
-        _wait(found, process)
-        yield found
-    finally:
-        process.terminate()
-        try:
-            process.wait(_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
+        first.chmod(0o644)
+        found = MariaServer(free_port(), folder)
+        settings = {
+            "datadir": folder / "data",
+            "socket": folder / "socket",
+            "pid-file": folder / "pid",
+            "port": found.port,
+            "bind-address": "127.0.0.1",
+            "init-file": first,
+            "innodb-flush-log-at-trx-commit": 0,
+            "innodb-buffer-pool-size": "32M",
+        }
+        command = [server, "--no-defaults", *(f"--{key}={value}" for key, value in settings.items())]
 
+        def ask() -> None:
+            found.run("select 1")
 
-def _wait(server: MariaServer, process: subprocess.Popen[bytes]) -> None:
-    import pymysql
-
-    end = time.monotonic() + _SECONDS
-    while True:
-        try:
-            server.run("select 1")
-            return
-        except pymysql.OperationalError:
-            if process.poll() is not None or time.monotonic() > end:
-                pytest.fail(f"MariaDB did not start: {(server.folder / 'log').read_text()[-400:]}")
-            time.sleep(0.1)
+        with serving("MariaDB", command, folder, as_user, ask, pymysql.OperationalError):
+            yield found

@@ -8,7 +8,7 @@ import sys
 _PROGRAM = """
 import re, sys
 from pathlib import Path
-from parties.catalog.databases import Query, read
+from parties.catalog.sources.databases import Query, read
 asked = Query(*sys.argv[1:4], "data set v")
 rows = sum(batch.rows for batch in read(asked, [f"c{i}" for i in range(8)]))
 # not what getrusage says, which counts the process that started this one

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from parties.catalog.declaration import load_catalog
-from parties.catalog.loading import load
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading.loading import load
 from parties.errors import DataError
 
 SECRET = b"s" * 32

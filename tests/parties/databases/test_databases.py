@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from parties.catalog import databases
-from parties.catalog.databases import Query, is_single, query_of, read, tables_of
-from parties.catalog.declaration import DatasetDeclaration, load_catalog
-from parties.catalog.drafting import draft
-from parties.catalog.loading import load
-from parties.catalog.postgres import connect
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
+from parties.catalog.drafting.drafting import draft
+from parties.catalog.loading.loading import load
+from parties.catalog.sources import databases
+from parties.catalog.sources.databases import Query, is_single, query_of, read, tables_of
+from parties.catalog.sources.postgres import connect
 from parties.errors import ConfigError, DataError
 from tests.parties.databases.streaming import rows_and_megabytes
 
@@ -154,7 +154,7 @@ def test_no_query_writes(tmp_path, database, query, monkeypatch):
     if not is_single(query):
         with pytest.raises(ConfigError, match="more than one statement"):
             declared(tmp_path, database, query)
-        monkeypatch.setattr("parties.catalog.tables.is_single", lambda _: True)
+        monkeypatch.setattr("parties.catalog.declarations.tables.is_single", lambda _: True)
         monkeypatch.setattr(databases, "is_single", lambda _: True)
     with pytest.raises(DataError) as caught:
         load(declared(tmp_path, database, query, {"age": COLUMNS["age"]}), ["age"])

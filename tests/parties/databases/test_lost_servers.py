@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from parties.catalog.declaration import DatasetDeclaration, load_catalog
-from parties.catalog.loaded import Loaded
-from parties.catalog.loading import load_pieces
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
+from parties.catalog.loading.loaded import Loaded
+from parties.catalog.loading.loading import load_pieces
 from parties.errors import DataError
 from tests.parties.databases import mariadb_server, server
 
@@ -137,8 +137,8 @@ def test_a_mariadb_that_stops_a_query_names_its_limit_of_time(maria, tmp_path):
 MEASURE = """
 import sys
 from pathlib import Path
-from parties.catalog.declaration import load_catalog
-from parties.catalog.loading import load_pieces
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading.loading import load_pieces
 from parties.contracts.spec import Side
 from parties.jobs.checks.local_data import added_up, can_add_up
 from smc.analyses.registry import ANALYSES

@@ -11,10 +11,10 @@ from itertools import islice
 import pytest
 import tomli_w
 
-from parties.catalog import mariadb
-from parties.catalog.adding import Asked, draft_addition
-from parties.catalog.databases import Query, cursor, read
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.drafting.adding import Asked, draft_addition
+from parties.catalog.sources import mariadb
+from parties.catalog.sources.databases import Query, cursor, read
 from parties.errors import ConfigError, DataError
 from tests.parties.databases.streaming import rows_and_megabytes
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parties.catalog.databases import Query, read
+from parties.catalog.sources.databases import Query, read
 from parties.errors import ConfigError, DataError
 
 

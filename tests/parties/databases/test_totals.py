@@ -21,9 +21,10 @@ import tomli_w
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parties.catalog import databases, loading
-from parties.catalog.declaration import load_catalog
-from parties.catalog.loading import load, load_pieces
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading import loading
+from parties.catalog.loading.loading import load, load_pieces
+from parties.catalog.sources import databases
 from parties.contracts.spec import Side
 from parties.errors import DataError
 from parties.jobs.checks.local_data import added_up, can_add_up, columns_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parties.catalog.persons import identities
+from parties.catalog.columns.persons import identities
 from parties.disclosure.participants import ParticipantSet, persons_of
 from parties.ledger.accounting import Account
 

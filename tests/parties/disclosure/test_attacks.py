@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from parties.catalog.persons import identities
+from parties.catalog.columns.persons import identities
 from parties.disclosure.auditor import JobAuditor
 from parties.disclosure.history import History
 from parties.disclosure.participants import ParticipantSet, persons_of

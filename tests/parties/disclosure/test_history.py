@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parties.catalog.persons import aliases, identities
+from parties.catalog.columns.persons import aliases, identities
 from parties.disclosure.equations import Shown
 from parties.disclosure.history import PERSON_BYTES, History, OverlapError
 from parties.disclosure.log import HistoryError
@@ -165,7 +165,7 @@ import sys
 from pathlib import Path
 from parties.disclosure.participants import ParticipantSet, persons_of
 from parties.disclosure.history import History, OverlapError
-from parties.catalog.persons import aliases, identities
+from parties.catalog.columns.persons import aliases, identities
 from parties.ledger.accounting import Account
 from tests.parties.disclosure.history_runs import job, people, record
 history = History(Path(sys.argv[1]))

@@ -16,6 +16,7 @@ from smc.analyses.studies.columns import Column, Schema
 from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome, Table
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
@@ -97,7 +98,8 @@ class Sum:
     def preview(self, data: Any, role: Role, limits: Any, peer: Any = None) -> Preview:
         return Preview(("seen",), {"rows": len(data["v"])}, self.hooks.refusal)
 
-    def cost(self, schemas: Any, recipients: Any, rows: int, key_bits: int, limits: Any) -> Estimate:
+    def cost(self, schemas: Any, recipients: Any, setting: RunSetting) -> Estimate:
+        rows = max(setting.rows)
         return Estimate(1, 8, 8, 0.001 * rows, "plain addition", 1000 * rows)
 
     def run(

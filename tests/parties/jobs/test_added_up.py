@@ -14,10 +14,11 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parties.catalog import loading, parquets
-from parties.catalog.batch import Batch
-from parties.catalog.declaration import load_catalog
-from parties.catalog.loading import load, load_pieces
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading import loading
+from parties.catalog.loading.loading import load, load_pieces
+from parties.catalog.sources import parquets
+from parties.catalog.sources.batch import Batch
 from parties.contracts.spec import Side
 from parties.errors import DataError
 from parties.jobs.checks.local_data import (
@@ -189,9 +190,9 @@ def test_totals_of_parquet_are_those_of_its_cells(tmp_path_factory, table, size,
 
 @given(st.lists(st.floats(), max_size=4), st.integers(0, 18))
 def test_floats_are_held_as_their_shortest_texts_say(values, scale):
-    from parties.catalog.arrays import held_numbers
-    from parties.catalog.cells import parser
-    from parties.catalog.columns import ColumnDeclaration
+    from parties.catalog.columns.arrays import held_numbers
+    from parties.catalog.columns.cells import parser
+    from parties.catalog.columns.columns import ColumnDeclaration
     from smc.analyses.studies.columns import Schema
 
     bound = 2**62
@@ -203,8 +204,8 @@ def test_floats_are_held_as_their_shortest_texts_say(values, scale):
 
 
 def test_usual_floats_are_read_at_once():
-    from parties.catalog.arrays import held_numbers
-    from parties.catalog.columns import ColumnDeclaration
+    from parties.catalog.columns.arrays import held_numbers
+    from parties.catalog.columns.columns import ColumnDeclaration
     from smc.analyses.studies.columns import Schema
 
     column = ColumnDeclaration("x", "decimal", Schema("decimal", 2, 0, 10**9))

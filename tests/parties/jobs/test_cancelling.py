@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from parties.catalog.batch import ROWS as BATCH
+from parties.catalog.sources.batch import ROWS as BATCH
 from parties.contracts.state import State
 from parties.errors import JobError
 from parties.session.pools import PoolStore

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from importlib.metadata import Distribution
@@ -21,8 +19,8 @@ from smc.analyses.studies.columns import PERSONS
 from smc.errors import DuettoError
 from smc.testing import Case, check_analysis
 from tests.parties.jobs.institutions import Institutions, job
+from tests.support.plugins import installed_example
 
-EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "analysis_plugin"
 NAME = "duetto-products"
 NUMBER = {"type": "integer", "lower": 0, "upper": 100}
 
@@ -30,19 +28,7 @@ NUMBER = {"type": "integer", "lower": 0, "upper": 100}
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """The example, installed as anybody would, without a network."""
-    folder = tmp_path_factory.mktemp("plugin")
-    shutil.copytree(EXAMPLE, folder / "source")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps"]
-    target = folder / "installed"
-    done = subprocess.run(
-        [*command, "--no-index", "--target", str(target), str(folder / "source")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return target
+    return installed_example("analysis_plugin", tmp_path_factory.mktemp("plugin"))
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import pytest
 
 from smc.errors import Cancelled, PeerAborted, PeerError
 from smc.forms import Role
-from smc.network import priced_over
 from smc.numeric.random import Randomness
 from smc.oblivious import cost
 from smc.oblivious.lanes import LaneLost
@@ -65,8 +64,7 @@ def test_a_batch_in_lanes_between_two_daemons():
     assert np.array_equal(alice ^ bob, VALUES[0] >= VALUES[1])
     assert len(north | south) == 4
     assert not workers()
-    with priced_over(None, 2):
-        stated = cost_settled(cost_of(cost.comparison(COUNT, 64)))
+    stated = cost_settled(cost_of(cost.comparison(COUNT, 64, 2)), 2)
     assert (there.sent, back.sent) == (stated.alice_bytes, stated.bob_bytes)
     assert there.rounds == back.rounds == stated.rounds
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smc.channel.channel import Channel
+from tests.support.transcript import Shortened
 
 _DEVIATIONS = 4.9
 """A standard normal variable is beyond this on either side with probability 1e-6."""
@@ -20,24 +21,11 @@ def chi_square(octets):
     return bool(abs((statistic / degrees) ** (1 / 3) - (1 - spread)) < _DEVIATIONS * spread**0.5)
 
 
-class _Short:
-    def __init__(self, message):
-        self._message = message
-
-    def kind(self):
-        """As of the honest message."""
-        return type(self._message).kind()
-
-    def encode(self):
-        """One byte less."""
-        return self._message.encode()[:-1]
-
-
 def spoiled(monkeypatch, kind):
     """Let every message of this kind lose a byte."""
     honest = Channel.send
 
     def send(self, message):
-        honest(self, _Short(message) if type(message).__name__ == kind else message)
+        honest(self, Shortened(message) if type(message).__name__ == kind else message)
 
     monkeypatch.setattr(Channel, "send", send)

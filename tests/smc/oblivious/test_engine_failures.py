@@ -20,6 +20,7 @@ from smc.oblivious.silent_engine import SilentEngine
 from smc.oblivious.transfers import TransferChoiceColumns, TransferColumns
 from smc.pair import run_pair
 from tests.support.seeds import seeded
+from tests.support.transcript import Shortened
 
 RANDOM = seeded()
 
@@ -51,17 +52,7 @@ def spoil(monkeypatch, kind, change):
     ],
 )
 def test_truncated_messages_are_refused(monkeypatch, kind):
-    class Short:
-        def __init__(self, message):
-            self._message = message
-
-        def kind(self):
-            return type(self._message).kind()
-
-        def encode(self):
-            return self._message.encode()[:-1]
-
-    channels = spoil(monkeypatch, kind, Short)
+    channels = spoil(monkeypatch, kind, Shortened)
 
     def cheat(session):
         channels.append(session.channel)

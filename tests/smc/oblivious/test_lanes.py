@@ -13,7 +13,6 @@ from smc.channel.channel import Clock
 from smc.channel.memory import memory_pair
 from smc.errors import DomainError, DuettoError, PeerAborted, ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.network import priced_over
 from smc.numeric.random import Randomness
 from smc.oblivious import cost, silent_circuits
 from smc.oblivious.lane_engine import METHODS, LaneEngine
@@ -81,30 +80,35 @@ def crossed(alice, bob):
     return alice + bob[::-1]
 
 
-METHODS_TRIED: dict[str, tuple[Callable[..., Any], Callable[..., Any], Any, Callable[[], Any]]] = {
-    "comparison": (compare, xored, X >= Y, lambda: cost.comparison(COUNT, 64)),
+METHODS_TRIED: dict[str, tuple[Callable[..., Any], Callable[..., Any], Any, Callable[[int], Any]]] = {
+    "comparison": (compare, xored, X >= Y, lambda lanes: cost.comparison(COUNT, 64, lanes)),
     "silent comparison": (
         partial(compare, silent=True),
         xored,
         X >= Y,
-        lambda: silent_circuits.comparison(COUNT, 64),
+        lambda lanes: silent_circuits.comparison(COUNT, 64, lanes),
     ),
-    "equality": (equal, xored, A[:COUNT] == 1, lambda: cost.comparison(COUNT, 64)),
-    "below": (below, xored, np.uint64(1 << 63) > (X ^ Y), lambda: cost.below(COUNT)),
+    "equality": (equal, xored, A[:COUNT] == 1, lambda lanes: cost.comparison(COUNT, 64, lanes)),
+    "below": (below, xored, np.uint64(1 << 63) > (X ^ Y), lambda lanes: cost.below(COUNT, lanes)),
     "silent below": (
         partial(below, silent=True),
         xored,
         np.uint64(1 << 63) > (X ^ Y),
-        lambda: silent_circuits.below(COUNT),
+        lambda lanes: silent_circuits.below(COUNT, lanes),
     ),
-    "conjunction": (conjunction, xored, (A ^ B) & (C ^ D), lambda: cost.conjunction(MANY)),
-    "conversion": (converted, added, CHOICES[0] ^ CHOICES[1], lambda: cost.bits_to_arithmetic(COUNT)),
-    "correlation": (correlated, added, X * CHOICES[1], lambda: cost.bits_to_arithmetic(COUNT)),
+    "conjunction": (conjunction, xored, (A ^ B) & (C ^ D), lambda lanes: cost.conjunction(MANY, lanes)),
+    "conversion": (
+        converted,
+        added,
+        CHOICES[0] ^ CHOICES[1],
+        lambda lanes: cost.bits_to_arithmetic(COUNT, lanes),
+    ),
+    "correlation": (correlated, added, X * CHOICES[1], lambda lanes: cost.bits_to_arithmetic(COUNT, lanes)),
     "exchange": (
         exchanged,
         crossed,
         np.stack([X * CHOICES[1], Y * CHOICES[0]]),
-        lambda: cost.exchange(COUNT),
+        lambda lanes: cost.exchange(COUNT, lanes),
     ),
 }
 
@@ -120,11 +124,10 @@ def test_results_are_right_and_traffic_is_what_was_stated(name, lanes):
 
     (alice, there), (bob, back) = run_pair(side, lanes=lanes)
     assert np.array_equal(opened(alice, bob), truth)
-    with priced_over(None, lanes):
-        steps = stated()
-        assert steps[0] == cost.OPENING
-        # Alice is the first party in all of them; the lanes set up at once, so the session's own does not.
-        total = cost_settled(cost_of(steps))
+    steps = stated(lanes)
+    assert steps[0] == cost.OPENING
+    # Alice is the first party in all of them; the lanes set up at once, so the session's own does not.
+    total = cost_settled(cost_of(steps), lanes)
     assert (there.sent, back.sent) == (total.alice_bytes, total.bob_bytes)
     assert there.rounds == back.rounds == total.rounds
 
@@ -139,9 +142,9 @@ def test_small_batches_take_no_lanes_and_lanes_are_opened_once():
         return before, small, session.channel.traffic
 
     (_, small, all_of_it), _ = run_pair(side, lanes=2)
-    with priced_over(None, 2):
-        first = cost_settled(SETUP_COST + cost_of(cost.conjunction(1000)))
-        both = cost_settled(SETUP_COST + cost_of([*cost.conjunction(1000), *cost.conjunction(MANY) * 2]))
+    steps = cost.conjunction(1000, 2)
+    first = cost_settled(SETUP_COST + cost_of(steps), 2)
+    both = cost_settled(SETUP_COST + cost_of([*steps, *cost.conjunction(MANY, 2) * 2]), 2)
     assert small.sent == first.alice_bytes
     assert all_of_it.sent == both.alice_bytes
     assert all_of_it.rounds == both.rounds
@@ -243,9 +246,6 @@ def test_a_lane_does_what_is_listed_and_nothing_else():
 def test_the_flights_of_opening_count_once():
     opened = Cost((Flight.LANES, Flight.BOTH, Flight.LANES), 1, 1)
     assert opened.rounds == 6
-    with priced_over(None, 2):
-        two = cost_settled(opened)
-    with priced_over(None, 4):
-        four = cost_settled(opened)
+    two, four = cost_settled(opened, 2), cost_settled(opened, 4)
     each = SETUP_COST.alice_bytes + SILENT_TRANSFERS.cost.alice_bytes
     assert four.alice_bytes - two.alice_bytes == 2 * each

@@ -16,6 +16,7 @@ from smc.oblivious.transfers import TransferCorrections, TransferFlips
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import cost_of
 from tests.support.seeds import seeded
+from tests.support.transcript import truncated
 
 RANDOM = seeded()
 Z = 4.9  # standard deviations: a false alarm once in a million
@@ -136,22 +137,7 @@ def test_choices_and_integers_look_uniform(monkeypatch, value):
 
 @pytest.mark.parametrize("kind", [TransferFlips.__name__, TransferCorrections.__name__])
 def test_truncated_messages_are_refused(monkeypatch, kind):
-    honest, channels = Channel.send, []
-
-    class Short:
-        def __init__(self, message):
-            self._message = message
-
-        def kind(self):
-            return type(self._message).kind()
-
-        def encode(self):
-            return self._message.encode()[:-1]
-
-    def send(self, message):
-        honest(self, Short(message) if type(message).__name__ == kind and self in channels else message)
-
-    monkeypatch.setattr(Channel, "send", send)
+    channels = truncated(monkeypatch, kind)
     words, bits = drawn(5)
 
     def cheat(session):

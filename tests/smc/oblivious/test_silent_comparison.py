@@ -25,6 +25,7 @@ from smc.values import Nothing, Plain
 from tests.smc.planning import test_every_type as every_type
 from tests.support.holdings import edge_pairs
 from tests.support.seeds import seeded
+from tests.support.transcript import truncated
 
 RANDOM = seeded()
 SETUP_COST = sum((setup.cost for setup in SPEC.setups), Cost())
@@ -196,23 +197,7 @@ def test_triples_and_one_of_four_transfers():
     "kind", [TransferColumns.__name__, Refill.__name__, DigitShifts.__name__, PairOffers.__name__]
 )
 def test_truncated_messages_are_refused(monkeypatch, kind):
-    class Short:
-        def __init__(self, message):
-            self._message = message
-
-        def kind(self):
-            return type(self._message).kind()
-
-        def encode(self):
-            return self._message.encode()[:-1]
-
-    honest, channels = Channel.send, []
-
-    def send(self, message):
-        short = type(message).__name__ == kind and self in channels
-        honest(self, Short(message) if short else message)
-
-    monkeypatch.setattr(Channel, "send", send)
+    channels = truncated(monkeypatch, kind)
 
     def cheat(session):
         channels.append(session.channel)

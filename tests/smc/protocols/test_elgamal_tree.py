@@ -114,7 +114,7 @@ def collect(x: int, y: int, count: int) -> list[list[Point]]:
         return [opened[i : i + BITS] for i in range(0, len(opened), BITS)]
 
     def bob(session: Session) -> None:
-        elgamal_tree.bob(session, Parameters(count, BITS, 0, 0), Nothing(count), Plain([y] * count))
+        elgamal_tree.SPEC.bob(session, Parameters(count, BITS, 0, 0), Nothing(count), Plain([y] * count))
 
     return run_pair(alice, bob)[0]
 
@@ -159,11 +159,11 @@ def run(x: list[int], y: list[int], bits: int) -> tuple[list[int], Traffic, dict
     def alice(session: Session) -> tuple[Share, Traffic]:
         assert session.elgamal
         before = session.channel.traffic
-        share = elgamal_tree.alice(session, given, Plain(x), Nothing(len(x)))
+        share = elgamal_tree.SPEC.alice(session, given, Plain(x), Nothing(len(x)))
         return share, session.channel.traffic.since(before)
 
     def bob(session: Session) -> tuple[Share, dict[str, int]]:
-        share = elgamal_tree.bob(session, given, Nothing(len(y)), Plain(y))
+        share = elgamal_tree.SPEC.bob(session, given, Nothing(len(y)), Plain(y))
         return share, dict(session.elgamal.peer.operations)
 
     (a, traffic), (b, operations) = run_pair(alice, bob)
@@ -252,6 +252,6 @@ def test_forged_ciphertexts_are_refused_on_both_sides(data: bytes) -> None:
 
     given = Parameters(1, BITS, 0, 0)
     with pytest.raises(ProtocolViolation):
-        run_pair(as_alice, lambda session: elgamal_tree.bob(session, given, Nothing(1), Plain([3])))
+        run_pair(as_alice, lambda session: elgamal_tree.SPEC.bob(session, given, Nothing(1), Plain([3])))
     with pytest.raises(ProtocolViolation):
-        run_pair(lambda session: elgamal_tree.alice(session, given, Plain([3]), Nothing(1)), as_bob)
+        run_pair(lambda session: elgamal_tree.SPEC.alice(session, given, Plain([3]), Nothing(1)), as_bob)

@@ -148,7 +148,7 @@ def collect_tests(x: int, y: int, count: int) -> list[list[int]]:
 
     def bob(session: Session) -> None:
         parameters = Parameters(count, BITS, ALICE.public.bits, BOB.public.bits)
-        tree.bob(session, parameters, Nothing(count), Plain([y] * count))
+        tree.SPEC.bob(session, parameters, Nothing(count), Plain([y] * count))
 
     return run_pair(alice, bob, keys=(ALICE, BOB))[0]
 

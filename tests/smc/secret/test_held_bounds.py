@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from smc.secret.comparison import msb
 from smc.secret.division import truncation
 from smc.secret.sharing.bounds import Bounds
 from tests.smc.secret.secret_runs import Secret, measured
-from tests.support.held_bounds import OutsideBounds, watched
+from tests.support.held_bounds import GATED, LOW_BITS, OutsideBounds, watched
 
 HELD = np.array([3, -1, 40])
 RIGHT, WRONG = Bounds(-1, 40), (Bounds(0, 40), Bounds(-1, 39))
@@ -55,3 +57,8 @@ def test_two_sides_with_other_bounds_are_found():
 
     with pytest.raises(OutsideBounds, match="at the peer"):
         run_pair(side)
+
+
+@pytest.mark.parametrize("name", sorted({*LOW_BITS, *GATED}))
+def test_functions_that_are_held_to_less_are_there(name):
+    assert callable(resolve_name(name.partition(".<locals>")[0]))

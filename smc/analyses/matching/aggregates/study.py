@@ -38,6 +38,7 @@ from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.memory import Memory
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage, Preview
 from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
@@ -139,13 +140,13 @@ class AggregatesStudy(TracedStudy):
     pace = Pace(KEYING_SECONDS, byte=4.5e-9)
 
     @override
-    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured: of aligned rows, and of digits by which the value is found that most matches have."""
         given = self.parameters
         digits = 0
-        if given.epsilon is None and given.output == STATISTICS and limits.counts_groups:
+        if given.epsilon is None and given.output == STATISTICS and setting.limits.counts_groups:
             digits = sum(span_bits(given, schemas).values())
-        return Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + _DIGIT_MEMORY * digits).at(max(counts))
+        return Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + _DIGIT_MEMORY * digits).at(max(setting.rows))
 
     @override
     def seconds(self, found: Trace, rows: int) -> float:

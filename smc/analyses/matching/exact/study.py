@@ -30,6 +30,7 @@ from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage, Preview
 from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
@@ -116,9 +117,9 @@ class ExactKeysStudy(TracedStudy):
     route = ROUTE
 
     @override
-    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured; where the size is tested, of rows aligned in secret."""
-        return (ALIGNED_MEMORY if limits.counts_matches else _MEMORY).at(max(counts))
+        return (ALIGNED_MEMORY if setting.limits.counts_matches else _MEMORY).at(max(setting.rows))
 
     @override
     def seconds(self, found: Trace, rows: int) -> float:

@@ -33,6 +33,7 @@ from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.memory import Memory
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage, Preview
 from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
@@ -122,16 +123,16 @@ class LinkedStudy(TracedStudy):
     least_rows = 1
 
     @override
-    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured: of the pairing, and of secret columns of values, marks and digits."""
         pairing, figures = memory(self.parameters.matching), self.parameters.figures
         sums = figures.output == STATISTICS
         columns = len(figures.values)
-        if sums and limits.weighs:
+        if sums and setting.limits.weighs:
             columns += sum(declare_value(value, schemas[value.column]).lower < 0 for value in figures.values)
-        if sums and limits.counts_groups:
+        if sums and setting.limits.counts_groups:
             columns += BESIDE_BOUNDS * len(figures.values) + sum(span_bits(figures, schemas).values())
-        return Memory(pairing.fixed, pairing.row + _COLUMN_MEMORY * columns).at(max(counts))
+        return Memory(pairing.fixed, pairing.row + _COLUMN_MEMORY * columns).at(max(setting.rows))
 
     @override
     def seconds(self, found: Trace, rows: int) -> float:

@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.suggestion import menu
 from smc.analyses.matching.suggestion.errors import DEFAULT_ERRORS, ErrorModel, Texts, corrupt_register
 from smc.analyses.matching.suggestion.roles import BORN
@@ -29,6 +28,7 @@ from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.records.normalization import normalize
 from smc.analyses.records.numbers import loss_term
 from smc.analyses.studies.columns import Data
+from smc.analyses.studies.setting import RunSetting
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -44,7 +44,6 @@ _WORTH: Final = 0.003
 """What a second rank has to add to F: it doubles the costs."""
 _MOST_ODD: Final = 0.1
 _USUAL: Final = "0.70"
-_KEY_BITS: Final = 3072
 
 Say = Callable[[str], object]
 
@@ -192,7 +191,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     if assumed.histogram:
         parameters |= {"histogram": {"epsilon": assumed.histogram}}
     coverage = _coverage(parameters, texts)
-    cost = TOLERANT.parse(_without_method(parameters)).cost({}, frozenset(Role), larger, _KEY_BITS, NO_LIMITS)
+    cost = TOLERANT.parse(_without_method(parameters)).cost({}, frozenset(Role), RunSetting((larger, larger)))
     return Suggestion(
         parameters,
         chosen,

@@ -33,6 +33,7 @@ from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage, Preview
 from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
@@ -131,9 +132,9 @@ class TolerantStudy(TracedStudy):
     least_rows = 1
 
     @override
-    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured, by rows."""
-        return memory(self.parameters).at(max(counts))
+        return memory(self.parameters).at(max(setting.rows))
 
     @override
     def seconds(self, found: Trace, rows: int) -> float:

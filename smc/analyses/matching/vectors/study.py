@@ -27,6 +27,7 @@ from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage, Preview
 from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
@@ -135,9 +136,9 @@ class VectorStudy(TracedStudy):
     least_rows = 1
 
     @override
-    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured, by rows."""
-        return _MEMORY.at(max(counts))
+        return _MEMORY.at(max(setting.rows))
 
     @override
     def run(

@@ -38,6 +38,7 @@ from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage, Preview
 from smc.analyses.studies.totals import SummedRows
 from smc.analyses.studies.traced import TracedStudy
@@ -135,10 +136,10 @@ class NoisyStudy(TracedStudy):
     pace = PACE
 
     @override
-    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured: by rows, and by the biased bits that noise is drawn from."""
-        bits = noisy.biased_bits(plan(self.parameters, schemas, counted=limits.minimum_group > 0))
-        return MEMORY.at(max(counts)) + _BIT_MEMORY * bits + _BATCH_BIT_MEMORY * min(bits, _BATCH_BITS)
+        bits = noisy.biased_bits(plan(self.parameters, schemas, counted=setting.limits.minimum_group > 0))
+        return MEMORY.at(max(setting.rows)) + _BIT_MEMORY * bits + _BATCH_BIT_MEMORY * min(bits, _BATCH_BITS)
 
     @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
@@ -234,9 +235,9 @@ class ExactTablesStudy(TracedStudy):
     pace = PACE
 
     @override
-    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured, by rows."""
-        return MEMORY.at(max(counts))
+        return MEMORY.at(max(setting.rows))
 
     @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:

@@ -26,6 +26,7 @@ from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage, Preview
 from smc.analyses.studies.traced import TracedStudy
 from smc.forms import Role
@@ -128,7 +129,7 @@ class VerticalStudy(TracedStudy):
     pace = Pace(0.07, byte=6.2e-9, numpy=1.2)
 
     @override
-    def memory(self, schemas: Mapping[str, Schema], counts: tuple[int, int], limits: Limits) -> int:
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured: by rows, and by the features of the party that does not own the table of keys."""
         plans = plan_queries(self.parameters, schemas, counts_matches=False, counts_groups=False)
         wanted = [pair for each in plans for pair in pairs(each, self.vertical.alice)]
@@ -136,7 +137,7 @@ class VerticalStudy(TracedStudy):
             sum(_FEATURE_MEMORY + _FEATURE_BIT_MEMORY * feature.span_bits for feature in layout)
             for layout in (FeatureLayout.of(wanted, owner).other_bounds for owner in Role)
         )
-        return Memory(20 * MEBI, 400 + features).at(max(counts))
+        return Memory(20 * MEBI, 400 + features).at(max(setting.rows))
 
     @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from parties.catalog import stamps
+from parties.catalog.declarations import stamps
 from parties.contracts.spec import parse_spec
 from parties.errors import DataError
 from parties.jobs.checks.kept import KeptData

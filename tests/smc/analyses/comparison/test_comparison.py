@@ -17,6 +17,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.studies.columns import Column, Data, Schema
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.setting import RunSetting
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import ComparisonType, Form, Holding, Role, all_types
 from smc.moduli import parse_modulus
@@ -292,7 +293,7 @@ def test_estimate_says_what_a_run_costs(route: tuple[str, str], engine: str) -> 
         xa, xb = {}, {}
     schemas = {name: column.schema for name, column in {**xa, **xb, **ya, **yb}.items()}
     recipients = recipients_of(kind.delta)
-    estimate = parsed.cost(schemas, recipients, 6, KEYS[0].public.bits, NO_LIMITS)
+    estimate = parsed.cost(schemas, recipients, RunSetting((6, 6), key_bits=KEYS[0].public.bits))
 
     def party(data: Data):
         def go(session):

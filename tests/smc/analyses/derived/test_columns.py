@@ -15,6 +15,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.columns import DAYS, PERSONS, Column, Schema
+from smc.analyses.studies.setting import RunSetting
 from smc.errors import UsageError
 from smc.forms import Role
 from tests.smc.analyses.statistics_runs import BOTH, joint, silence
@@ -187,7 +188,7 @@ def test_over_matched_rows_each_side_derives_its_own(monkeypatch):
     estimate = check(study, alice, bob, NO_LIMITS)
     for known in (alice, bob):
         schemas = {name: column.schema for name, column in known.items()}
-        assert study.cost(schemas, BOTH, 60, 2048, NO_LIMITS).rounds <= estimate.rounds
+        assert study.cost(schemas, BOTH, RunSetting((60, 60))).rounds <= estimate.rounds
 
 
 CLUSTERS = """

@@ -9,6 +9,7 @@ from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.studies.columns import Column
 from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.setting import RunSetting
 from smc.forms import Role
 from smc.oblivious.base_ot import BaseChoices, BaseOffer
 from smc.pair import run_pair
@@ -80,7 +81,7 @@ def check_estimate(parsed, alice, bob, recipients):
 
     first, second = run_pair(measured, measured)
     rows = len(alice["surname"])
-    estimate = parsed.cost({}, recipients, rows, 2048, NO_LIMITS)
+    estimate = parsed.cost({}, recipients, RunSetting((rows, rows)))
     assert (estimate.alice_bytes, estimate.bob_bytes) == (first.sent, second.sent)
     assert estimate.rounds == max(first.rounds, second.rounds)
 

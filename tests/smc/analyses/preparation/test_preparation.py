@@ -16,6 +16,7 @@ from smc.analyses.preparation.study import PREPARATION
 from smc.analyses.studies.columns import Column, Schema
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.setting import RunSetting
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Role
@@ -95,7 +96,7 @@ def test_a_preparation_costs_what_it_says(x_at: str) -> None:
     stores = Memory(), Memory()
     given = {"count": 100, "bits": 12, "x_at": x_at}
     (alice, told), (bob, heard) = both(PREPARATION, given, stores)
-    estimate = PREPARATION.parse(given).cost({}, EVERYONE, 1, 2048, NO_LIMITS)
+    estimate = PREPARATION.parse(given).cost({}, EVERYONE, RunSetting((1, 1)))
     assert (told.sent, heard.sent) == (estimate.alice_bytes, estimate.bob_bytes)
     assert max(told.rounds, heard.rounds) == estimate.rounds
     assert alice == bob
@@ -119,7 +120,7 @@ def test_a_pool_is_used_once_and_the_results_are_right() -> None:
     assert alice_bytes < alice_without
     assert bob_bytes < bob_without
     parsed = COMPARISON.parse({"type": "PN-NP-PP", "bits": 8, "engine": "oblivious", "pool": True})
-    estimate = parsed.cost({}, EVERYONE, len(X), KEYS[0].public.bits, NO_LIMITS)
+    estimate = parsed.cost({}, EVERYONE, RunSetting((len(X), len(X)), key_bits=KEYS[0].public.bits))
     assert (alice_without, bob_without, rounds) == (
         estimate.alice_bytes,
         estimate.bob_bytes,

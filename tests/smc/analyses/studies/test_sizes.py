@@ -6,7 +6,6 @@ import pytest
 
 from parties.bench.analysis import AnalysisCase
 from smc.analyses.registry import ANALYSES
-from smc.analyses.studies.estimates import sides, sized
 from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
@@ -38,11 +37,3 @@ def test_bytes_and_rounds_are_exact_for_unequal_sizes(name, alice, bob):
     (first, second), estimate = run_pair(run), case.estimate()
     assert (first.sent, second.sent) == (estimate.alice_bytes, estimate.bob_bytes)
     assert max(first.rounds, second.rounds) == estimate.rounds
-
-
-def test_sizes_are_those_that_were_said_and_else_the_same():
-    assert sides(7) == (7, 7)
-    with sized(3, 0):
-        assert sides(7) == (3, 0)
-        assert sides(7, least=1) == (3, 1)
-    assert sides(0) == (0, 0)

@@ -11,7 +11,7 @@ import pytest
 from smc.channel.channel import Channel
 from smc.errors import ProtocolViolation
 from smc.forms import Role
-from smc.network import Network, priced_over
+from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.spec import Cost
@@ -160,8 +160,7 @@ def test_cost_is_as_declared(rates, network, silent):
         return session.channel.traffic
 
     alice, bob = run_pair(side, side, network=network)
-    with priced_over(network):
-        declared = cost_settled(SETUP_COST + cost_draw(distributions, silent=silent))
+    declared = cost_settled(SETUP_COST + cost_draw(distributions, network, silent=silent))
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert alice.rounds == bob.rounds == declared.rounds
     is_silent = len(rates) > 1 and network is not None and silent is None
@@ -171,8 +170,7 @@ def test_cost_is_as_declared(rates, network, silent):
 def test_over_a_slow_link_noise_takes_a_seventh_of_the_bytes():
     distributions = [DiscreteLaplace.of(Fraction(1))] * 20_000
     usual = cost_draw(distributions)
-    with priced_over(SLOW):
-        silent = cost_draw(distributions)
+    silent = cost_draw(distributions, SLOW)
     assert 7 * (silent.alice_bytes + silent.bob_bytes) < usual.alice_bytes + usual.bob_bytes
 
 

@@ -16,6 +16,7 @@ from smc.analyses.studies.columns import DAYS, Column, Schema
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import DATE
 from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.setting import RunSetting
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
@@ -82,7 +83,7 @@ def test_all_sizes_and_recipients_against_the_plain_twin(sizes, recipients):
     for role, outcome in zip(Role, outcomes, strict=True):
         assert bool(outcome.tables) == (role in recipients)
     if sizes[0] == sizes[1]:
-        estimate = study.cost({}, recipients, sizes[0], 2048, NO_LIMITS)
+        estimate = study.cost({}, recipients, RunSetting((sizes[0], sizes[0])))
         assert [each.sent for each in traffic] == [estimate.alice_bytes, estimate.bob_bytes]
         assert max(each.rounds for each in traffic) == estimate.rounds
 

@@ -17,8 +17,8 @@ from smc.analyses.matching.vectors.parameters import parse
 from smc.analyses.matching.vectors.scores import VectorMeasure
 from smc.analyses.matching.vectors.study import VectorStudy
 from smc.analyses.studies.columns import Column, Schema
-from smc.analyses.studies.estimates import sized
 from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.setting import RunSetting
 from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -86,8 +86,7 @@ def pairs(first, second):
 
 
 def declared_cost(study, alice, bob, recipients=BOTH):
-    with sized(alice, bob):
-        return study.cost(SCHEMAS, recipients, alice, 2048, NO_LIMITS)
+    return study.cost(SCHEMAS, recipients, RunSetting((alice, bob)))
 
 
 @pytest.mark.parametrize("text", EVERY)
@@ -214,7 +213,7 @@ def test_numbers_of_partners_are_drawn_anew():
 def test_the_estimate_is_exact():
     for text in (NEAR, COSINE + "nearest = 2\n"):
         study = parsed(text)
-        estimate = study.cost(SCHEMAS, BOTH, 10, 3072, NO_LIMITS)
+        estimate = study.cost(SCHEMAS, BOTH, RunSetting((10, 10), key_bits=3072))
         declared = declared_cost(study, 10, 10)
         assert (estimate.alice_bytes, estimate.bob_bytes) == (declared.alice_bytes, declared.bob_bytes)
         assert estimate.rounds == declared.rounds
@@ -345,7 +344,7 @@ def test_what_too_many_pairs_would_cost_is_refused_at_once():
     alice, _ = pair_of_tables(3, 3)
     schemas = {name: column.schema for name, column in alice.items()}
     study = parsed()
-    largest = study.cost(schemas, BOTH, 16_000, 2048, NO_LIMITS)
+    largest = study.cost(schemas, BOTH, RunSetting((16_000, 16_000)))
     assert largest.alice_bytes > 16_000**2
     with pytest.raises(DomainError, match="too many pairs"):
-        study.cost(schemas, BOTH, 1_000_000, 2048, NO_LIMITS)
+        study.cost(schemas, BOTH, RunSetting((1_000_000, 1_000_000)))

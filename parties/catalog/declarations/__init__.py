@@ -1,0 +1,1 @@
+"""What `catalog.toml` declares of data sets, and whether a source has changed since."""

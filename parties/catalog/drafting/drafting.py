@@ -1,0 +1,216 @@
+"""A draft of a catalog's entry for a source: dialect, types, labels, proposed bounds, key and persons.
+
+Bounds and labels that come from the data show something of them to the peer, and noise that is scaled by
+them is not private. So they are marked with `confirmed = false`, and no job can use their columns before a
+person has confirmed them or put better ones in their place. Proposed bounds are round numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import islice
+from typing import Any, Final
+
+from commons.tabular.column_names import is_called
+from commons.tabular.dialect import Writing
+from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.columns.missing import missing_cells
+from parties.catalog.declarations.declaration import DatasetDeclaration
+from parties.catalog.drafting.sniffing import Inference, infer, is_code
+from parties.catalog.loading.opening import batches, header
+from parties.catalog.loading.survey import Range, survey
+from parties.errors import DataError
+from parties.texts import is_plain
+
+MAX_COLUMNS: Final = 5000
+"""More are not drafted: they would not fit into a catalog, whose text has a bound."""
+
+_SAMPLE: Final = 10
+"""Batches that are looked at first; later rows that do not fit change what these say."""
+_ROUNDS: Final = 5
+_NONE: Final[Mapping[str, str]] = {}
+_EPOCH: Final = date(1970, 1, 1)
+
+
+@dataclass
+class ColumnDraft:
+    """A column as it would be declared.
+
+    Attributes:
+        column: the declaration, with proposed bounds or labels.
+        seen: what the data hold, for the person who decides.
+        others: other ways to read the cells.
+        note: what the person should know besides.
+    """
+
+    column: ColumnDeclaration
+    seen: str = ""
+    others: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass
+class Draft:
+    """A data set as it would be declared.
+
+    Attributes:
+        dataset: where it is and how it is written; its columns are in `columns`.
+        columns: by name.
+        rows: how many it has.
+        key: a column that differs in every row.
+        person: a column that tells whom a row is about.
+        left_out: columns that are not declared, and why.
+    """
+
+    dataset: DatasetDeclaration
+    columns: dict[str, ColumnDraft] = field(default_factory=dict)
+    rows: int = 0
+    key: tuple[str, ...] = ()
+    person: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def draft(
+    dataset: DatasetDeclaration, types: Mapping[str, str] = _NONE, without: Sequence[str] = ()
+) -> Draft:
+    """Look at all rows of a source.
+
+    Args:
+        dataset: where it is and how it is written; numbers and dates that can be read in several ways are
+            read in its way. Its columns do not matter.
+        types: types of columns that a person has chosen, by name.
+        without: columns to leave out.
+
+    Raises:
+        DataError: the source cannot be read, or has more than `MAX_COLUMNS` columns.
+        ConfigError: a library that the source needs is not installed.
+    """
+    found = Draft(replace(dataset, columns={}, key=(), person=()))
+    names = _declarable(found, header(dataset), without)
+    if len(names) > MAX_COLUMNS:
+        raise DataError(
+            f"{dataset.place} has {len(names)} columns; at most {MAX_COLUMNS} can be declared.",
+            "Write a source of the columns that jobs need.",
+        )
+    counts: dict[str, Counter[Any]] = {name: Counter() for name in names}
+    for batch in islice(batches(found.dataset, names), _SAMPLE):
+        for name, cells in zip(names, batch.columns, strict=True):
+            counts[name].update(cells)
+    looks = {name: _looked(name, counts[name], found.dataset, types) for name in names}
+    for _ in range(_ROUNDS):
+        declared = {name: one.column for name, one in looks.items() if not one.reason}
+        seen = survey(replace(found.dataset, columns=declared))
+        faults = seen.faults
+        if not faults:
+            break
+        for fault in faults:
+            counts[fault.column].update({cell or None: 1 for _, cell in fault.examples})
+            looks[fault.column] = _looked(fault.column, counts[fault.column], found.dataset, types)
+    else:
+        for fault in faults:
+            looks[fault.column] = Inference(
+                looks[fault.column].column, reason=f"one of its cells {fault.what}"
+            )
+    found.rows = seen.rows
+    for name, one in looks.items():
+        if one.reason:
+            found.left_out[name] = one.reason
+        else:
+            found.columns[name] = _proposed(one, seen.ranges.get(name, Range()))
+    if not found.columns:
+        reasons = "; ".join(f"{name!r}: {reason}" for name, reason in [*found.left_out.items()][:5])
+        raise DataError(
+            f"{dataset.place} has no column that could be declared ({reasons}).",
+            "Put rows below a row that names each column once, or choose types with "
+            "`duetto data add FILE --type COLUMN=text`.",
+        )
+    _name(found)
+    return found
+
+
+def _declarable(found: Draft, there: Sequence[str], without: Sequence[str]) -> list[str]:
+    """The names that columns can have; the others are noted."""
+    for name, count in Counter(there).items():
+        if not name or count > 1 or not is_plain(name):
+            found.left_out[name or "(no name)"] = "its name is empty, comes twice or cannot be printed"
+        elif name in without:
+            found.left_out[name] = "left out as asked"
+    return [name for name in there if name and name not in found.left_out]
+
+
+def _looked(
+    name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, types: Mapping[str, str]
+) -> Inference:
+    writing = dataset.dialect.writing
+    if writing == Writing() and dataset.dialect.separator == ";":
+        writing = Writing(",")  # who separates cells by semicolons needs the comma
+    return infer(name, cells, likely=writing, wanted=types.get(name, ""))
+
+
+def _proposed(one: Inference, held: Range) -> ColumnDraft:
+    """The column with round bounds around what it holds."""
+    column, schema = one.column, one.column.schema
+    if column.type == "text":
+        return ColumnDraft(column, note=one.note)
+    if column.type == "category":
+        return ColumnDraft(
+            replace(column, is_confirmed=False), f"{len(schema.categories)} labels", one.others
+        )
+    least, greatest = held.least or 0, held.greatest or 0
+    if column.type == "date":
+        first, last = (_EPOCH + timedelta(days) for days in (least, greatest))
+        lower = date(max(1, first.year // 10 * 10), 1, 1)
+        upper = date(min(9999, last.year // 10 * 10 + 9), 12, 31)
+        low, high = ((day - _EPOCH).days for day in (lower, upper))
+        said = f"{first} to {last}"
+    else:
+        low = -_round(-least, schema.scale) if least < 0 else 0
+        high = _round(greatest, schema.scale) if greatest > 0 else 0 if low else 10**schema.scale
+        said = f"{number(least, schema.scale)} to {number(greatest, schema.scale)}"
+    changed = replace(schema, lower=low, upper=high)
+    return ColumnDraft(replace(column, schema=changed, is_confirmed=False), said, one.others, one.note)
+
+
+def _round(value: int, scale: int) -> int:
+    """The next of 1, 2, 5, 10, 20 ... units that is not below a positive value."""
+    step: int = 10**scale
+    while True:
+        for factor in (1, 2, 5):
+            if step * factor >= value:
+                return step * factor
+        step *= 10
+
+
+def number(value: int, scale: int) -> str:
+    """A held value as people write it."""
+    return format(Decimal(value).scaleb(-scale), "f")
+
+
+def _name(found: Draft) -> None:
+    """Propose a key, which differs in every row, and a column of persons, whose cells repeat."""
+    candidates = [name for name in found.columns if is_code(name) and not _is_place(name)]
+    if not candidates:
+        return
+    rows: dict[str, set[Any]] = {name: set() for name in candidates}
+    missing = dict.fromkeys(candidates, 0)
+    for batch in batches(found.dataset, candidates):
+        for name, cells in zip(candidates, batch.columns, strict=True):
+            rows[name].update(cells)
+            missing[name] += int(missing_cells(cells, found.columns[name].column.tokens).sum())
+    unique = [name for name in candidates if len(rows[name]) == found.rows and not missing[name]]
+    persons = [name for name in candidates if name not in unique and _is_person(name)]
+    found.key = tuple(sorted(unique, key=_is_person)[:1])
+    if not any(_is_person(name) for name in unique):
+        found.person = tuple(persons[:1])
+
+
+def _is_person(name: str) -> bool:
+    return is_called(name, "person", "account")
+
+
+def _is_place(name: str) -> bool:
+    return is_called(name, "postcode", "phone", "code")

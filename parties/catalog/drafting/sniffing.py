@@ -1,0 +1,217 @@
+"""What the cells of a column look like: the declaration that would read all of them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+from commons.tabular.cells import MISSING_TOKENS, limit_in, lost_by_limits
+from commons.tabular.column_names import direct, is_called
+from commons.tabular.dialect import ISO, Writing
+from parties.catalog.columns.cells import CONTROL
+from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.columns.hints import date_formats, has_short_year, looks_like_code, writings
+from parties.texts import is_plain
+from smc.analyses.studies.columns import DAYS, Schema
+
+MAX_LABELS: Final = 20
+"""A column with more different texts is one of texts, not of labels."""
+
+_CODES: Final = ("identifier", "account", "street", "postcode", "phone", "code")
+"""Kinds of columns whose numbers nobody adds up."""
+_PERSONAL: Final = ("person",)
+"""Kinds, besides those that name persons, whose cells are never labels: the peer would see them."""
+_DAYS: Final = ("date", "birth_date")
+_WIDE: Final = 10**17
+"""Bounds while the real ones are being looked for; they fit 63 bits."""
+_LABEL: Final = 40
+_PLAIN: Final = Writing()
+_MAX_ODD: Final = 3
+_ODD_SHARE: Final = 0.05
+_MAX_SCALE: Final = 9
+_TOO_LONG: Final = (
+    "its numbers have more than 15 digits before the point or 9 after it: round them, or, of codes, say "
+    "--type COLUMN=text"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """How a column would be declared.
+
+    Attributes:
+        column: with wide bounds where it has numbers or dates.
+        others: other ways to read it, such as `date_format = "%m/%d/%Y"`; a person has to say which is meant.
+        reason: why it cannot be declared; then `column` is one of texts.
+        note: what a person should know.
+    """
+
+    column: ColumnDeclaration
+    others: tuple[str, ...] = ()
+    reason: str = ""
+    note: str = ""
+
+
+def is_code(name: str) -> bool:
+    """Whether the name of a column is that of numbers that nobody adds up, such as card numbers."""
+    return is_called(name, *_CODES)
+
+
+def is_personal(name: str) -> bool:
+    """Whether a column is called like one of persons, whose cells the peer must not see as labels."""
+    return direct(name) is not None or is_called(name, *_PERSONAL)
+
+
+def infer(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wanted: str = "") -> Inference:
+    """How a column of these cells would be declared.
+
+    Args:
+        name: of the column.
+        cells: how often each comes.
+        likely: what is meant where cells can be read in several ways.
+        wanted: the type that a person has chosen; empty leaves it to the cells.
+    """
+    held: Counter[Any] = Counter()
+    for cell, count in cells.items():
+        if cell is not None and not (isinstance(cell, str) and not cell.strip()):
+            held[cell.strip() if isinstance(cell, str) else cell] += count
+    tokens = tuple(sorted(cell for cell in held if isinstance(cell, str) and cell in MISSING_TOKENS))
+    there = [cell for cell in held if cell not in tokens or not isinstance(cell, str)]
+    missing = "drop" if sum(held.values()) < sum(cells.values()) or tokens else "error"
+    text = ColumnDeclaration(name, "text", Schema("text"), missing, Writing(missing_tokens=tokens))
+    if not there:
+        return Inference(text, reason="no cell holds anything")
+    if (found := _native(text, there)) is not None:
+        return found
+    texts = [_text(cell) for cell in there]
+    weights = dict(zip(texts, (held[cell] for cell in there), strict=True))
+    of_type = {
+        "date": lambda: _dates(text, weights, name, likely),
+        "integer": lambda: _numbers(text, weights, likely),
+        "decimal": lambda: _numbers(text, weights, likely),
+        "category": lambda: _labels(text, weights, MAX_LABELS),
+    }
+    short = (
+        "Years of two digits are no dates: write four in the source."
+        if all(map(has_short_year, texts))
+        else ""
+    )
+    long = Inference(replace(text, maximum_length=max(200, 2 * max(map(len, texts)))), note=short)
+    if wanted in of_type:
+        found = of_type[wanted]()
+        if found is not None and (wanted, found.column.type) == ("integer", "decimal"):
+            found = None
+        return found or Inference(text, reason=f"its cells do not read as {wanted}")
+    if wanted:
+        return (
+            long if wanted == "text" else Inference(text, reason=f"type {wanted} has to be written by hand")
+        )
+    if is_code(name) or any(map(looks_like_code, weights)):
+        return of_type["date"]() or long
+    few = 0 if short or is_personal(name) else min(MAX_LABELS, sum(weights.values()) // 2)
+    return of_type["date"]() or of_type["integer"]() or _labels(text, weights, few) or long
+
+
+def _native(text: ColumnDeclaration, cells: Sequence[Any]) -> Inference | None:
+    """What the types of cells say, where these are not texts and numbers."""
+    if all(isinstance(cell, bool) for cell in cells):
+        return Inference(_category(text, ["false", "true"]))
+    if any(isinstance(cell, datetime) and (cell.time() != time() or cell.tzinfo) for cell in cells):
+        return Inference(
+            text, reason="it holds times; take the day (in SQL by CAST(x AS date)) if that is meant"
+        )
+    if all(isinstance(cell, date) for cell in cells):
+        return Inference(_date(text, ""))
+    if not all(isinstance(cell, str | int | float | Decimal | date) for cell in cells):
+        return Inference(text, reason="it holds neither numbers, texts nor dates")
+    return None
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, float):
+        return format(Decimal(repr(cell)), "f")
+    return format(cell, "f") if isinstance(cell, Decimal) else str(cell)
+
+
+def _dates(
+    text: ColumnDeclaration, weights: Mapping[str, int], name: str, likely: Writing
+) -> Inference | None:
+    forms, odd = _fitting(weights, date_formats)
+    if not is_called(name, *_DAYS):
+        forms = [form for form in forms if re.search(r"[^%a-zA-Z]", form)]
+    forms.sort(key=lambda form: form != likely.date_format)
+    if not forms:
+        return None
+    found = _date(text, "" if forms[0] == ISO else forms[0], odd)
+    return Inference(found, tuple(f'date_format = "{form}"' for form in forms[1:]))
+
+
+def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing) -> Inference | None:
+    limits = tuple(one for one in weights if limit_in(one) is not None)
+    if limits and len(limits) <= min(MAX_LABELS, len(weights) - 1):
+        return _of_limits(text, weights, limits, likely)
+    ways, odd = _fitting(weights, writings)
+    ways.sort(key=lambda way: (way.decimal != likely.decimal, way.thousands != likely.thousands))
+    if not ways:
+        return None
+    way = replace(ways[0], missing_tokens=(*text.tokens, *odd))
+    plain = [way.plain_number(cell) or "" for cell in weights if cell not in odd]
+    scale = max(len(cell.partition(".")[2].rstrip("0")) for cell in plain)
+    if max(len(cell.partition(".")[0]) for cell in plain) > 15 or scale > _MAX_SCALE:
+        return Inference(text, reason=_TOO_LONG)
+    kind = "decimal" if any("." in cell for cell in plain) else "integer"
+    missing = "drop" if odd else text.missing
+    schema = Schema(kind, scale, -_WIDE, _WIDE)
+    others = tuple(
+        f'decimal = "{other.decimal}"' + (f' and thousands = "{other.thousands}"' if other.thousands else "")
+        for other in ways[1:]
+    )
+    return Inference(replace(text, type=kind, schema=schema, writing=way, missing=missing), others)
+
+
+def _of_limits(
+    text: ColumnDeclaration, weights: Mapping[str, int], limits: tuple[str, ...], likely: Writing
+) -> Inference | None:
+    """Numbers with some below a limit of detection, which count as missing until a person says more."""
+    others = {one: count for one, count in weights.items() if one not in limits}
+    tokens = replace(text.writing, missing_tokens=(*text.tokens, *limits))
+    found = _numbers(replace(text, writing=tokens, missing="drop"), others, likely)
+    if found is None or found.reason:
+        return found
+    return replace(found, note=lost_by_limits(limits[0]))
+
+
+def _fitting(weights: Mapping[str, int], forms: Any) -> tuple[list[Any], tuple[str, ...]]:
+    """The forms that all texts have; or all but a few rare ones, which are taken for missing cells."""
+    texts = list(weights)
+    found = list(forms(texts))
+    if found or len(texts) <= _MAX_ODD:
+        return found, ()
+    odd = [one for one in texts if not forms([one])]
+    some = [one for one in texts if one not in odd] if len(odd) <= _MAX_ODD else []
+    if len(some) <= _MAX_ODD or sum(weights[one] for one in odd) > _ODD_SHARE * sum(weights.values()):
+        return [], ()
+    if not all(is_plain(one) for one in odd):
+        return [], ()
+    return list(forms(some)), tuple(odd)
+
+
+def _labels(text: ColumnDeclaration, weights: Mapping[str, int], most: int) -> Inference | None:
+    fit = all(len(label) <= _LABEL and is_plain(label) and not CONTROL.search(label) for label in weights)
+    return Inference(_category(text, sorted(weights))) if fit and len(weights) <= most else None
+
+
+def _category(text: ColumnDeclaration, labels: list[str]) -> ColumnDeclaration:
+    return replace(text, type="category", schema=Schema("category", 0, 0, len(labels) - 1, tuple(labels)))
+
+
+def _date(text: ColumnDeclaration, form: str, odd: tuple[str, ...] = ()) -> ColumnDeclaration:
+    first, last = (day.toordinal() - date(1970, 1, 1).toordinal() for day in (date.min, date.max))
+    writing = Writing(date_format=form, missing_tokens=(*text.tokens, *odd))
+    schema = Schema("integer", lower=first, upper=last, unit=DAYS)
+    return replace(text, type="date", schema=schema, writing=writing, missing="drop" if odd else text.missing)

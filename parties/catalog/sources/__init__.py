@@ -1,0 +1,1 @@
+"""What holds rows: CSV files, spreadsheets, Parquet files and databases, in batches as they come."""

@@ -1,0 +1,60 @@
+"""Sheets of spreadsheets, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from commons.errors import near
+from commons.tabular.excel import Spreadsheet
+from parties.catalog.sources.batch import ROWS, Batch, Place, pick, positions
+from parties.errors import ConfigError, DataError
+
+
+def read(path: Path, sheet: str, columns: Sequence[str], entry: str) -> Iterator[Batch]:
+    """The rows of a sheet; rows without any cell are skipped.
+
+    Args:
+        path: the file.
+        sheet: its name; empty if the file has one only.
+        columns: to read.
+        entry: the table of the catalog that declares the data set, for hints.
+
+    Raises:
+        DataError: the file cannot be read, or has no such sheet or column.
+        ConfigError: the library that reads it is not installed.
+    """
+    header, rows = _file(path).rows(_chosen(path, sheet, entry))
+    where = positions(path.name, header, columns)
+    number = 1
+    while held := list(islice(rows, ROWS)):
+        lines = [line for line, _ in held]
+        yield Batch(Place(number, lines), len(held), pick([row for _, row in held], where))
+        number += len(held)
+
+
+def header_of(path: Path, sheet: str, entry: str) -> list[str]:
+    """The names of the columns. Raises as `read`."""
+    return _file(path).rows(_chosen(path, sheet, entry))[0]
+
+
+def sheets_of(path: Path) -> list[str]:
+    """The names of the sheets of a file. Raises as `read`."""
+    return _file(path).sheets()
+
+
+def _file(path: Path) -> Spreadsheet:
+    return Spreadsheet(path, DataError, ConfigError)
+
+
+def _chosen(path: Path, sheet: str, entry: str) -> str:
+    names = sheets_of(path)
+    if sheet and sheet not in names:
+        raise DataError(f"{path.name} has no sheet {sheet!r}.", near(sheet, names))
+    if not sheet and len(names) != 1:
+        said = ", ".join(names[:10])
+        raise DataError(
+            f"{path.name} has {len(names)} sheets.", f"Write sheet = ... below [{entry}]; there are: {said}."
+        )
+    return sheet or names[0]
