@@ -20,6 +20,7 @@ from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate
+from smc.analyses.studies.traced import estimate_cost
 from smc.ciphers.keys import generate
 from smc.errors import UsageError
 from smc.forms import Role
@@ -91,7 +92,7 @@ class AnalysisCase:
         recipients = frozenset(Role(name) for name in self.workload.recipients)
         rows = self.rows, self.bob_rows or self.rows
         setting = RunSetting(rows, self.limits, KEY_BITS, self.network, self.lanes)
-        return study.cost(schemas, recipients, setting)
+        return estimate_cost(study, schemas, recipients, setting)
 
     @property
     def network(self) -> Network | None:

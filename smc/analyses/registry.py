@@ -9,7 +9,7 @@ from typing import Any, Final
 from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.matching.analysis import CHOOSERS, MATCHING, Chooser
-from smc.analyses.preparation.study import PREPARATION
+from smc.analyses.preparation import PREPARATION
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.study import Analysis, Study
 

@@ -9,29 +9,26 @@ from commons.settings.reader import Tables
 from commons.settings.shapes import Document
 from smc.analyses.clustering.parameters import LAYOUTS
 from smc.analyses.clustering.study import CLUSTERING
-from smc.analyses.comparison.parameters import ComparisonParameters
-from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.derived.columns import DERIVED
 from smc.analyses.derived.study import KEY
 from smc.analyses.matching.aggregates.parameters import AggregateParameters, FigureParameters
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.matching.exact.parameters import ExactParameters
+from smc.analyses.matching.exact.study import ExactParameters
 from smc.analyses.matching.linked.parameters import OUTPUTS
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.vectors.parameters import VectorParameters
-from smc.analyses.preparation.parameters import PreparationParameters
-from smc.analyses.preparation.study import PREPARATION
+from smc.analyses.registry import ANALYSES
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.queries.parameters import parameters_schema
+from smc.analyses.studies.declared_analysis import DeclaredAnalysis
 
 
 def parameter_schemas() -> Mapping[str, Document]:
     """The schemas of the analyses of this program; those of other programs may hold anything."""
-    return {
+    declared = {name: one.schema for name, one in ANALYSES.items() if isinstance(one, DeclaredAnalysis)}
+    return declared | {
         CLUSTERING.name: _derived(Tables(LAYOUTS).schema),
-        COMPARISON.name: Tables(ComparisonParameters).schema,
         MATCHING.name: {"anyOf": [*_matching()]},
-        PREPARATION.name: Tables(PreparationParameters).schema,
         STATISTICS.name: _derived(parameters_schema()),
     }
 

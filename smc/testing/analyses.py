@@ -11,6 +11,7 @@ from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.outcome import Table
 from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Analysis, Study
+from smc.analyses.studies.traced import estimate_cost
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.errors import DisclosureRefused, DuettoError, UsageError
@@ -231,7 +232,7 @@ def the_estimate_is_what_a_run_sends(analysis: Analysis, study: Study, case: Cas
         return
     (each,) = rows
     schemas = {name: schema for data in sides.values() for name, schema in schemas_of(data).items()}
-    estimate = study.cost(schemas, case.recipients, RunSetting((each, each)))
+    estimate = estimate_cost(study, schemas, case.recipients, RunSetting((each, each)))
     statements.check_estimate(estimate)
     _, (alice, bob) = run_case(study, case, NO_LIMITS)
     stated = (estimate.rounds, estimate.alice_bytes, estimate.bob_bytes)

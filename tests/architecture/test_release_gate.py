@@ -61,7 +61,7 @@ SPOKEN = {
         "smc.analyses.comparison.run",
         "smc.analyses.matching.linked.run",
         "smc.analyses.matching.tolerant.run",
-        "smc.analyses.matching.vectors.run",
+        "smc.analyses.matching.vectors.study",
         "smc.analyses.records.joint_hashes",
         "smc.analyses.statistics.vertical.run",
     },

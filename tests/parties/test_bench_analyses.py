@@ -15,6 +15,7 @@ from parties.bench.workloads import WORKLOADS
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import UsageError
 from smc.forms import Role
 
@@ -38,8 +39,8 @@ def test_workloads_are_jobs_that_the_analysis_takes(name):
 
 def test_figures_of_two_processes():
     found = measure_analysis(AnalysisCase("exact-both", 40, repeat=2, timeout=60))
-    estimate = MATCHING.parse({"method": "exact", "keys": ["id"]}).cost(
-        {}, frozenset(Role), RunSetting((40, 40))
+    estimate = estimate_cost(
+        MATCHING.parse({"method": "exact", "keys": ["id"]}), {}, frozenset(Role), RunSetting((40, 40))
     )
     assert found["result_rows_alice"] == found["result_rows_bob"] == {"matches": 20, "intersection": 1}
     assert len(found["seconds_of_runs"]) == 2

@@ -11,6 +11,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.forms import Role
 from smc.network import Network
 from smc.pair import run_pair
@@ -32,7 +33,7 @@ def parts(name):
 def stated(name, rows, network=None, lanes=1):
     study, recipients, data = parts(name)
     schemas = {column: schema for side in data.values() for column, schema in schemas_of(side).items()}
-    return study.cost(schemas, recipients, RunSetting((rows, rows), network=network, lanes=lanes))
+    return estimate_cost(study, schemas, recipients, RunSetting((rows, rows), network=network, lanes=lanes))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.forms import Role
 
 MEASURED = [
@@ -64,7 +65,7 @@ def estimated(name, rows, limits=NO_LIMITS):
     study = analysis.parse(workload.parameters)
     data = workload.data(10)
     schemas = {column: held.schema for role in Role for column, held in data[role].items()}
-    return study.cost(schemas, frozenset(Role), RunSetting((rows, rows), limits)).memory
+    return estimate_cost(study, schemas, frozenset(Role), RunSetting((rows, rows), limits)).memory
 
 
 @pytest.mark.parametrize(("name", "rows", "mebibytes"), MEASURED)
@@ -74,15 +75,9 @@ def test_the_model_is_near_to_measurements(name, rows, mebibytes):
 
 @pytest.mark.parametrize(("rows", "mebibytes"), [(1_000_000, 118), (10_000_000, 152), (100_000_000, 328)])
 def test_the_model_of_rows_that_are_added_up_is_near_to_measurements(rows, mebibytes):
-    by_rows_held = (
-        ANALYSES["statistics"]
-        .parse(WORKLOADS["histogram"].parameters)
-        .cost(
-            {"kind": WORKLOADS["histogram"].data(10)[Role.ALICE]["kind"].schema},
-            frozenset(Role),
-            RunSetting((1, 1)),
-        )
-    )
+    study = ANALYSES["statistics"].parse(WORKLOADS["histogram"].parameters)
+    schemas = {"kind": WORKLOADS["histogram"].data(10)[Role.ALICE]["kind"].schema}
+    by_rows_held = estimate_cost(study, schemas, frozenset(Role), RunSetting((1, 1)))
     found = with_reading(by_rows_held, rows, 0).memory / MEBI
     assert mebibytes / 1.4 < found < 1.4 * mebibytes
     assert with_reading(by_rows_held, rows, None) == by_rows_held
@@ -91,7 +86,9 @@ def test_the_model_of_rows_that_are_added_up_is_near_to_measurements(rows, mebib
 def test_the_noise_of_many_candidates_counts_where_rows_are_added_up():
     fine = ANALYSES["statistics"].parse(WORKLOADS["median-fine"].parameters)
     schema = WORKLOADS["median-fine"].data(10)[Role.ALICE]["amount"].schema
-    found = with_reading(fine.cost({"amount": schema}, frozenset(Role), RunSetting((1, 1))), 1_000_000, 0)
+    found = with_reading(
+        estimate_cost(fine, {"amount": schema}, frozenset(Role), RunSetting((1, 1))), 1_000_000, 0
+    )
     assert found.memory / MEBI > 216 / 1.4
 
 
@@ -138,7 +135,7 @@ def of_matched(rows, query):
 def said(name, parameters, schemas, rows, limits=NO_LIMITS):
     analysis = ANALYSES[name]
     parsed = analysis.parse(parameters)
-    return parsed.cost(schemas, frozenset(Role), RunSetting((rows, rows), limits)).memory
+    return estimate_cost(parsed, schemas, frozenset(Role), RunSetting((rows, rows), limits)).memory
 
 
 def crosstab(bins):

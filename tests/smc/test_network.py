@@ -10,6 +10,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.network import LAN, Network
@@ -89,7 +90,7 @@ def test_a_slow_network_takes_silent_comparisons_at_their_exact_cost(make, size,
     sent = {}
     for network in (None, SLOW):
         (alice, first), (bob, second) = run_pair(session_with(study, data), network=network)
-        estimate = study.cost(schemas, BOTH, RunSetting((rows, rows), network=network))
+        estimate = estimate_cost(study, schemas, BOTH, RunSetting((rows, rows), network=network))
         assert (first.sent, second.sent) == (estimate.alice_bytes, estimate.bob_bytes)
         assert max(first.rounds, second.rounds) == estimate.rounds
         assert read(alice, bob) == read(*study.reference(*data, BOTH))
@@ -113,7 +114,7 @@ def test_what_clustering_makes_ahead_costs_what_it_states(monkeypatch, name, roo
     study = clustering_runs.parsed(AHEAD[name])
     schemas = {name: column.schema for name, column in data[0].items()}
     (_, first), (_, second) = run_pair(session_with(study, data), network=SLOW)
-    estimate = study.cost(schemas, BOTH, RunSetting((rows, rows), network=SLOW))
+    estimate = estimate_cost(study, schemas, BOTH, RunSetting((rows, rows), network=SLOW))
     assert (first.sent, second.sent) == (estimate.alice_bytes, estimate.bob_bytes)
     assert max(first.rounds, second.rounds) == estimate.rounds
 

@@ -18,8 +18,7 @@ from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Wh
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome, Table
 from smc.analyses.studies.parameters import reject_unknown
-from smc.analyses.studies.study import Leakage, Preview
-from smc.analyses.studies.traced import TracedStudy
+from smc.analyses.studies.study import Leakage, Study
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared, exchange_declarations
@@ -34,7 +33,7 @@ WIDEST: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class ProductsStudy(TracedStudy):
+class ProductsStudy(Study):
     """A job; it has no parameters."""
 
     @property
@@ -46,11 +45,6 @@ class ProductsStudy(TracedStudy):
         """Check that both columns are whole numbers from 0 on, with an upper bound."""
         for role, schemas in zip(Role, (alice, bob), strict=True):
             _bounds(schemas[NAMES[role]], NAMES[role])
-
-    def check_recipients(self, recipients: frozenset[Role]) -> None:
-        """Somebody has to receive."""
-        if not recipients:
-            raise UsageError("Nobody receives the sum.", "Name alice, bob or both as recipients.")
 
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """One exact figure about all rows, which are paired by their position."""
@@ -70,23 +64,16 @@ class ProductsStudy(TracedStudy):
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn the sum."""
-        gets = "the exact sum of x * y over all rows"
-        learns = [(gets,) if role in recipients else () for role in Role]
-        return Leakage(*learns, ("the number of rows", "the declared bounds of x and y"))
+        gets = ("the exact sum of x * y over all rows",)
+        return Leakage.to(recipients, gets, ("the number of rows", "the declared bounds of x and y"))
 
-    def preview(
-        self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None = None
-    ) -> Preview:
-        """Whether there are rows, and as many as the policies ask for."""
+    def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> None:
+        """Check that there are rows, and as many as the policies ask for."""
         del peer
-
-        def look() -> None:
-            column = data[NAMES[role]]
-            _bounds(column.schema, NAMES[role])
-            _check_rows(len(column), len(column))
-            limits.check_persons(len(column))
-
-        return Preview.of(look)
+        column = data[NAMES[role]]
+        _bounds(column.schema, NAMES[role])
+        _check_rows(len(column), len(column))
+        limits.check_persons(len(column))
 
     route = "products by oblivious transfer"
 
@@ -97,7 +84,6 @@ class ProductsStudy(TracedStudy):
             DomainError: the sides have different numbers of rows, or none.
             DisclosureRefused: a limit stands against the sum, at both sides.
         """
-        self.check_recipients(recipients)
         own = data[NAMES[session.role]]
         bounds = _bounds(own.schema, NAMES[session.role])
         (peer,) = exchange_counts(session, [len(own)])
@@ -120,7 +106,6 @@ class ProductsStudy(TracedStudy):
 
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         """The sum in the clear."""
-        self.check_recipients(recipients)
         _check_rows(len(alice["x"]), len(bob["y"]))
         total = sum(a * b for a, b in zip(alice["x"].integers, bob["y"].integers, strict=True))
         kept = Outcome((), ("The sum went to the other party only.",))

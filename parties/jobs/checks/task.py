@@ -14,6 +14,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.facts import Facts
 from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate, Leakage, Study
+from smc.analyses.studies.traced import estimate_cost
 from smc.forms import Role
 
 
@@ -86,7 +87,7 @@ class Task:
             self.spec.network,
             self.spec.lanes,
         )
-        found = self.study.cost(schemas, self.spec.recipients, setting)
+        found = estimate_cost(self.study, schemas, self.spec.recipients, setting)
         found = with_reading(found, rows, held)
         return found if found.memory is None else replace(found, memory=found.memory + self.lane_memory)
 

@@ -30,51 +30,50 @@ from smc.forms import Role
 _MAX_INERTIA: Final = 1 << 60
 
 
-def preview(
+def look(
     parameters: ClusteringParameters,
     data: Data,
     role: Role,
     limits: Limits,
     peer: Mapping[str, Schema] | None,
 ) -> Preview:
-    """What `run` would remark of the local rows, or refuse; see `Study.preview`."""
-    notes = []
-    found: list[dict[str, Any]] = []
+    """What `run` would remark of the local rows, or refuse; see `Study.look`."""
+    local_persons(parameters, data)
+    names = parameters.values(role)
+    count = len(data[names[0]])
+    schemas = {name: column.schema for name, column in data.items()}
+    if parameters.match is not None:
+        check_keys(parameters.match, schemas, role)
+        matched.check_limits(parameters, limits)
+        each = limits.counts_clusters
+        count = len(matched.rows_of(parameters, parameters.match, data, role, one_row_each=each))
+        limits.check_sets(count, count)
+    columns = likely_grid(parameters, {**(peer or {}), **{name: schemas[name] for name in names}})
+    columns.check_stated(parameters.centres, names)
+    columns.whole(data, names)
+    shape = Shape.of(parameters, columns, count, count)
+    notes: tuple[str, ...] = ()
+    if parameters.layout is not Layout.HORIZONTAL:
+        if parameters.epsilon is None:
+            limits.check_persons(shape.most)
+        check_enough(parameters, shape)
+    elif count < parameters.clusters:
+        notes = (
+            f"{parameters.clusters} clusters need as many rows of both sides together; here are "
+            f"{count}, and with too few of the other side the run is refused.",
+        )
+    known = parameters.scaling is Scaling.RANGE or (peer is not None and parameters.match is None)
+    if parameters.layout is Layout.VERTICAL and not known:
+        return Preview(notes)
 
-    def look() -> None:
-        local_persons(parameters, data)
-        names = parameters.values(role)
-        count = len(data[names[0]])
-        schemas = {name: column.schema for name, column in data.items()}
-        if parameters.match is not None:
-            check_keys(parameters.match, schemas, role)
-            matched.check_limits(parameters, limits)
-            each = limits.counts_clusters
-            count = len(matched.rows_of(parameters, parameters.match, data, role, one_row_each=each))
-            limits.check_sets(count, count)
-        columns = likely_grid(parameters, {**(peer or {}), **{name: schemas[name] for name in names}})
-        columns.check_stated(parameters.centres, names)
-        columns.whole(data, names)
-        shape = Shape.of(parameters, columns, count, count)
-        if parameters.layout is not Layout.HORIZONTAL:
-            if parameters.epsilon is None:
-                limits.check_persons(shape.most)
-            check_enough(parameters, shape)
-        elif count < parameters.clusters:
-            notes.append(
-                f"{parameters.clusters} clusters need as many rows of both sides together; here are "
-                f"{count}, and with too few of the other side the run is refused."
-            )
-        known = parameters.scaling is Scaling.RANGE or (peer is not None and parameters.match is None)
-        if parameters.layout is not Layout.VERTICAL or known:
-            noisy = check_numbers(parameters, shape, limits)
-            if noisy is not None:
-                found.extend(
-                    expected_precision(noisy, shape.most, {name: s.unit for name, s in schemas.items()})
-                )
+    def numbers() -> Preview:
+        noisy = check_numbers(parameters, shape, limits)
+        if noisy is None:
+            return Preview()
+        units = {name: schema.unit for name, schema in schemas.items()}
+        return with_precision(Preview(), expected_precision(noisy, shape.most, units))
 
-    preview = replace(Preview.of(look), notes=tuple(notes))
-    return with_precision(preview, found) if found else preview
+    return replace(Preview.of(numbers), notes=notes)
 
 
 def expected_precision(

@@ -16,7 +16,7 @@ from typing import Any, Final
 from typing_extensions import override
 
 from smc.analyses.clustering import privacy
-from smc.analyses.clustering.checks import likely_grid, preview
+from smc.analyses.clustering.checks import likely_grid, look
 from smc.analyses.clustering.leakage import leakage, tells_members
 from smc.analyses.clustering.memory import memory
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout, parse
@@ -30,23 +30,25 @@ from smc.analyses.derived.study import with_derived
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import Data, Schema
-from smc.analyses.studies.estimates import Pace
 from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Stated, Whom
 from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.memory import Pace
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage, Preview, Study
-from smc.analyses.studies.traced import TracedStudy
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class ClusteringStudy(TracedStudy):
-    """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
+class ClusteringStudy(Study):
+    """A job."""
 
     parameters: ClusteringParameters
+    gives = "clusters"
+    route = "Lloyd's iterations over shared centres; assignments stay secret"
+    pace = Pace(0.0, byte=4.2e-9, round=1.3e-3)
 
     @property
     @override
@@ -54,17 +56,13 @@ class ClusteringStudy(TracedStudy):
         """The columns that the role brings."""
         return {role: self.parameters.columns(role) for role in Role}
 
+    @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that all columns are bounded numbers, declared alike where both bring them, and fit."""
         parameters = self.parameters
         columns = scaled_columns(parameters, check_sides(parameters, alice, bob))
         columns.stated(parameters.centres)
         privacy.plan(parameters, columns)
-
-    def check_recipients(self, recipients: frozenset[Role]) -> None:
-        """Anyone may receive; somebody has to."""
-        if not recipients:
-            raise UsageError("Nobody receives the clusters.", "Name alice, bob or both as recipients.")
 
     @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
@@ -75,7 +73,6 @@ class ClusteringStudy(TracedStudy):
         recipient takes the labels of its own rows from the noisy centres.
         """
         parameters = self.parameters
-        del recipients  # each of them holds columns
         keys = frozenset(() if parameters.match is None else parameters.match.columns)
         matches = parameters.match is not None
         return Facts(
@@ -95,26 +92,18 @@ class ClusteringStudy(TracedStudy):
             ),
         )
 
+    @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        """Who learns what, see `smc.analyses.clustering.leakage`."""
         return leakage(self.parameters, recipients)
 
-    def preview(
-        self,
-        data: Data,
-        role: Role,
-        limits: Limits,
-        peer: Mapping[str, Schema] | None = None,
-    ) -> Preview:
+    @override
+    def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:
         """Whether rows, keys, persons and sums fit, if the peer's rows and columns are like the local ones.
 
         Where each side brings rows of its own and the local ones are too few alone, a note says how many are
         needed: the peer may bring the rest.
         """
-        return preview(self.parameters, data, role, limits, peer)
-
-    route = "Lloyd's iterations over shared centres; assignments stay secret"
-    pace = Pace(0.0, byte=4.2e-9, round=1.3e-3)
+        return look(self.parameters, data, role, limits, peer)
 
     @override
     def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
@@ -132,13 +121,7 @@ class ClusteringStudy(TracedStudy):
         return {**every, **keys, **schemas}
 
     @override
-    def run(
-        self,
-        session: Session,
-        data: Data,
-        recipients: frozenset[Role],
-        release: Release,
-    ) -> Outcome:
+    def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """The joint run, one side.
 
         Raises:
@@ -148,12 +131,11 @@ class ClusteringStudy(TracedStudy):
                 matched, or the matches, fewer than the policies ask.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        self.check_recipients(recipients)
         return run(self.parameters, session, data, recipients, release)
 
+    @override
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
-        """The reference, without noise and without limits; random starts are drawn anew."""
-        self.check_recipients(recipients)
+        """Without limits too; random starts are drawn anew."""
         return reference(self.parameters, alice, bob, recipients)
 
 

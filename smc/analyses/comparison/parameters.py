@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from commons.settings.bounds import Between, OneOf
 from commons.settings.marks import Parse, UnfitError, Wrong
 from smc.analyses.comparison.question import Question
 from smc.analyses.studies.columns import Schema
-from smc.analyses.studies.parameters import read_parameters
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding
 from smc.moduli import Modulus, parse_modulus
@@ -87,15 +86,6 @@ class ComparisonParameters:
     def form(self, name: str) -> Form:
         """The form of x or y."""
         return self.type.x if name == "x" else self.type.y
-
-
-def parse(parameters: Mapping[str, Any]) -> ComparisonParameters:
-    """Check the parameters: type, bits, engine, offset, x, y, delta_modulus, pool.
-
-    Raises:
-        UsageError: with the key that is wrong.
-    """
-    return read_parameters(ComparisonParameters, parameters)
 
 
 def check_kind(schema: Schema, holding: Holding, place: str) -> None:

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+from typing_extensions import override
 
 from smc.analyses.comparison.bisection import findable_values, jobs_to_find
 from smc.analyses.comparison.cost import estimate, planned
-from smc.analyses.comparison.parameters import (
-    NUMBERS,
-    ComparisonParameters,
-    check_bounds,
-    check_kind,
-    parse,
-)
+from smc.analyses.comparison.parameters import NUMBERS, ComparisonParameters, check_bounds, check_kind
 from smc.analyses.comparison.reference import reference
 from smc.analyses.comparison.routed import SessionRouter
 from smc.analyses.comparison.run import count_of, run
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.declared_analysis import DeclaredAnalysis
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
-from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.setting import RunSetting
-from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Study
 from smc.errors import UsageError
 from smc.forms import Form, Holding, Role
 from smc.moduli import parse_modulus
@@ -34,16 +30,15 @@ from smc.protocols.full_session import FullSession
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 
-_MEMORY: Final = Memory(12 * MEBI, 105)
-
 
 @dataclass(frozen=True, slots=True)
-class ComparisonStudy:
-    """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
+class ComparisonStudy(Study):
+    """A job."""
 
     parameters: ComparisonParameters
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """x, y, or both: what the party holds of them besides keys and constants."""
         held = (Holding.PLAIN, Holding.SHARE, Holding.CIPHERTEXT)
@@ -56,12 +51,9 @@ class ComparisonStudy:
             for role in Role
         }
 
+    @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
-        """Check kinds, scales, bounds and share moduli.
-
-        Raises:
-            UsageError: names the side and the column.
-        """
+        """Check kinds, scales, bounds and share moduli."""
         parameters = self.parameters
         measures: dict[tuple[int, str], str] = {}
         for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
@@ -82,12 +74,9 @@ class ComparisonStudy:
         moduli = [parse_modulus(alice[n].modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
         planned(parameters, Parameters(1, parameters.bits, 2048, 2048), moduli, None)
 
+    @override
     def check_recipients(self, recipients: frozenset[Role]) -> None:
-        """Recipients are those who hold a part of delta by its form, and nobody else.
-
-        Raises:
-            UsageError: says who they must be.
-        """
+        """Recipients are those who hold a part of delta by its form, and nobody else."""
         form = self.parameters.type.delta
         holders = frozenset(
             role for role in Role if form.holding(role) not in (Holding.NOTHING, Holding.SECRET_KEY)
@@ -99,9 +88,9 @@ class ComparisonStudy:
                 f"Write recipients = [{names}], or choose another form.",
             )
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
-        """Rows are paired by position; the result is about single rows, if anybody sees it."""
-        del recipients  # the type says who sees the result
+        """Rows are paired by position; the type says who sees results, which are about single rows."""
         return Facts(
             pairs_by_position=True,
             matches=False,
@@ -115,10 +104,9 @@ class ComparisonStudy:
             asked=Asked(),
         )
 
+    @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        """Who learns what."""
         parameters = self.parameters
-        del recipients
         learns = {role: _learns(parameters, role) for role in Role}
         public: tuple[str, ...] = (
             "the number of rows of x and of y",
@@ -128,28 +116,18 @@ class ComparisonStudy:
             public += ("random names of the pools that both keep for such comparisons",)
         return Leakage(learns[Role.ALICE], learns[Role.BOB], public)
 
-    def preview(
-        self,
-        data: Data,
-        role: Role,
-        limits: Limits,
-        peer: Mapping[str, Schema] | None = None,
-    ) -> Preview:
-        """Whether columns fit the parameters, and numbers of rows each other, if the peer brings the rest."""
+    @override
+    def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> None:
+        """Check columns by the parameters, and numbers of rows by each other, if the peer brings the rest."""
         parameters = self.parameters
-        del limits, peer
         own = [len(data[name]) if name in data else 0 for name in ("x", "y")]
         width = parameters.bits if parameters.type.bitwise else 1
         fitting = {"x": own[0] or own[1] * width, "y": own[1] or own[0] // width}
         theirs = self.columns[role.other]
         brought = [rows if name in theirs else 0 for name, rows in fitting.items()]
-
-        def look() -> None:
-            self._measures({name: column.schema for name, column in data.items()}, role)
-            if any(name in data for name in ("x", "y")):
-                count_of(parameters.question, own, brought)
-
-        return Preview.of(look)
+        self._measures({name: column.schema for name, column in data.items()}, role)
+        if any(name in data for name in ("x", "y")):
+            count_of(parameters.question, own, brought)
 
     def cost(
         self, schemas: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
@@ -158,15 +136,13 @@ class ComparisonStudy:
         del recipients  # the type says who sees the result
         return estimate(self.parameters, schemas, setting)
 
+    @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
-        """See `smc.analyses.comparison.run.run`."""
-        self.check_recipients(recipients)
         router = SessionRouter(FullSession.check(session), self.parameters)
         return run(session, self.parameters.question, router, data, release)
 
+    @override
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
-        """See `smc.analyses.comparison.reference.reference`."""
-        self.check_recipients(recipients)
         return reference(self.parameters, alice, bob)
 
     def _measures(self, schemas: Mapping[str, Schema], role: Role) -> dict[tuple[int, str], str]:
@@ -203,16 +179,5 @@ def _learns(parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
     return always, f"{series}: every value of {name}"
 
 
-class ComparisonAnalysis:
-    """See the module; fulfils `smc.analyses.studies.study.Analysis`."""
-
-    name = "comparison"
-    always_matches = False
-
-    def parse(self, parameters: Mapping[str, Any]) -> ComparisonStudy:
-        """See `smc.analyses.comparison.parameters.parse`."""
-        return ComparisonStudy(parse(parameters))
-
-
-COMPARISON = ComparisonAnalysis()
+COMPARISON: Final = DeclaredAnalysis("comparison", ComparisonStudy, ComparisonParameters)
 """The analysis, as the registry lists it."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.derived.columns import Derived, parse_derived
 from smc.analyses.disclosure.limits import Limits
@@ -17,7 +18,8 @@ from smc.analyses.studies.facts import Facts, Stated
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate, Leakage, Preview, Study
-from smc.errors import DuettoError, UsageError
+from smc.analyses.studies.traced import estimate_cost
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
 
@@ -26,8 +28,8 @@ KEY: Final = "derived"
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedStudy:
-    """A study of which some columns are derived; see `smc.analyses.studies.study.Study` for its methods.
+class DerivedStudy(Study):
+    """A study of which some columns are derived.
 
     A derived cell depends on cells of its row, so neighbours of the local columns are neighbours of the
     derived ones: what the study says of its loss holds.
@@ -41,10 +43,12 @@ class DerivedStudy:
     derived: tuple[Derived, ...]
 
     @property
+    @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The columns of each role, with those that others are derived from instead of these."""
         return {role: self._sources(names) for role, names in self.study.columns.items()}
 
+    @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that what columns are derived from fits, and what the study checks."""
         for each in self.derived:
@@ -61,10 +65,11 @@ class DerivedStudy:
         )
         self.study.check(first, second)
 
+    @override
     def check_recipients(self, recipients: frozenset[Role]) -> None:
-        """As the study says."""
         self.study.check_recipients(recipients)
 
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """As the study says; what it says of derived columns is so of their sources."""
         facts = self.study.facts(recipients)
@@ -90,39 +95,33 @@ class DerivedStudy:
         found = Counter(source for name in added_up for source in self._sources((name,)))
         return max(found.values(), default=0)
 
+    @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """As the study says; the declarations of derived columns are public."""
         leakage = self.study.leakage(recipients)
         declared = tuple(f"the derived column {each}" for each in self.derived)
         return replace(leakage, public=(*leakage.public, *declared))
 
-    def preview(
-        self,
-        data: Data,
-        role: Role,
-        limits: Limits,
-        peer: Mapping[str, Schema] | None = None,
-    ) -> Preview:
+    @override
+    def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:
         """As the study says, of the derived columns."""
-        try:
-            own = self._data(data, role)
-            theirs = None if peer is None else self._wanted(self._schemas(peer), role.other)
-        except DuettoError as refusal:
-            return Preview(refusal=refusal)
+        own = self._data(data, role)
+        theirs = None if peer is None else self._wanted(self._schemas(peer), role.other)
         return self.study.preview(own, role, limits, theirs)
 
     def cost(
         self, schemas: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
     ) -> Estimate:
         """As the study says: columns are derived locally."""
-        return self.study.cost(self._schemas(schemas), recipients, setting)
+        return estimate_cost(self.study, self._schemas(schemas), recipients, setting)
 
+    @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         """Derive the columns, and run the study; raises what the study does, and UsageError before it."""
         return self.study.run(session, self._data(data, session.role), recipients, release)
 
+    @override
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
-        """As the study says."""
         first, second = (self._data(data, role) for role, data in zip(Role, (alice, bob), strict=True))
         return self.study.reference(first, second, recipients)
 

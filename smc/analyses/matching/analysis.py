@@ -10,27 +10,26 @@ from typing import Any, Final
 from smc.analyses.derived.study import with_derived
 from smc.analyses.matching.aggregates import parameters as aggregates
 from smc.analyses.matching.aggregates.study import AggregatesStudy
-from smc.analyses.matching.exact import parameters as exact
-from smc.analyses.matching.exact.study import ExactKeysStudy
+from smc.analyses.matching.exact.study import KEYS, ExactKeysStudy, ExactParameters
 from smc.analyses.matching.linked import parameters as linked
 from smc.analyses.matching.linked.study import LinkedStudy
 from smc.analyses.matching.tolerant import parameters as tolerant
 from smc.analyses.matching.tolerant.study import TOLERANT
-from smc.analyses.matching.vectors import parameters as vectors
+from smc.analyses.matching.vectors.parameters import VectorParameters
 from smc.analyses.matching.vectors.study import VectorStudy
-from smc.analyses.studies.parameters import take
+from smc.analyses.studies.parameters import read_parameters, take
 from smc.analyses.studies.study import Study
 from smc.errors import UsageError
 
 
 def _exact(parameters: Mapping[str, Any]) -> Study:
     """The study of exact matching: of the keys themselves, or of figures about them."""
-    output = take(parameters, "output", str, "parameters", exact.KEYS)
-    if output == exact.KEYS:
-        return ExactKeysStudy(exact.parse(parameters))
+    output = take(parameters, "output", str, "parameters", KEYS)
+    if output == KEYS:
+        return ExactKeysStudy(read_parameters(ExactParameters, parameters))
     if output in aggregates.OUTPUTS:
         return with_derived(parameters, lambda others: AggregatesStudy(aggregates.parse(others)))
-    known = ", ".join((exact.KEYS, *aggregates.OUTPUTS))
+    known = ", ".join((KEYS, *aggregates.OUTPUTS))
     raise UsageError(f"parameters.output cannot be {output!r}.", f"Choose one of {known}.")
 
 
@@ -46,7 +45,7 @@ def _tolerant(parameters: Mapping[str, Any]) -> Study:
 
 
 def _vectors(parameters: Mapping[str, Any]) -> Study:
-    return VectorStudy(vectors.parse(parameters))
+    return VectorStudy(read_parameters(VectorParameters, parameters))
 
 
 METHODS: Final[Mapping[str, Callable[[Mapping[str, Any]], Study]]] = MappingProxyType(

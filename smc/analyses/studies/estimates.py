@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from smc.analyses.studies.study import Estimate
 from smc.network import Network
 from smc.oblivious.kernels import run_compiled
 from smc.planning.cost import operation_named
-from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import OPENING_SECONDS, SILENT_ROWS
 from smc.tracing.session import Trace
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How fast runs of an analysis are on loopback, measured; `docs/benchmarks.md` says how.
-
-    Attributes:
-        fixed: seconds of a run of any size.
-        byte: seconds of each byte that either party sends, with the compiled kernels.
-        round: seconds of each round.
-        numpy: how many times as long a byte takes with numpy's kernels.
-    """
-
-    fixed: float
-    byte: float
-    round: float = 0.0
-    numpy: float = 1.5
-
-    def seconds(self, cost: Cost | Trace) -> float:
-        """What a run takes with the kernels that run here."""
-        byte = self.byte if run_compiled() else self.numpy * self.byte
-        return self.fixed + self.round * cost.rounds + byte * (cost.alice_bytes + cost.bob_bytes)
 
 
 def estimated(

@@ -41,10 +41,12 @@ def run_study(
         auditor: is told of whatever is opened to the peer, before it is.
 
     Raises:
+        UsageError: the parameters do not allow these recipients.
         DisclosureRefused: a limit stands against the result, or the run ended without consuming one.
         OutOfMemory: the memory did not suffice.
         DuettoError: whatever else the study raises.
     """
+    study.check_recipients(recipients)
     release = Release(session, study.facts(recipients).scope, recipients, limits, gate, auditor)
     try:
         outcome = study.run(session, data, recipients, release)

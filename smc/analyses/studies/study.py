@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Facts
+from smc.analyses.studies.memory import USUAL_PACE, Pace
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.setting import RunSetting
-from smc.errors import DuettoError
+from smc.errors import DuettoError, UsageError
 from smc.forms import Role
 
 if TYPE_CHECKING:
@@ -32,6 +35,26 @@ class Leakage:
     alice: tuple[str, ...]
     bob: tuple[str, ...]
     public: tuple[str, ...] = ()
+
+    @classmethod
+    def to(
+        cls,
+        recipients: AbstractSet[Role],
+        gets: tuple[str, ...],
+        public: tuple[str, ...] = (),
+        *,
+        both: tuple[str, ...] = (),
+    ) -> Leakage:
+        """Of a run from which all recipients learn the same.
+
+        Args:
+            recipients: who gets the results.
+            gets: what a recipient learns, one sentence each.
+            public: what is public before the run.
+            both: what both parties learn besides, whoever receives.
+        """
+        alice, bob = ((*gets, *both) if role in recipients else both for role in Role)
+        return cls(alice, bob, public)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +111,16 @@ class Preview:
     refusal: DuettoError | None = None
 
     @classmethod
-    def of(cls, look: Callable[[], None]) -> Preview:
-        """A preview that refuses what `look` refuses: the checks that `run` makes before it sends.
+    def of(cls, look: Callable[[], Preview | None]) -> Preview:
+        """What `look` finds, which are the checks that `run` makes before it sends.
 
         Args:
-            look: raises if the run would.
+            look: raises what the run would refuse; what it returns are its remarks, None if it has none.
         """
         try:
-            look()
+            return look() or cls()
         except DuettoError as refusal:
             return cls(refusal=refusal)
-        return cls()
 
     def require(self) -> None:
         """Go on only with rows that the run takes.
@@ -110,14 +132,36 @@ class Preview:
             raise self.refusal
 
 
-@runtime_checkable
-class Study(Protocol):
+class Study(ABC):
     """A job as its analysis understands it, bound to its parameters; it lives as long as the job.
 
     A daemon knows nothing else of an analysis: it asks for no names, and reads no parameter by its spelling.
+    What most studies say alike is said here. What a run costs is found by running it over shapes
+    (`smc.analyses.studies.traced.estimate_cost`), by what the study says of its pace and memory.
     """
 
+    __slots__ = ()
+
+    gives: ClassVar[str] = "result"
+    """What recipients get, in a word or two."""
+
     @property
+    def route(self) -> str:
+        """How a run is done, for people."""
+        return "computed jointly by oblivious transfer"
+
+    @property
+    def pace(self) -> Pace:
+        """How fast runs are on loopback, measured."""
+        return USUAL_PACE
+
+    @property
+    def least_rows(self) -> int:
+        """Rows that a side is estimated with at least: 1 where a run without any is another program."""
+        return 0
+
+    @property
+    @abstractmethod
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The names of the columns that each role must bring."""
         ...
@@ -128,16 +172,33 @@ class Study(Protocol):
         Raises:
             UsageError: they do not; says which column of which side, and how to fix it.
         """
-        ...
+        for role, schemas in zip(Role, (alice, bob), strict=True):
+            self.check_side(schemas, role)
+
+    def check_side(self, schemas: Mapping[str, Schema], role: Role) -> None:
+        """Check that the declared columns of one side fit the parameters.
+
+        Args:
+            schemas: the declarations.
+            role: whose they are.
+
+        Raises:
+            UsageError: one is missing, or does not fit; says which.
+        """
+        for name in self.columns[role]:
+            if name not in schemas:
+                raise UsageError(f"{role.name.title()} declares no column {name!r}.", "Add it to the job.")
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:
-        """Check that the parameters allow these recipients.
+        """Check that the parameters allow these recipients: somebody has to receive.
 
         Raises:
             UsageError: a recipient would get, or be kept from, what the parameters say.
         """
-        ...
+        if not recipients:
+            raise UsageError(f"Nobody receives the {self.gives}.", "Name alice, bob or both as recipients.")
 
+    @abstractmethod
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """What data and policies have to know of the job.
 
@@ -147,6 +208,7 @@ class Study(Protocol):
         """
         ...
 
+    @abstractmethod
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Who learns what."""
         ...
@@ -170,26 +232,41 @@ class Study(Protocol):
             peer: the declarations of the peer's columns, once they are known: then what the local rows and
                 the bounds of its columns do not allow is refused, too.
         """
-        ...
+        return Preview.of(lambda: self.look(data, role, limits, peer))
 
-    def cost(
-        self, schemas: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
-    ) -> Estimate:
-        """What a run costs in a fresh session, without what the gate sends.
+    @abstractmethod
+    def look(
+        self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None
+    ) -> Preview | None:
+        """Make the checks of `preview`, with its arguments.
 
-        It is the cost of a run in which no limit stands against the result and nothing has to be withheld:
-        what has to be is secret before the run. Withholding opens fewer numbers, and may test more of them.
+        Returns:
+            What is to be remarked of the rows; None if nothing is.
 
-        Args:
-            schemas: the declarations of the local columns and those that are known of the peer's, which are
-                taken to be like the local ones where they are not.
-            recipients: who gets the results.
-            setting: sizes, limits and link.
+        Raises:
+            DuettoError: what `run` would refuse.
         """
         ...
 
+    def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
+        """The declarations of all columns, those that are not known as they may be: like a known one."""
+        other = next(iter(schemas.values()), Schema("text"))
+        names = (name for role in Role for name in self.columns[role])
+        return {name: schemas.get(name, other) for name in names}
+
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int | None:
+        """Bytes at the peak of one party, see `Estimate`; None where that has not been measured.
+
+        Args:
+            schemas: the declarations of all columns.
+            setting: sizes, limits and link.
+        """
+        del schemas, setting
+        return None
+
+    @abstractmethod
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
-        """The joint run, one side.
+        """The joint run, one side, by `smc.analyses.studies.runner.run_study`, which checks the recipients.
 
         Args:
             session: this side.
@@ -202,8 +279,20 @@ class Study(Protocol):
         """
         ...
 
+    @abstractmethod
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         """What Alice and Bob would get from a trusted third party, in the clear and without noise."""
+        ...
+
+
+@runtime_checkable
+class Priced(Protocol):
+    """A study that knows what a run of it costs without a run over shapes."""
+
+    def cost(
+        self, schemas: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
+    ) -> Estimate:
+        """What a run costs, as `smc.analyses.studies.traced.estimate_cost`."""
         ...
 
 

@@ -17,7 +17,7 @@ from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Wh
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome, Table
 from smc.analyses.studies.setting import RunSetting
-from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview, Study
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.errors import DuettoError, UsageError
@@ -60,7 +60,7 @@ class Addition:
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(Study):
     """A study for tests; its hooks are those of its analysis."""
 
     hooks: Addition
@@ -95,7 +95,7 @@ class Sum:
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         return Leakage(("the sum",), ("the sum",), ("the number of rows",))
 
-    def preview(self, data: Any, role: Role, limits: Any, peer: Any = None) -> Preview:
+    def look(self, data: Any, role: Role, limits: Any, peer: Any) -> Preview:
         return Preview(("seen",), {"rows": len(data["v"])}, self.hooks.refusal)
 
     def cost(self, schemas: Any, recipients: Any, setting: RunSetting) -> Estimate:

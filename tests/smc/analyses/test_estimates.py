@@ -12,6 +12,7 @@ from smc.analyses.disclosure.opener import Opener
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.forms import Role
 from smc.pair import run_pair
 from tests.smc.analyses import (
@@ -43,7 +44,7 @@ def check(study, alice, bob, limits, recipients=BOTH):
     schemas = {name: column.schema for data in (alice, bob) for name, column in data.items()}
     rows = len(next(iter(alice.values())))
     assert len(next(iter(bob.values()))) == rows
-    estimate = study.cost(schemas, recipients, RunSetting((rows, rows), limits))
+    estimate = estimate_cost(study, schemas, recipients, RunSetting((rows, rows), limits))
 
     def run(session):
         data = alice if session.role is Role.ALICE else bob
@@ -163,7 +164,9 @@ def test_exact_tables(name, limits, recipients):
     data = statistics_runs.columns(age=10 + 5 * spread, weight=100 * spread, group=group)
     estimate = check(exact_job(name), data, data, limits, recipients)
     schemas = {name: column.schema for name, column in data.items()}
-    assert estimate == exact_job(name).cost(schemas, recipients, RunSetting((len(group), len(group))))
+    assert estimate == estimate_cost(
+        exact_job(name), schemas, recipients, RunSetting((len(group), len(group)))
+    )
 
 
 @pytest.mark.parametrize("limits", [Limits(minimum_group=3), ALL_LIMITS])

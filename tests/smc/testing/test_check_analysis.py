@@ -16,6 +16,7 @@ from smc.analyses.studies.columns import Column, Schema
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome, Table
 from smc.analyses.studies.study import Estimate, Leakage, Preview
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import DuettoError
 from smc.forms import Role
 from smc.secret.ints import SecretInts
@@ -71,8 +72,10 @@ def test_an_ignored_parameter_is_found(products):
 
 
 def test_a_wrong_estimate_is_found(products):
-    right = products.ProductsStudy.cost
-    wrong = made(products, cost=lambda *given: replace(right(*given), alice_bytes=1))
+    wrong = made(
+        products,
+        cost=lambda *given: replace(estimate_cost(products.ProductsStudy(), *given[1:]), alice_bytes=1),
+    )
     with pytest.raises(ConformanceError, match="cost states"):
         check_analysis(wrong, CASE)
 

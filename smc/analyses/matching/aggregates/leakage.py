@@ -53,8 +53,5 @@ def leakage(parameters: AggregateParameters, recipients: frozenset[Role]) -> Lea
     public: tuple[str, ...] = ("the number of rows of each side that take part",)
     if parameters.values:
         public += (f"bounds and scales of {names}",)
-    return Leakage(
-        (*gets.get(Role.ALICE, ()), bit),
-        (*gets.get(Role.BOB, ()), bit),
-        public,
-    )
+    alice, bob = ((*gets.get(role, ()), bit) for role in Role)
+    return Leakage(alice, bob, public)

@@ -10,7 +10,9 @@ travels to its pair: its side multiplies it by the bit of its row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +23,16 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_room, counts_persons
 from smc.analyses.matching.aggregates.columns import FigureColumns, count_apart, exchange_declared
 from smc.analyses.matching.aggregates.parameters import SIZE
-from smc.analyses.matching.linked.outcome import outcome
+from smc.analyses.matching.aggregates.tables import results
 from smc.analyses.matching.linked.parameters import LinkedParameters
+from smc.analyses.matching.tolerant.outcome import details_of
 from smc.analyses.matching.tolerant.preview import preview_rows
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
 from smc.analyses.matching.tolerant.run import one_to_one
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
+from smc.protocols.exchange.bounds import Declared
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
@@ -37,6 +41,10 @@ from smc.secret.linear_ints import LinearInts, concatenate
 from smc.secret.sharing.bounds import Bounds
 
 _NOTHING = Bounds(0, 0)
+_LIKELY: Final = (
+    "Rows were paired by likeness: a wrong pair counts like a right one, and a pair that is missed does not "
+    "count. The figures are exact about the pairs that were made, not about the persons in common."
+)
 
 
 def run(
@@ -143,3 +151,23 @@ def _gated(paired: SecretBits, columns: list[LinearInts]) -> list[LinearInts]:
         LinearInts.from_shares(session, shares, column.bounds.hull(_NOTHING))
         for shares, column in zip(gated, columns, strict=True)
     ]
+
+
+def outcome(
+    parameters: LinkedParameters,
+    counts: Mapping[Role, int],
+    every: Sequence[Declared],
+    figures: Sequence[int] | None,
+) -> Outcome:
+    """What a party gets.
+
+    Args:
+        parameters: as parsed.
+        counts: rows of each side.
+        every: the values' declarations.
+        figures: the number of pairs, then the sum of every value in held units; None for a party that gets
+            none.
+    """
+    found = results(parameters.figures, every, figures, ())
+    notes = found.notes if figures is None else (*found.notes, _LIKELY)
+    return replace(found, notes=notes, details={**details_of(parameters.matching, counts), **found.details})

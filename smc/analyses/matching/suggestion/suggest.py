@@ -29,6 +29,7 @@ from smc.analyses.records.normalization import normalize
 from smc.analyses.records.numbers import loss_term
 from smc.analyses.studies.columns import Data
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -191,7 +192,8 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     if assumed.histogram:
         parameters |= {"histogram": {"epsilon": assumed.histogram}}
     coverage = _coverage(parameters, texts)
-    cost = TOLERANT.parse(_without_method(parameters)).cost({}, frozenset(Role), RunSetting((larger, larger)))
+    study = TOLERANT.parse(_without_method(parameters))
+    cost = estimate_cost(study, {}, frozenset(Role), RunSetting((larger, larger)))
     return Suggestion(
         parameters,
         chosen,

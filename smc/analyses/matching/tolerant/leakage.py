@@ -40,11 +40,8 @@ def leakage(parameters: TolerantParameters, recipients: frozenset[Role]) -> Leak
     gets, noisy = _LEARNS[parameters.one_to_one], _noisy(parameters)
     matches = f"where the policies ask for a least number of matches: whether there are as many; {ASKED}"
     everybody = (*public(parameters), matches)
-    return Leakage(
-        (*noisy, *(gets if Role.ALICE in recipients else ())),
-        (*noisy, *(gets if Role.BOB in recipients else ())),
-        everybody,
-    )
+    alice, bob = ((*noisy, *gets) if role in recipients else noisy for role in Role)
+    return Leakage(alice, bob, everybody)
 
 
 def _noisy(parameters: TolerantParameters) -> tuple[str, ...]:

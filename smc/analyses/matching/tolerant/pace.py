@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
-from smc.analyses.studies.estimates import Pace
-from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.memory import MEBI, Memory, Pace
 
 _PACE: Final = Pace(0.06, byte=5e-9)
 _JOIN_PACE: Final = Pace(0.35, byte=1.05e-8, numpy=1.3)

@@ -32,21 +32,22 @@ from smc.analyses.records.normalization import KINDS
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.memory import Pace
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.setting import RunSetting
-from smc.analyses.studies.study import Leakage, Preview
-from smc.analyses.studies.traced import TracedStudy
+from smc.analyses.studies.study import Leakage, Preview, Study
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.tracing.session import Trace
 
 
 @dataclass(frozen=True, slots=True)
-class TolerantStudy(TracedStudy):
-    """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
+class TolerantStudy(Study):
+    """A job."""
 
     parameters: TolerantParameters
+    gives = "matches"
+    least_rows = 1
 
     @property
     @override
@@ -54,23 +55,22 @@ class TolerantStudy(TracedStudy):
         """What is compared, blocks or is shown, under the same names on both sides."""
         return dict.fromkeys(Role, tuple(dict.fromkeys((*self.parameters.columns, *self.parameters.show))))
 
-    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
-        """Check that both sides declare the columns as texts, integers, dates or categories.
+    @override
+    def check_side(self, schemas: Mapping[str, Schema], role: Role) -> None:
+        """Check that a side declares the columns as texts, integers, dates or categories."""
+        Study.check_side(self, schemas, role)
+        for name in self.columns[role]:
+            if schemas[name].kind not in KINDS:
+                raise UsageError(
+                    f"{role.name.title()}'s column {name!r} is of kind {schemas[name].kind!r}.",
+                    f"Records are compared as texts; declare one of {', '.join(KINDS)}.",
+                )
+        self.parameters.check_dates(schemas)
 
-        Raises:
-            UsageError: they do not.
-        """
-        for role, schemas in zip(Role, (alice, bob), strict=True):
-            self._check_side(schemas, role)
-
+    @override
     def check_recipients(self, recipients: frozenset[Role]) -> None:
-        """Anyone may receive; somebody has to, and both where both see a histogram.
-
-        Raises:
-            UsageError: somebody is missing.
-        """
-        if not recipients:
-            raise UsageError("Nobody receives the matches.", "Name alice, bob or both as recipients.")
+        """Anyone may receive; somebody has to, and both where both see a histogram."""
+        Study.check_recipients(self, recipients)
         if self.parameters.histogram is not None and len(recipients) < len(Role):
             raise UsageError(
                 "A threshold that is chosen in the run is known to both, and so is its histogram.",
@@ -93,35 +93,21 @@ class TolerantStudy(TracedStudy):
             asked=Asked(keys=frozenset(self.parameters.columns), likeness=True),
         )
 
+    @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        """Recipients learn their rows with a match and a number for each partner."""
         return leakage(self.parameters, recipients)
 
-    def preview(
-        self,
-        data: Data,
-        role: Role,
-        limits: Limits,
-        peer: Mapping[str, Schema] | None = None,
-    ) -> Preview:
+    @override
+    def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:
         """How many of its rows find their bucket full or have no key, if the other side has no more rows.
 
         With more rows there it has more buckets, and they are hardly fuller.
         """
-        parameters = self.parameters
-        del peer
-        schemas = {name: column.schema for name, column in data.items()}
-
-        def look() -> None:
-            self._check_side(schemas, role)
-            check_persons(parameters, data)
-            rows = count_rows(parameters, data)
-            limits.check_sets(rows, rows)
-
-        found = Preview.of(look)
-        if found.refusal is not None:
-            return found
-        return preview_rows(parameters, read_texts(parameters, data), count_rows(parameters, data))
+        self.check_side({name: column.schema for name, column in data.items()}, role)
+        check_persons(self.parameters, data)
+        rows = count_rows(self.parameters, data)
+        limits.check_sets(rows, rows)
+        return preview_rows(self.parameters, read_texts(self.parameters, data), rows)
 
     @property
     @override
@@ -129,17 +115,14 @@ class TolerantStudy(TracedStudy):
         """How records are compared, in words."""
         return route(self.parameters)
 
-    least_rows = 1
+    @property
+    @override
+    def pace(self) -> Pace:
+        return pace(self.parameters)
 
     @override
     def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
-        """Measured, by rows."""
         return memory(self.parameters).at(max(setting.rows))
-
-    @override
-    def seconds(self, found: Trace, rows: int) -> float:
-        """Measured, by bytes."""
-        return pace(self.parameters).seconds(found)
 
     @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
@@ -148,35 +131,12 @@ class TolerantStudy(TracedStudy):
         return {**dict.fromkeys(every, Schema("text")), **schemas}
 
     @override
-    def run(
-        self,
-        session: Session,
-        data: Data,
-        recipients: frozenset[Role],
-        release: Release,
-    ) -> Outcome:
-        """The joint run, one side; see `smc.analyses.matching.tolerant.run`."""
-        self.check_recipients(recipients)
+    def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         return run(self.parameters, session, data, recipients, release)
 
+    @override
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
-        """The same rule in the clear; a partner's number is its row.
-
-        Of largest assignments, where there are several, it may find another one than the joint run.
-        """
-        self.check_recipients(recipients)
         return reference(self.parameters, alice, bob, recipients)
-
-    def _check_side(self, schemas: Mapping[str, Schema], role: Role) -> None:
-        for name in self.columns[role]:
-            if name not in schemas:
-                raise UsageError(f"{role.name.title()} declares no column {name!r}.", "Add it to the job.")
-            if schemas[name].kind not in KINDS:
-                raise UsageError(
-                    f"{role.name.title()}'s column {name!r} is of kind {schemas[name].kind!r}.",
-                    f"Records are compared as texts; declare one of {', '.join(KINDS)}.",
-                )
-        self.parameters.check_dates(schemas)
 
 
 class Tolerant:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from commons.settings.bounds import Between, OneOf
 from commons.settings.marks import Given, Length, Read, UnfitError
 from smc.analyses.records.fixed_point import Scaling
 from smc.analyses.records.numbers import NUMBER, number
-from smc.analyses.studies.parameters import Name, read_parameters
+from smc.analyses.studies.parameters import Name
 from smc.errors import UsageError
 
 EUCLIDEAN: Final = "euclidean"
@@ -57,12 +56,3 @@ class VectorParameters:
             raise UnfitError("threshold", "is not a valid cosine", "Write a number from -1 to 1.")
         if self.similarity == EUCLIDEAN and self.threshold < 0:
             raise UnfitError("threshold", "is a negative distance", "Write a number of at least 0.")
-
-
-def parse(parameters: Mapping[str, Any]) -> VectorParameters:
-    """Check the parameters.
-
-    Raises:
-        UsageError: a key is unknown or missing, or a value impossible; names the place.
-    """
-    return read_parameters(VectorParameters, parameters)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from typing_extensions import override
 
@@ -29,24 +29,21 @@ from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
 from smc.analyses.statistics.plans.precision import expected_precision
-from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import Data, Schema
-from smc.analyses.studies.estimates import Pace
 from smc.analyses.studies.facts import ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
-from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.memory import MEBI, Memory, Pace
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
 from smc.analyses.studies.setting import RunSetting
-from smc.analyses.studies.study import Leakage, Preview
+from smc.analyses.studies.study import Leakage, Preview, Study
 from smc.analyses.studies.totals import SummedRows
-from smc.analyses.studies.traced import TracedStudy
 from smc.forms import Role
 from smc.protocols.session import Session
 
-PACE: Final = Pace(0.015, byte=3e-9, round=0.4e-3, numpy=2.2)
-MEMORY: Final = Memory(30 * MEBI, 50)
+_MEMORY: Final = Memory(30 * MEBI, 50)
 _BIT_MEMORY: Final = 95
 _BATCH_BIT_MEMORY: Final = 300
 _BATCH_BITS: Final = 1 << 17
@@ -54,10 +51,12 @@ _BATCH_BITS: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyStudy(TracedStudy):
-    """A job with noise; see `smc.analyses.studies.study.Study` for what its methods say."""
+class _HorizontalStudy(Study):
+    """A job over rows of both, of which each side brings its own."""
 
     parameters: StatisticsParameters
+    gives = "statistics"
+    pace = Pace(0.015, byte=3e-9, round=0.4e-3, numpy=2.2)
 
     @property
     @override
@@ -65,15 +64,27 @@ class NoisyStudy(TracedStudy):
         """The columns that the queries name, the same for both."""
         return {role: self.parameters.columns_of(role) for role in Role}
 
+    @override
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
+        """Measured, by rows."""
+        return _MEMORY.at(max(setting.rows))
+
+    @override
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
+        """The exact statistics, in the same tables."""
+        return reference(self.parameters, alice, bob, recipients)
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyStudy(_HorizontalStudy):
+    """A job with noise."""
+
+    @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that both sides' columns fit each other and the queries, and that nothing can wrap."""
         for query in self.parameters.queries:
             check_alike(query, alice, bob, noisy=True)
         plan(self.parameters, alice)
-
-    def check_recipients(self, recipients: frozenset[Role]) -> None:
-        """Anyone may receive; somebody has to."""
-        check_recipients(recipients)
 
     @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
@@ -91,40 +102,29 @@ class NoisyStudy(TracedStudy):
             asked=self.parameters.asked,
         )
 
+    @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        """Recipients learn the noisy results, the others nothing."""
         parameters = self.parameters
         loss = loss_text(parameters.loss)
         gets = (
             f"the noisy results of: {names_text(parameters)}; under differential privacy with {loss}: "
             f"{parameters.neighbours}; neither party knows the noise"
         )
-        first, second = ((gets,) if role in recipients else () for role in Role)
-        return Leakage(first, second, (*_public(parameters), loss))
+        return Leakage.to(recipients, (gets,), (*_public(parameters), loss))
 
     def totals(self, pieces: Iterable[Data]) -> SummedRows:
         """The sums that are all that this study needs, see `smc.analyses.studies.totals.AddsUp`."""
         return noisy_results.totals(self.parameters, pieces)
 
-    def preview(
-        self,
-        data: Data,
-        role: Role,
-        limits: Limits,
-        peer: Mapping[str, Schema] | None = None,
-    ) -> Preview:
+    @override
+    def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:
         """Whether rows fit the queries, and the precision to expect, see `expected_precision`."""
-        del role, peer
-        found: list[dict[str, Any]] = []
-
-        def look() -> None:
-            schemas = {name: column.schema for name, column in data.items()}
-            plans = plan(self.parameters, schemas, counted=limits.counts_groups)
-            own = noisy.local_entries(self.parameters, plans, data)
-            for planned, entries in zip(plans, own, strict=True):
-                found.extend(expected_precision(planned, entries, len(Role)))
-
-        return with_precision(Preview.of(look), found)
+        schemas = {name: column.schema for name, column in data.items()}
+        plans = plan(self.parameters, schemas, counted=limits.counts_groups)
+        own = noisy.local_entries(self.parameters, plans, data)
+        both = zip(plans, own, strict=True)
+        found = [row for planned, each in both for row in expected_precision(planned, each, len(Role))]
+        return with_precision(Preview(), found)
 
     @property
     @override
@@ -133,13 +133,11 @@ class NoisyStudy(TracedStudy):
         noise = self.parameters.noise.capitalize()
         return f"local sums; joint discrete {noise} noise by oblivious transfer; open to recipients"
 
-    pace = PACE
-
     @override
     def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured: by rows, and by the biased bits that noise is drawn from."""
         bits = noisy.biased_bits(plan(self.parameters, schemas, counted=setting.limits.minimum_group > 0))
-        return MEMORY.at(max(setting.rows)) + _BIT_MEMORY * bits + _BATCH_BIT_MEMORY * min(bits, _BATCH_BITS)
+        return _MEMORY.at(max(setting.rows)) + _BIT_MEMORY * bits + _BATCH_BIT_MEMORY * min(bits, _BATCH_BITS)
 
     @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
@@ -150,37 +148,22 @@ class NoisyStudy(TracedStudy):
             DomainError: the local data do not; nothing was sent.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        self.check_recipients(recipients)
         return run_noisy(session, self.parameters, data, recipients, release)
-
-    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
-        """The exact statistics, in the same tables."""
-        self.check_recipients(recipients)
-        return reference(self.parameters, alice, bob, recipients)
 
 
 @dataclass(frozen=True, slots=True)
-class ExactTablesStudy(TracedStudy):
-    """A job without noise; see `smc.analyses.studies.study.Study` for what its methods say."""
+class ExactTablesStudy(_HorizontalStudy):
+    """A job without noise."""
 
-    parameters: StatisticsParameters
+    route = "local sums; each side's part opened to recipients as far as its limits allow"
 
-    @property
     @override
-    def columns(self) -> Mapping[Role, tuple[str, ...]]:
-        """The columns that the queries name, the same for both."""
-        return {role: self.parameters.columns_of(role) for role in Role}
-
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that both sides' columns fit each other and the queries, and that nothing can wrap."""
         for query in self.parameters.queries:
             check_alike(query, alice, bob, noisy=False)
         for schemas in (alice, bob):
             tables_of(self.parameters, schemas)
-
-    def check_recipients(self, recipients: frozenset[Role]) -> None:
-        """Anyone may receive; somebody has to."""
-        check_recipients(recipients)
 
     @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
@@ -201,8 +184,8 @@ class ExactTablesStudy(TracedStudy):
             asked=self.parameters.asked,
         )
 
+    @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        """Recipients learn the results and what is withheld, the others nothing."""
         gets = f"the exact results of: {names_text(self.parameters)}; of sums and means the row counts too"
 
         def learns(role: Role) -> tuple[str, ...]:
@@ -211,33 +194,15 @@ class ExactTablesStudy(TracedStudy):
 
         return Leakage(learns(Role.ALICE), learns(Role.BOB), _public(self.parameters))
 
-    def preview(
-        self,
-        data: Data,
-        role: Role,
-        limits: Limits,
-        peer: Mapping[str, Schema] | None = None,
-    ) -> Preview:
-        """Whether rows fit the queries.
+    @override
+    def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> None:
+        """Check that rows fit the queries.
 
         What is withheld of the local part, or whether all of it is, is settled in the run: by this party's
         own limits alone, and only where the other party receives the table.
         """
-        del role, limits, peer
-
-        def look() -> None:
-            tables_of(self.parameters, {name: column.schema for name, column in data.items()})
-            LocalRows.of(self.parameters, data)
-
-        return Preview.of(look)
-
-    route = "local sums; each side's part opened to recipients as far as its limits allow"
-    pace = PACE
-
-    @override
-    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
-        """Measured, by rows."""
-        return MEMORY.at(max(setting.rows))
+        tables_of(self.parameters, {name: column.schema for name, column in data.items()})
+        LocalRows.of(self.parameters, data)
 
     @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
@@ -249,13 +214,7 @@ class ExactTablesStudy(TracedStudy):
             DisclosureRefused: a side does not let its part of a table be opened; no cell of it was.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        self.check_recipients(recipients)
         return run_exact(session, self.parameters, data, recipients, release)
-
-    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
-        """The exact statistics, in the same tables."""
-        self.check_recipients(recipients)
-        return reference(self.parameters, alice, bob, recipients)
 
 
 def _public(parameters: StatisticsParameters) -> tuple[str, ...]:

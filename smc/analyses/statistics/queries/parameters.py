@@ -192,16 +192,6 @@ def parameters_schema() -> Document:
     }
 
 
-def check_recipients(recipients: frozenset[Role]) -> None:
-    """Check that somebody receives the statistics.
-
-    Raises:
-        UsageError: nobody does.
-    """
-    if not recipients:
-        raise UsageError("Nobody receives the statistics.", "Name alice, bob or both as recipients.")
-
-
 def _budget(parameters: Mapping[str, Any], noise: str) -> Loss:
     """The loss that the queries share."""
     given = {key for key in ("epsilon", "delta", "rho") if key in parameters}

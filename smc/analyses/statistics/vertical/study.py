@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from typing_extensions import override
 
@@ -12,7 +12,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.keying import DISTINCT
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
-from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.checks import check, check_side, precision_of
 from smc.analyses.statistics.vertical.likely import assumed
@@ -21,14 +21,12 @@ from smc.analyses.statistics.vertical.run import Brought, plan_queries, run
 from smc.analyses.statistics.vertical.sums import FeatureLayout
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import Data, Schema
-from smc.analyses.studies.estimates import Pace
 from smc.analyses.studies.facts import Facts, RowBounds
-from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.memory import MEBI, Memory, Pace
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import with_precision
 from smc.analyses.studies.setting import RunSetting
-from smc.analyses.studies.study import Leakage, Preview
-from smc.analyses.studies.traced import TracedStudy
+from smc.analyses.studies.study import Leakage, Preview, Study
 from smc.forms import Role
 from smc.protocols.session import Session
 
@@ -37,8 +35,8 @@ _FEATURE_BIT_MEMORY: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class VerticalStudy(TracedStudy):
-    """A job; see `smc.analyses.studies.study.Study` for what its methods say.
+class VerticalStudy(Study):
+    """A job.
 
     Attributes:
         parameters: as parsed.
@@ -47,6 +45,9 @@ class VerticalStudy(TracedStudy):
 
     parameters: StatisticsParameters
     vertical: Vertical
+    gives = "statistics"
+    route = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
+    pace = Pace(0.07, byte=6.2e-9, numpy=1.2)
 
     @property
     @override
@@ -54,13 +55,10 @@ class VerticalStudy(TracedStudy):
         """The keys, and of the columns that the queries name those of the role."""
         return {role: self.vertical.columns(role) for role in Role}
 
+    @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check keys and columns of both sides, that the queries fit, and that nothing can wrap."""
         check(self.parameters, self.vertical, alice, bob)
-
-    def check_recipients(self, recipients: frozenset[Role]) -> None:
-        """Anyone may receive; somebody has to."""
-        check_recipients(recipients)
 
     @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
@@ -78,6 +76,7 @@ class VerticalStudy(TracedStudy):
             asked=self.parameters.asked,
         )
 
+    @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn noisy results; nobody learns which rows match."""
         names = ", ".join(query.name for query in self.parameters.queries)
@@ -98,35 +97,21 @@ class VerticalStudy(TracedStudy):
             f"the declarations of {', '.join((*self.vertical.alice, *self.vertical.bob)) or 'no columns'}",
             loss,
         )
-        first, second = ((gets, bit) if role in recipients else (bit,) for role in Role)
-        return Leakage(first, second, public)
+        return Leakage.to(recipients, (gets,), public, both=(bit,))
 
-    def preview(
-        self,
-        data: Data,
-        role: Role,
-        limits: Limits,
-        peer: Mapping[str, Schema] | None = None,
-    ) -> Preview:
+    @override
+    def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:
         """Whether keys are there, and columns fit the queries that are about this side alone.
 
         Of these it also says what precision to expect.
         """
-        del peer
-        found: list[dict[str, Any]] = []
-
-        def look() -> None:
-            schemas = {name: column.schema for name, column in data.items()}
-            check_side(self.parameters, self.vertical, schemas, role)
-            brought = Brought.of(self.parameters, self.vertical, data, role)
-            count = len(brought.keyed)
-            limits.check_sets(count, count)
-            found.extend(precision_of(self.parameters, self.vertical, brought, schemas, role, limits))
-
-        return with_precision(Preview.of(look), found)
-
-    route = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
-    pace = Pace(0.07, byte=6.2e-9, numpy=1.2)
+        schemas = {name: column.schema for name, column in data.items()}
+        check_side(self.parameters, self.vertical, schemas, role)
+        brought = Brought.of(self.parameters, self.vertical, data, role)
+        count = len(brought.keyed)
+        limits.check_sets(count, count)
+        found = precision_of(self.parameters, self.vertical, brought, schemas, role, limits)
+        return with_precision(Preview(), found)
 
     @override
     def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
@@ -148,11 +133,9 @@ class VerticalStudy(TracedStudy):
 
     @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
-        """The joint run, one side; see `smc.analyses.statistics.vertical.run` for what it raises."""
-        self.check_recipients(recipients)
         return run(session, self.parameters, self.vertical, data, recipients, release)
 
+    @override
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         """The exact statistics of the joined table."""
-        self.check_recipients(recipients)
         return reference(self.parameters, self.vertical, alice, bob, recipients)

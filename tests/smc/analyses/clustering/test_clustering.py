@@ -19,6 +19,7 @@ from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.secret.bits import SecretBits
@@ -260,7 +261,7 @@ def test_the_estimate_is_exact():
     for extra in (STATED, 'start = "random"\n', 'start = "kmeans++"\n'):
         study = parsed(text("horizontal", extra))
         _, channels = watched(study, alice, bob)
-        estimate = study.cost(schemas, BOTH, RunSetting((30, 30), key_bits=3072))
+        estimate = estimate_cost(study, schemas, BOTH, RunSetting((30, 30), key_bits=3072))
         assert channels[0].traffic.sent == estimate.alice_bytes
         assert channels[1].traffic.sent == estimate.bob_bytes
         assert channels[0].traffic.rounds == estimate.rounds

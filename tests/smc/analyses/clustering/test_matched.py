@@ -11,6 +11,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -269,7 +270,7 @@ def test_people_are_told_of_the_matches():
 def test_the_estimate_is_what_a_run_of_both_costs():
     alice, bob = tables(30, 30, 10)
     schemas = {name: column.schema for data in (alice, bob) for name, column in data.items()}
-    estimate = job().cost(schemas, BOTH, RunSetting((30, 30)))
+    estimate = estimate_cost(job(), schemas, BOTH, RunSetting((30, 30)))
     total = stated(job(), alice, bob)
     assert (estimate.rounds, estimate.alice_bytes) == (total.rounds, total.alice_bytes)
 

@@ -8,6 +8,7 @@ from smc.analyses.comparison.cost import DEAR
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.forms import Role
 from smc.planning.registry import AUTO, BY_NAME_ONLY, DEFAULT_ENGINE, ENGINES
 
@@ -17,7 +18,7 @@ NUMBERS = {name: Schema("integer", lower=0, upper=100) for name in "xy"}
 
 def cost(rows, kind="PN-NP-PN", **parameters):
     study = COMPARISON.parse({"type": kind, "bits": 8, **parameters})
-    return study.cost(NUMBERS, BOTH, RunSetting((rows, rows), key_bits=3072))
+    return estimate_cost(study, NUMBERS, BOTH, RunSetting((rows, rows), key_bits=3072))
 
 
 def test_a_job_leaves_the_engine_to_the_planner_and_a_benchmark_takes_the_thesis():

@@ -16,6 +16,7 @@ from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.columns import DAYS, PERSONS, Column, Schema
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import UsageError
 from smc.forms import Role
 from tests.smc.analyses.statistics_runs import BOTH, joint, silence
@@ -188,7 +189,7 @@ def test_over_matched_rows_each_side_derives_its_own(monkeypatch):
     estimate = check(study, alice, bob, NO_LIMITS)
     for known in (alice, bob):
         schemas = {name: column.schema for name, column in known.items()}
-        assert study.cost(schemas, BOTH, RunSetting((60, 60))).rounds <= estimate.rounds
+        assert estimate_cost(study, schemas, BOTH, RunSetting((60, 60))).rounds <= estimate.rounds
 
 
 CLUSTERS = """

@@ -10,6 +10,7 @@ from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.studies.columns import Column
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.forms import Role
 from smc.oblivious.base_ot import BaseChoices, BaseOffer
 from smc.pair import run_pair
@@ -81,7 +82,7 @@ def check_estimate(parsed, alice, bob, recipients):
 
     first, second = run_pair(measured, measured)
     rows = len(alice["surname"])
-    estimate = parsed.cost({}, recipients, RunSetting((rows, rows)))
+    estimate = estimate_cost(parsed, {}, recipients, RunSetting((rows, rows)))
     assert (estimate.alice_bytes, estimate.bob_bytes) == (first.sent, second.sent)
     assert estimate.rounds == max(first.rounds, second.rounds)
 

@@ -11,8 +11,7 @@ import pytest
 
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.preparation.parameters import MAX_COMPARISONS
-from smc.analyses.preparation.study import PREPARATION
+from smc.analyses.preparation import MAX_COMPARISONS, PREPARATION
 from smc.analyses.studies.columns import Column, Schema
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study

@@ -18,6 +18,7 @@ from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -173,7 +174,7 @@ def test_it_says_that_it_is_exact():
 @pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.ALICE})])
 def test_cost_without_limits_is_as_declared(recipients):
     study = job(*QUERIES)
-    declared = study.cost(SCHEMAS, recipients, RunSetting((60, 60)))
+    declared = estimate_cost(study, SCHEMAS, recipients, RunSetting((60, 60)))
     for data in (table(30), table(0)):
         sent = traffic(study, data, table(3), recipients)
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
@@ -187,7 +188,7 @@ def test_cost_under_limits_is_as_declared(name, limits):
     group, spread = np.repeat(np.arange(4), 24), np.tile(np.arange(24), 4)
     data = columns(age=10 + 5 * spread, weight=100 * spread, group=group)
     few = {**data, PERSONS: Column(np.array([*[0] * 24, *range(1, 73)]), PEOPLE)}
-    declared = job(name).cost(SCHEMAS, BOTH, RunSetting((96, 96), limits))
+    declared = estimate_cost(job(name), SCHEMAS, BOTH, RunSetting((96, 96), limits))
     for theirs in (data, few) if name.endswith("by") and name != "histogram by" else (data,):
         sent = traffic(job(name), data, theirs, BOTH, limits)
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)

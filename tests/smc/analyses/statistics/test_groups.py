@@ -10,6 +10,7 @@ from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.parameters import MAX_DELTA
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import UsageError
 from smc.forms import Role
 from tests.smc.analyses.statistics_runs import (
@@ -197,7 +198,7 @@ def test_persons_of_many_rows_need_larger_groups(monkeypatch):
 def test_cost_is_as_declared_and_the_same_for_all_data(recipients, least, budget):
     """What is sent tells nothing of the rows: not their number, nor their values, nor what is withheld."""
     study = parsed(BY.replace('epsilon = "2"', budget))
-    declared = study.cost(SCHEMAS, recipients, RunSetting((60, 60), Limits(minimum_group=least)))
+    declared = estimate_cost(study, SCHEMAS, recipients, RunSetting((60, 60), Limits(minimum_group=least)))
     for alice, bob in ((table(50), table(1)), (table(0), table(0))):
         sent = traffic(study, alice, bob, recipients, Limits(minimum_group=least))
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)

@@ -15,6 +15,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.studies.columns import Column, Schema
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.channel.channel import Channel
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
@@ -162,7 +163,7 @@ def test_cost_is_as_declared(recipients):
         return run
 
     alice, bob = run_pair(side(table(50)), side(table(1)))
-    declared = parsed().cost(SCHEMAS, recipients, RunSetting((60, 60)))
+    declared = estimate_cost(parsed(), SCHEMAS, recipients, RunSetting((60, 60)))
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert max(alice.rounds, bob.rounds) == declared.rounds
     # Alice sends last before the opening, so hers needs no round of its own

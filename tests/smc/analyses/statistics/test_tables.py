@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from smc.analyses.statistics.kinds.chi_square import SIMULATED, exact_test, noisy_test, survival
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.protocols.public_records import TOSS_COST
 from smc.secret.noise.gaussian import DiscreteGaussian
 from smc.secret.noise.laplace import DiscreteLaplace
@@ -131,7 +132,7 @@ def test_both_recipients_get_the_same_p_value(monkeypatch, budget):
 
 def test_without_a_test_no_seed_is_tossed():
     tested, counted = (parsed(text) for text in (JOB, JOB.replace("test = true", "")))
-    costs = [study.cost(SCHEMAS, BOTH, RunSetting((60, 60))) for study in (tested, counted)]
+    costs = [estimate_cost(study, SCHEMAS, BOTH, RunSetting((60, 60))) for study in (tested, counted)]
     assert costs[0].alice_bytes - costs[1].alice_bytes == TOSS_COST.alice_bytes
     data = columns(group=[0, 3], age=[20, 80])
     for study, cost in zip((tested, counted), costs, strict=True):

@@ -20,6 +20,7 @@ from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import Column, Schema
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -173,7 +174,7 @@ def test_the_seed_is_tossed_before_the_gate_whoever_receives(monkeypatch, recipi
 
     sent = run_pair(side(drawn(50)), side(drawn(20)))
     assert events == {role: ["seed", "gate"] for role in Role}
-    cost = parsed().cost(SCHEMAS, recipients, RunSetting((60, 60)))
+    cost = estimate_cost(parsed(), SCHEMAS, recipients, RunSetting((60, 60)))
     assert (sent[0].sent, sent[1].sent) == (cost.alice_bytes, cost.bob_bytes)
     assert max(each.rounds for each in sent) == cost.rounds
 

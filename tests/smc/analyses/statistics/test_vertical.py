@@ -21,6 +21,7 @@ from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import Column, Schema
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.channel.vectors import Residues
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
@@ -269,11 +270,11 @@ def test_sizes_depend_on_row_counts_only():
 
 def test_estimates_are_exact_with_all_declarations_and_work_without():
     study = job(*KINDS.values())
-    exact = study.cost(SCHEMAS, BOTH, RunSetting((50, 50)))
+    exact = estimate_cost(study, SCHEMAS, BOTH, RunSetting((50, 50)))
     found = traffic(study, *tables(50, 50, 20))
     assert (max(each.rounds for each in found), found[0].sent) == (exact.rounds, exact.alice_bytes)
     for schemas in SIDES:
-        guess = study.cost(schemas, BOTH, RunSetting((50, 50)))
+        guess = estimate_cost(study, schemas, BOTH, RunSetting((50, 50)))
         assert 0.2 < guess.alice_bytes / exact.alice_bytes < 5
         assert guess.rounds >= exact.rounds // 2
 

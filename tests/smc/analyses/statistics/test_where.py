@@ -13,6 +13,7 @@ from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import UsageError
 from smc.forms import Role
 from tests.smc.analyses import statistics_runs, vertical_runs
@@ -252,7 +253,7 @@ def test_over_matches_estimates_are_what_runs_cost(name):
     check(study, alice, bob, NO_LIMITS)
     for known in (alice, bob):  # the peer's columns are assumed
         schemas = {key: column.schema for key, column in known.items()}
-        assert study.cost(schemas, BOTH, RunSetting((60, 60))).rounds > 0
+        assert estimate_cost(study, schemas, BOTH, RunSetting((60, 60))).rounds > 0
 
 
 def test_over_matches_a_condition_belongs_to_one_side():
@@ -270,4 +271,4 @@ def test_over_matches_the_assumed_columns_of_a_peer_fit_the_conditions():
     for text in conditions:
         study = vertical_runs.job(f'kind = "mean"\ncolumn = "age"\nwhere = [{text}]')
         known = {"id": vertical_runs.ID, "age": vertical_runs.AGE}
-        assert study.cost(known, BOTH, RunSetting((60, 60))).alice_bytes > 0
+        assert estimate_cost(study, known, BOTH, RunSetting((60, 60))).alice_bytes > 0

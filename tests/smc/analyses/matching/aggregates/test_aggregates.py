@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.oblivious.engine import ObliviousEngine
 from tests.smc.analyses.matching.aggregates_runs import (
     AGE,
@@ -115,7 +116,7 @@ def test_the_estimate_is_what_a_run_sends(text, recipients, rows):
         text, side(range(rows)), side(range(rows)), recipients, program=lambda s: s.channel.traffic
     )
     schemas = {"id": ID, "amount": AMOUNT, "age": AGE}
-    estimate = parsed(text).cost(schemas, recipients, RunSetting((rows, rows)))
+    estimate = estimate_cost(parsed(text), schemas, recipients, RunSetting((rows, rows)))
     assert (alice.sent, bob.sent) == (estimate.alice_bytes, estimate.bob_bytes)
     assert max(alice.rounds, bob.rounds) == estimate.rounds
 

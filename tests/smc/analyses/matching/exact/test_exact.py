@@ -17,6 +17,7 @@ from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import DATE
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
@@ -83,7 +84,7 @@ def test_all_sizes_and_recipients_against_the_plain_twin(sizes, recipients):
     for role, outcome in zip(Role, outcomes, strict=True):
         assert bool(outcome.tables) == (role in recipients)
     if sizes[0] == sizes[1]:
-        estimate = study.cost({}, recipients, RunSetting((sizes[0], sizes[0])))
+        estimate = estimate_cost(study, {}, recipients, RunSetting((sizes[0], sizes[0])))
         assert [each.sent for each in traffic] == [estimate.alice_bytes, estimate.bob_bytes]
         assert max(each.rounds for each in traffic) == estimate.rounds
 

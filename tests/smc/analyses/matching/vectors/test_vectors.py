@@ -13,12 +13,14 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.matching.vectors import inner_products
-from smc.analyses.matching.vectors.parameters import parse
+from smc.analyses.matching.vectors.parameters import VectorParameters
 from smc.analyses.matching.vectors.scores import VectorMeasure
 from smc.analyses.matching.vectors.study import VectorStudy
 from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.parameters import read_parameters
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -44,7 +46,7 @@ EVERY = [
 
 
 def parsed(text=NEAR):
-    return VectorStudy(parse(tomllib.loads(text)))
+    return VectorStudy(read_parameters(VectorParameters, tomllib.loads(text)))
 
 
 def table(values):
@@ -86,7 +88,7 @@ def pairs(first, second):
 
 
 def declared_cost(study, alice, bob, recipients=BOTH):
-    return study.cost(SCHEMAS, recipients, RunSetting((alice, bob)))
+    return estimate_cost(study, SCHEMAS, recipients, RunSetting((alice, bob)))
 
 
 @pytest.mark.parametrize("text", EVERY)
@@ -213,7 +215,7 @@ def test_numbers_of_partners_are_drawn_anew():
 def test_the_estimate_is_exact():
     for text in (NEAR, COSINE + "nearest = 2\n"):
         study = parsed(text)
-        estimate = study.cost(SCHEMAS, BOTH, RunSetting((10, 10), key_bits=3072))
+        estimate = estimate_cost(study, SCHEMAS, BOTH, RunSetting((10, 10), key_bits=3072))
         declared = declared_cost(study, 10, 10)
         assert (estimate.alice_bytes, estimate.bob_bytes) == (declared.alice_bytes, declared.bob_bytes)
         assert estimate.rounds == declared.rounds
@@ -344,7 +346,7 @@ def test_what_too_many_pairs_would_cost_is_refused_at_once():
     alice, _ = pair_of_tables(3, 3)
     schemas = {name: column.schema for name, column in alice.items()}
     study = parsed()
-    largest = study.cost(schemas, BOTH, RunSetting((16_000, 16_000)))
+    largest = estimate_cost(study, schemas, BOTH, RunSetting((16_000, 16_000)))
     assert largest.alice_bytes > 16_000**2
     with pytest.raises(DomainError, match="too many pairs"):
-        study.cost(schemas, BOTH, RunSetting((1_000_000, 1_000_000)))
+        estimate_cost(study, schemas, BOTH, RunSetting((1_000_000, 1_000_000)))

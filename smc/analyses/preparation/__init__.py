@@ -1,1 +1,0 @@
-"""Correlated randomness made ahead of time, for comparisons later."""
