@@ -18,6 +18,7 @@ from sys import modules
 from typing import Any, Final
 
 from parties.errors import ConfigError, JobError
+from smc.analyses.studies.declared_analysis import DeclaredAnalysis
 from smc.analyses.studies.study import Analysis, Study
 from smc.errors import DuettoError
 
@@ -164,7 +165,8 @@ def _analysis(name: str, point: EntryPoint, files: Mapping[str, Path]) -> Analys
             "Its author has to give both the same name.",
         )
     places = {path.resolve() for path in files.values()}
-    for module in (point.module, type(found).__module__):
+    author = found.study if type(found) is DeclaredAnalysis else type(found)
+    for module in (point.module, author.__module__):
         file = getattr(modules.get(module), "__file__", None)
         if file is None or Path(file).resolve() not in places:
             raise ConfigError(

@@ -52,6 +52,11 @@ class Outcome:
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def withheld(cls, what: str = "results", details: Mapping[str, Any] | None = None) -> Outcome:
+        """Of a party that is no recipient; `what` went to the other one."""
+        return cls((), (f"The {what} went to the other party only.",), details or {})
+
 
 def date_texts(days: Sequence[int]) -> list[str]:
     """Days since 1970-01-01 as a column of kind `DATE` has them."""

@@ -232,13 +232,18 @@ class Study(ABC):
             peer: the declarations of the peer's columns, once they are known: then what the local rows and
                 the bounds of its columns do not allow is refused, too.
         """
-        return Preview.of(lambda: self.look(data, role, limits, peer))
+
+        def checked() -> Preview | None:
+            self.check_side({name: column.schema for name, column in data.items()}, role)
+            return self.look(data, role, limits, peer)
+
+        return Preview.of(checked)
 
     @abstractmethod
     def look(
         self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None
     ) -> Preview | None:
-        """Make the checks of `preview`, with its arguments.
+        """Make the checks of `preview`, with its arguments, after `check_side` of the local columns.
 
         Returns:
             What is to be remarked of the rows; None if nothing is.

@@ -21,7 +21,7 @@ from smc.testing import Case, check_analysis
 from tests.parties.jobs.institutions import Institutions, job
 from tests.support.plugins import installed_example
 
-NAME = "duetto-products"
+NAME = "duetto-signs"
 NUMBER = {"type": "integer", "lower": 0, "upper": 100}
 
 
@@ -37,7 +37,7 @@ def reached(installed, monkeypatch):
     monkeypatch.syspath_prepend(str(installed))
     importlib.invalidate_caches()
     yield installed
-    sys.modules.pop("duetto_products", None)
+    sys.modules.pop("duetto_signs", None)
 
 
 @pytest.fixture
@@ -57,56 +57,56 @@ def hold(parties, x, y, **changed):
     parties.hold("north", {"x": x}, {"x": declared})
     parties.hold("south", {"y": y}, {"y": declared})
     for name in ("north", "south"):
-        parties.allow(name, exact_aggregates=True, analyses=["products"])
+        parties.allow(name, exact_aggregates=True, analyses=["signs"])
 
 
-def products(**more):
-    return job("products", {}, {"alice": ["x"], "bob": ["y"]}, **more)
+def signs(**more):
+    return job("signs", {}, {"alice": ["x"], "bob": ["y"]}, **more)
 
 
 def test_a_job_of_a_plugin_runs_and_its_certificate_says_so(plugged, reached):
-    hold(plugged, [1, 2, 3, 4], [10, 20, 30, 40])
-    run = plugged.run(products())
-    assert run.tables("north") == {"products": {"sum": [10 + 40 + 90 + 160]}} == run.plain_tables("south")
+    hold(plugged, [1, 25, 30, 44], [10, 20, 30, 40])
+    run = plugged.run(signs())
+    assert run.tables("north") == {"signs": {"above": [2], "below": [1]}} == run.plain_tables("south")
     certificate = plugged.network.managers["north"].certificate(run.job_id)["certificate"]
     (stated,) = certificate["program"]["plugins"]
-    content = hashlib.sha256((reached / "duetto_products.py").read_bytes()).hexdigest()
-    lines = f"{content}  duetto_products.py\n"
+    content = hashlib.sha256((reached / "duetto_signs.py").read_bytes()).hexdigest()
+    lines = f"{content}  duetto_signs.py\n"
     assert stated == {"name": NAME, "version": "1.0", "code": hashlib.sha256(lines.encode()).hexdigest()}
     assert certificate["program"]["code"] == code_digest(load_plugins([NAME])) != code_digest()
 
 
 def test_rows_that_would_no_longer_be_paired_are_refused(plugged):
-    """The proof of a review: with rows left out on either side the sum would be 230, and right is 170."""
-    hold(plugged, [1, "", 3, 4], [10, 20, "", 40], missing="drop")
+    """With rows left out on either side x would be above y in no row, and right is one."""
+    hold(plugged, [41, "", 3, 4], [10, 20, "", 40], missing="drop")
     manager = plugged.network.managers["north"]
     with pytest.raises(DuettoError, match="pairs the rows of both sides by their position"):
-        manager.submit(plugged.file(products()).read_text())
+        manager.submit(plugged.file(signs()).read_text())
 
 
 def test_limits_hold_for_plugins(plugged):
     hold(plugged, [1, 2, 3, 4], [10, 20, 30, 40])
-    plugged.allow("south", exact_aggregates=True, analyses=["products"], minimum_group=5)
+    plugged.allow("south", exact_aggregates=True, analyses=["signs"], minimum_group=5)
     with pytest.raises(DuettoError) as caught:
-        plugged.submit(products())
+        plugged.submit(signs())
     assert caught.value.stable_code == "disclosure"
 
 
 def test_the_case_of_the_checks_is_that_of_the_job(plugged):
     hold(plugged, [1, 2, 3, 4], [10, 20, 30, 40])
     sides = [
-        {name: column for name, column in plugged.data(party, products()).items() if name != PERSONS}
+        {name: column for name, column in plugged.data(party, signs()).items() if name != PERSONS}
         for party in ("north", "south")
     ]
-    assert check_analysis(with_plugins(load_plugins([NAME]))["products"], Case({}, *sides))
+    assert check_analysis(with_plugins(load_plugins([NAME]))["signs"], Case({}, *sides))
 
 
 def test_what_is_installed_is_not_loaded_by_itself(reached, institutions):
-    assert "duetto_products" not in sys.modules
+    assert "duetto_signs" not in sys.modules
     hold(institutions, [1, 2], [3, 4])
-    with pytest.raises(JobError, match="no analysis 'products'"):
-        institutions.submit(products())
-    assert "duetto_products" not in sys.modules
+    with pytest.raises(JobError, match="no analysis 'signs'"):
+        institutions.submit(signs())
+    assert "duetto_signs" not in sys.modules
     assert set(with_plugins(())) == set(ANALYSES)
 
 
@@ -188,9 +188,9 @@ def test_what_a_plugin_does_wrong_is_named(reach, code, entry, said):
 
 def test_code_of_another_distribution_is_refused(reach, reached):
     """Its digest would not be in the certificate."""
-    reach("from duetto_products import PRODUCTS", "products = strange:PRODUCTS")
+    reach("from duetto_signs import SIGNS", "signs = strange:SIGNS")
     with pytest.raises(
-        ConfigError, match="duetto_products, is not among the files that strange was installed with"
+        ConfigError, match="duetto_signs, is not among the files that strange was installed with"
     ):
         load_plugins(["strange"])
 
@@ -242,7 +242,7 @@ def test_an_analysis_need_not_be_hashable(reach):
 
 def test_a_name_that_somebody_has_is_refused(reach, reached):
     (plugin,) = load_plugins([NAME])
-    with pytest.raises(ConfigError, match="offers an analysis 'products', which duetto-products has already"):
+    with pytest.raises(ConfigError, match="offers an analysis 'signs', which duetto-signs has already"):
         with_plugins([plugin, plugin])
     reach(ODD.format(parse="return None").replace('"odd"', '"comparison"'), "comparison = strange:ODD")
     with pytest.raises(

@@ -49,7 +49,7 @@ def results(
     if noises:
         details["noise_scales"] = [str(1 / distribution.rate) for distribution in noises]
     if figures is None:
-        return Outcome((), ("The results went to the other party only.",), details)
+        return Outcome.withheld(details=details)
     size = figures[0]
     if not noises:
         if parameters.output == SIZE:

@@ -19,7 +19,6 @@ from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import DATE, Outcome, Table
 from smc.forms import Role
 
-KEPT: Final = ("The matches went to the other party only.",)
 NO_ROWS: Final = ("A side has no rows, so nothing matches.",)
 
 

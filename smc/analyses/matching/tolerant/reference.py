@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from smc.analyses.matching.tolerant.outcome import (
-    KEPT,
     NO_ROWS,
     details_of,
     notes_of,
@@ -49,7 +48,7 @@ def reference(
     outcomes = [
         pairs_table(parameters, counts, sides[role], rows, partners + 1, notes[role], chosen)
         if role in recipients
-        else Outcome((), KEPT, details_of(parameters, counts, chosen))
+        else Outcome.withheld("matches", details_of(parameters, counts, chosen))
         for role, rows, partners in zip(Role, (first, second), (second, first), strict=True)
     ]
     return outcomes[0], outcomes[1]

@@ -140,7 +140,7 @@ class VectorStudy(Study):
         found = release.open(SecretBits(session, bits.reshape(alice, -1)), recipients, Rows())
         details = self._details(measure, alice, bob)
         if found is None:
-            return _kept(details)
+            return Outcome.withheld(self.gives, details)
         links = links_of(found, bob)
         side = 0 if session.role is Role.ALICE else 1
         return self._pairs(numbers[links[:, side]], links[:, 1 - side], links[:, 2], details)
@@ -156,7 +156,7 @@ class VectorStudy(Study):
         one, other = (
             self._pairs(links[:, side], links[:, 1 - side], links[:, 2], details)
             if role in recipients
-            else _kept(details)
+            else Outcome.withheld(self.gives, details)
             for side, role in enumerate(Role)
         )
         return one, other
@@ -237,7 +237,3 @@ def links_of(bits: NDArray[np.bool_], bob: int) -> NDArray[np.int64]:
     """
     rows, places = np.nonzero(bits)
     return np.stack([rows, places % bob, places // bob], axis=1).astype(np.int64)
-
-
-def _kept(details: Mapping[str, Any]) -> Outcome:
-    return Outcome((), ("The matches went to the other party only.",), details)
