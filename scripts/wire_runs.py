@@ -6,6 +6,7 @@ every machine, whatever the threads do.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +43,7 @@ BITS = 8
 X, Y = [3, 200, 77, 0, 255], [200, 3, 77, 255, 0]
 EVERYONE = frozenset(Role)
 JOBS = Path(__file__).with_name("wire_jobs.toml")
+PAGE = Path(__file__).parents[1] / "docs" / "analyses.md"
 
 
 def every_run() -> Iterator[Run]:
@@ -233,9 +235,28 @@ _PROGRAMS: Mapping[str, tuple[Shape, Shape, Callable[[SecretInts, SecretInts], S
 # whole analyses
 
 
+def small_jobs() -> list[dict[str, Any]]:
+    """The jobs of `wire_jobs.toml`; of analyses that have none there, those of docs/analyses.md."""
+    jobs: list[dict[str, Any]] = tomllib.loads(JOBS.read_text(encoding="utf-8"))["jobs"]
+    missing = {*ANALYSES} - {job["analysis"] for job in jobs}
+    for text in re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
+        shown = tomllib.loads(text)
+        if shown.get("job", {}).get("analysis") in missing:
+            sides = {role.value: shown.get(role.value, {}).get("columns", {}) for role in Role}
+            jobs.append(
+                {
+                    "name": shown["job"]["title"],
+                    **shown["job"],
+                    **sides,
+                    "parameters": shown.get("parameters", {}),
+                }
+            )
+    return jobs
+
+
 def analyses() -> Iterator[Run]:
-    """The jobs of `wire_jobs.toml`."""
-    for job in tomllib.loads(JOBS.read_text(encoding="utf-8"))["jobs"]:
+    """The small jobs of all analyses."""
+    for job in small_jobs():
         yield Run(f"job {job['name']}", _jobs([job, *([job["then"]] if "then" in job else [])]))
 
 
@@ -252,7 +273,7 @@ def _jobs(jobs: Sequence[Mapping[str, Any]]) -> Side:
                 run_study(
                     analysis.parse(job.get("parameters", {})),
                     session,
-                    _data(job.get(session.role.value, {}), session.role),
+                    data_of(job, session.role),
                     frozenset(map(Role, job["recipients"])),
                     Limits(
                         job.get("minimum_group", 0), minimum_intersection=job.get("minimum_intersection", 0)
@@ -264,8 +285,9 @@ def _jobs(jobs: Sequence[Mapping[str, Any]]) -> Side:
     return side
 
 
-def _data(columns: Mapping[str, str], role: Role) -> Data:
-    return {name: COLUMNS[column](role) for name, column in columns.items()}
+def data_of(job: Mapping[str, Any], role: Role) -> Data:
+    """The columns of a small job at one side."""
+    return {name: COLUMNS[column](role) for name, column in job.get(role.value, {}).items()}
 
 
 def _numbers(schema: Schema) -> Callable[[Role], Column]:

@@ -63,6 +63,7 @@ SPOKEN = {
         "smc.analyses.matching.tolerant.run",
         "smc.analyses.matching.vectors.study",
         "smc.analyses.records.joint_hashes",
+        "smc.analyses.records.paired_rows",
         "smc.analyses.statistics.vertical.run",
     },
 }

@@ -14,15 +14,15 @@ from commons.settings.bounds import Between
 from smc.analyses.disclosure.figures import Groups
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
+from smc.analyses.records.paired_rows import agree_on_paired_rows, check_paired_rows
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.declared_analysis import DeclaredAnalysis
 from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome, Table
 from smc.analyses.studies.study import Leakage, Study
-from smc.errors import DomainError, UsageError
+from smc.errors import UsageError
 from smc.forms import Role
-from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
 from smc.secret.ints import SecretInts, concatenate
 from smc.secret.sharing.bounds import Bounds
@@ -75,38 +75,31 @@ class SignsStudy(Study):
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> None:
-        (own,) = (data[name] for name in self.columns[role])
-        check_rows(len(own), len(own))
-        limits.check_persons(len(own))
+        rows = len(data[self.columns[role][0]])
+        check_paired_rows(rows, rows)
+        limits.check_persons(rows)
 
     @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
-        (own,) = (data[name].array for name in self.columns[session.role])
-        (peer_rows,) = exchange_counts(session, [len(own)])
-        check_rows(len(own), peer_rows)
+        own = data[self.columns[session.role][0]].array
+        agree_on_paired_rows(session, len(own))
         held = {session.role: own}
         x, y = (
             SecretInts.from_plain(session, held.get(role), role, Bounds(-WIDEST, WIDEST), len(own))
             for role in Role
         )
         above, below = (SecretInts.from_bits(each > self.margin).sum() for each in (x - y, y - x))
-        groups = Groups([len(own)], apart=[above, below, len(own) - above - below])
-        opened = release.open(concatenate([above, below]), recipients, groups)
+        about = Groups([len(own)], apart=[above, below, len(own) - above - below])
+        opened = release.open(concatenate([above, below]), recipients, about)
         return outcome(None if opened is None else opened.tolist())
 
     @override
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
-        check_rows(len(alice["x"]), len(bob["y"]))
+        check_paired_rows(len(alice["x"]), len(bob["y"]))
         differences = [a - b for a, b in zip(alice["x"].integers, bob["y"].integers, strict=True)]
         found = [sum(sign * each > self.margin for each in differences) for sign in (1, -1)]
         first, second = (outcome(found if role in recipients else None) for role in Role)
         return first, second
-
-
-def check_rows(alice: int, bob: int) -> None:
-    """Check that both sides bring the same rows, as far as their numbers show."""
-    if alice != bob or not alice:
-        raise DomainError(f"Alice has {alice} rows, Bob {bob}.", "Bring the same rows in the same order.")
 
 
 def outcome(found: Sequence[int] | None) -> Outcome:

@@ -345,9 +345,9 @@ def test_checks_and_runs_agree_in_all_analyses(fault):
     assert refused
 
 
-def test_every_analysis_has_cases():
+def test_what_has_good_rows_has_bad_ones():
     assert {name for name, *_ in CASES.values()} == {name for name, *_ in GOOD.values()}
-    assert {name for name, *_ in GOOD.values()} == set(ANALYSES) - {"preparation"}
+    assert {name for name, *_ in GOOD.values()} <= set(ANALYSES)  # of others see test_conformance.py
 
 
 def test_a_small_side_is_taken_where_the_peer_may_bring_more():

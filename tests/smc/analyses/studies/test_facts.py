@@ -12,6 +12,7 @@ from smc.analyses.registry import ANALYSES, register, study_of
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
 from smc.forms import ComparisonType, Role
+from tests.support.small_jobs import SMALL_JOBS
 
 KEYS = 'method = "exact"\nkeys = ["id"]\n'
 TOLERANT = (
@@ -114,7 +115,10 @@ def test_the_columns_by_which_exact_tables_sort(queries: list[dict[str, Any]], e
 
 @pytest.mark.parametrize("analysis", ANALYSES)
 def test_an_analysis_of_which_all_jobs_match_says_so(analysis: str) -> None:
-    stated = [facts(name).matches for name, (whose, *_) in STATED.items() if whose == analysis]
+    jobs = [job for job in SMALL_JOBS if job["analysis"] == analysis]
+    parsed = [(ANALYSES[analysis].parse(job.get("parameters", {})), job["recipients"]) for job in jobs]
+    stated = [study.facts(frozenset(map(Role, recipients))).matches for study, recipients in parsed]
+    stated += [facts(name).matches for name, (whose, *_) in STATED.items() if whose == analysis]
     assert stated
     assert ANALYSES[analysis].always_matches is all(stated)
 
