@@ -161,6 +161,7 @@ def victims_rule(chance: Chance) -> dict[str, Any]:
         "recipients": chance.pick((["both"], ["both"], ["self"], ["peer"], ["self", "peer", "both"])),
         "runs_total": chance.pick((4, 8, 20)),
         "row_results": False,
+        "keys": None,  # left out: the columns that tell persons apart
     }
     if not chance.happens(3):
         rule["may_state"] = MAY_STATE
