@@ -219,7 +219,7 @@ def test_what_was_killed_leaves_no_keys_for_long(north, tmp_path, work):
     archive, target = tmp_path / "north.tar", tmp_path / "new"
     # A process that ends at once in the middle of its work, as one that is killed does.
     packing = "m.write_atomically = lambda *_: os._exit(9)\nm.pack(load(Path(a)), Path(b))"
-    unpacking = "with m.unpacked(Path(b), Path(c)): os._exit(9)"
+    unpacking = "with m.unpack(Path(b), Path(c)): os._exit(9)"
     if work == "unpack":
         moving.pack(load(north), archive)
     head = "import os, sys\nfrom pathlib import Path\nfrom parties.config import load\n"

@@ -59,6 +59,9 @@ class Program:
         self._program = program
         self._facts = declared
 
+    def check_recipients(self, recipients):
+        """Anybody may receive."""
+
     def facts(self, recipients):
         del recipients
         return self._facts
