@@ -24,7 +24,7 @@ _DIGITS: Final = 5
 _EASTERN: Final = 3
 _SEPARATOR: Final = "\n"
 _COMMON: Final = 10
-"""A word is common in more values than this, and than one in so many: `street` gives no address away."""
+"""A word is common if more values than this hold it, and more than one value in this many: `street` is."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _STAFF: Final = ("[purpose] responsible", "[purpose] recipient")
 """Who answers and who receives has a name there, as a rule."""

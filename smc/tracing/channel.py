@@ -46,7 +46,7 @@ class TracedStep:
         kind: of the message; empty of a step of the engine.
         size: bytes of the body of a message.
         sends: whether the message was sent.
-        cost: of a step of the engine, the same at both ends.
+        cost: of a step of the engine; the ends may make two of them in different orders.
         data: the body of a message where it is known, as row counts are; None where it depends on data.
     """
 
@@ -159,8 +159,11 @@ class TracedChannel(Channel):
         return sent.data
 
     @staticmethod
-    def count(alice: TracedChannel, bob: TracedChannel) -> None:
+    def count(alice: TracedChannel, bob: TracedChannel) -> bool:
         """Count what both ends did, until one of them waits for what the other never does.
+
+        Returns:
+            Whether both are through with all that they did.
 
         Raises:
             ProtocolViolation: an end makes a step of the engine where the other one waits for a message.
@@ -179,7 +182,7 @@ class TracedChannel(Channel):
             if moved:
                 continue
             if first is None or second is None:
-                return
+                return first is second
             if first.cost is None or second.cost is None:
                 names = (step.kind or "a step of the engine" for step in (first, second))
                 raise ProtocolViolation(f"The sides of a traced run differ: {' and '.join(names)}.")
@@ -204,8 +207,6 @@ class TracedChannel(Channel):
 
     def _take(self, cost: Cost, clocks: tuple[int, int], place: int) -> None:
         """Count a step of the engine at one end.
-
-        The ends may make two such steps in different orders, so each counts its own.
 
         Args:
             cost: of the step.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from smc.errors import DomainError, TooManyRowsError
+from smc.errors import DomainError, ProtocolViolation, TooManyRowsError
 from smc.forms import Role
 from smc.network import Network
 from smc.numeric.random import Randomness
@@ -156,19 +156,22 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
     Raises:
         TooManyRowsError: no run of the program takes so many rows.
         UsageError: the program does not fit itself, such as operands of unlike sizes.
+        ProtocolViolation: one side ends where the other one goes on, and has refused nothing.
     """
     channels = TracedChannel.pair()
     sessions = [
         TracedSession.of(role, channel, network, lanes) for role, channel in zip(Role, channels, strict=True)
     ]
 
-    def side(session: TracedSession, channel: TracedChannel) -> None:
+    def side(session: TracedSession, channel: TracedChannel) -> bool:
         try:
             run(session)
         except TooManyRowsError:
             raise
         except DomainError:
-            return
+            return True
+        else:
+            return False
         finally:
             channel.end()
 
@@ -180,9 +183,11 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
         wait(ends)
     errors = [error for end in ends if (error := end.exception()) is not None]
     for error in errors:
-        if not isinstance(error, TraceEnded):  # the other side of a program that refused
+        if not isinstance(error, TraceEnded):
             raise error
-    TracedChannel.count(*channels)
+    refused = any(end.exception() is None and end.result() for end in ends)
+    if (not TracedChannel.count(*channels) or errors) and not refused:
+        raise ProtocolViolation("One side of a traced run ended, and the other one went on.")
     sent = [channel.traffic for channel in channels]
     engines = [session.engine for session in sessions]
     return Trace(

@@ -354,6 +354,19 @@ def test_an_error_that_is_no_refusal_is_raised():
         trace(fails)
 
 
+@pytest.mark.parametrize("goes_on", [conjunction(8), lambda session: session.channel.hear("blocks", 8)])
+def test_a_side_that_goes_on_alone_is_found(goes_on):
+    def run(session):
+        if session.role is Role.ALICE:
+            session.oblivious.setup()
+            goes_on(session)
+        else:
+            session.oblivious.setup()
+
+    with pytest.raises(ProtocolViolation, match="the other one went on"):
+        trace(run)
+
+
 def test_a_step_that_meets_a_message_is_found():
     def run(session):
         if session.role is Role.ALICE:
