@@ -14,6 +14,7 @@ from typing import Any, Final
 from parties.bench.case import Setting
 from parties.bench.measurement import make_tasks, run_processes
 from parties.bench.workloads import WORKLOADS, Workload
+from parties.speed import on_this_machine
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.studies.columns import Column, Data
 from smc.analyses.studies.outcome import Outcome
@@ -92,7 +93,7 @@ class AnalysisCase:
         recipients = frozenset(Role(name) for name in self.workload.recipients)
         rows = self.rows, self.bob_rows or self.rows
         setting = RunSetting(rows, self.limits, KEY_BITS, self.network, self.lanes)
-        return estimate_cost(study, schemas, recipients, setting)
+        return on_this_machine(estimate_cost(study, schemas, recipients, setting))
 
     @property
     def network(self) -> Network | None:

@@ -22,6 +22,7 @@ from parties.bench.case import Case, modulus_name
 from parties.bench.dealer import Dealer, fill_pool, make_pairs, pack, plain_results, unpack
 from parties.pki import certificate
 from parties.rpc.process import CIPHER_SUITES
+from parties.speed import slowdown
 from smc.ciphers.keys import PrivateKey, generate
 from smc.ciphers.phe_format import write_private_key
 from smc.errors import DuettoError, PeerAborted, PeerLost, UsageError
@@ -252,7 +253,7 @@ def _describe(case: Case) -> dict[str, Any]:
         "predicted_rounds": cost.rounds,
         "predicted_payload_alice_to_bob": cost.alice_bytes,
         "predicted_payload_bob_to_alice": cost.bob_bytes,
-        "predicted_seconds": estimate_seconds(cost, case.parameters, case.network),
+        "predicted_seconds": estimate_seconds(cost, case.parameters, case.network, slowdown()),
     }
 
 

@@ -142,6 +142,9 @@ def party() -> None:
 @json_option
 def start(log_level: str | None, config_path: Path | None, as_json: bool) -> None:
     """Run the daemon in the foreground until it is stopped."""
+    from parties.daemon.process_limits import set_limits
+
+    set_limits()  # before gRPC takes files: with too few of them it ends the process
     from parties.daemon.daemon import Daemon
 
     config = load(config_path)

@@ -6,7 +6,6 @@ import datetime as dt
 import hashlib
 import logging
 import os
-import resource
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -49,9 +48,6 @@ if TYPE_CHECKING:
 GRACE_SECONDS: Final = 10.0
 """How long running sessions may take to end when the daemon is stopped."""
 
-LEAST_FILES: Final = 64
-"""Open files without which a daemon cannot serve: it has about 20 without a job."""
-
 _READY_SECONDS = 10.0
 
 log = logging.getLogger(__name__)
@@ -71,8 +67,6 @@ class Daemon:
     """
 
     def __init__(self, config: Config, terms: Terms | None = None) -> None:
-        raise_file_limit()
-        leave_no_core()
         self._config, self._seen = config, _digests(config)
         self._reloading = threading.Lock()
         identity = load_identity(config)
@@ -331,30 +325,6 @@ def _later(before: Config, after: Config) -> tuple[str, ...]:
     return tuple(
         entry.name for entry in fields(Config) if getattr(followed, entry.name) != getattr(before, entry.name)
     )
-
-
-def raise_file_limit() -> None:
-    """Let this process have as many open files as the system allows it.
-
-    Each connection of a stranger is one until its handshake times out; the usual limit of 1,024 would let
-    a few of them close the port for peers and the control socket.
-
-    Raises:
-        ConfigError: it allows too few for anything.
-    """
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < LEAST_FILES:
-        raise ConfigError(
-            f"This process may have {hard} open files, and a daemon needs {LEAST_FILES} at least.",
-            "Raise the limit: `ulimit -n` in a shell, LimitNOFILE in a unit of systemd.",
-        )
-    if soft != hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-def leave_no_core() -> None:
-    """Let a crash of this process write no core dump, which would hold keys and data."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def check_dates(identity: Identity) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 from measuring import OUT, figure, guarded, machine, names, numbers, print_table, run, tell, write_json
 
 from parties.bench.case import Case, usual_modulus
+from parties.speed import slowdown
 from smc.ciphers.keys import parse_size
 from smc.errors import NoRouteError, UsageError
 from smc.forms import ComparisonType
@@ -129,7 +130,7 @@ def expected_seconds(case: Case) -> float:
         cost = case.plan().cost(case.parameters)
     except NoRouteError:
         return float("inf")
-    return estimate_seconds(cost, case.parameters, case.network)
+    return estimate_seconds(cost, case.parameters, case.network, slowdown())
 
 
 def measure_grid(given: argparse.Namespace) -> list[dict[str, Any]]:

@@ -73,8 +73,11 @@ _KEY_EXPONENT = 2.8
 """How the time of a modular power grows with the size of the key."""
 
 
-_SECONDS_PER_COMPARISON: Final = 0.2e-6
+_SECONDS_PER_COMPARISON: Final = 0.35e-6
 """For checking and packing a pair of numbers, and what else does not grow with their bits."""
+
+_SECONDS_PER_RUN: Final = 1e-3
+"""For what a run of any size takes."""
 
 
 def agreed_seconds(cost: Cost, parameters: Parameters, network: Network) -> float:
@@ -87,11 +90,21 @@ def agreed_seconds(cost: Cost, parameters: Parameters, network: Network) -> floa
     return network.seconds(cost.rounds, half, half) + _computing_seconds(cost, parameters, compiled=True)
 
 
-def estimate_seconds(cost: Cost, parameters: Parameters, network: Network = LAN) -> float:
-    """The wall time of so many comparisons of a cost, as it is shown to people, with the kernels that run."""
+def estimate_seconds(
+    cost: Cost, parameters: Parameters, network: Network = LAN, slowdown: float = 1.0
+) -> float:
+    """The wall time of so many comparisons of a cost, as it is shown to people, with the kernels that run.
+
+    Args:
+        cost: of all comparisons.
+        parameters: their number, and the sizes of keys.
+        network: between the parties.
+        slowdown: how many times as long as its price an operation takes on the machine.
+    """
     sending = network.seconds(cost.rounds, cost.alice_bytes, cost.bob_bytes)
     computing = _computing_seconds(cost, parameters, compiled=run_compiled())
-    return sending + computing + _SECONDS_PER_COMPARISON * parameters.count
+    each = _SECONDS_PER_RUN + _SECONDS_PER_COMPARISON * parameters.count
+    return sending + slowdown * (computing + each)
 
 
 def _computing_seconds(cost: Cost, parameters: Parameters, *, compiled: bool) -> float:

@@ -68,9 +68,8 @@ def test_every_pinned_version_runs_on_the_oldest_python(project: dict[str, Any])
     """A pin that wants a later patch release of Python keeps those with the one of their system out."""
     oldest = project["requires-python"].removeprefix(">=") + ".0"
     wrong = {
-        found.name: found.metadata["Requires-Python"]
+        found.name: wanted
         for found in importlib.metadata.distributions()
-        if found.metadata["Requires-Python"]
-        and not SpecifierSet(found.metadata["Requires-Python"]).contains(oldest)
+        if (wanted := found.metadata.get("Requires-Python")) and not SpecifierSet(wanted).contains(oldest)
     }
     assert not wrong, f"pin earlier versions in constraints.txt: {wrong}"

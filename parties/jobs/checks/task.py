@@ -10,6 +10,7 @@ from parties.contracts.spec import USUAL_LANES, JobSpec, Side
 from parties.errors import JobError
 from parties.jobs.checks.local_data import with_reading
 from parties.lanes import LANE_MEMORY
+from parties.speed import on_this_machine
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.facts import Facts
 from smc.analyses.studies.setting import RunSetting
@@ -87,8 +88,8 @@ class Task:
             self.spec.network,
             self.spec.lanes,
         )
-        found = estimate_cost(self.study, schemas, self.spec.recipients, setting)
-        found = with_reading(found, rows, held)
+        found = with_reading(estimate_cost(self.study, schemas, self.spec.recipients, setting), rows, held)
+        found = on_this_machine(found)
         return found if found.memory is None else replace(found, memory=found.memory + self.lane_memory)
 
     def columns(self, role: Role) -> frozenset[str]:

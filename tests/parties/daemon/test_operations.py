@@ -214,7 +214,7 @@ def test_who_drips_bytes_at_the_metrics_holds_few_threads_and_none_for_long(monk
     with ExitStack() as connections:
         dripping = [
             connections.enter_context(socket.create_connection(("127.0.0.1", server.port)))
-            for _ in range(metrics.CALLERS + 20)
+            for _ in range(4 * metrics.CALLERS)
         ]
         for plain in dripping:
             plain.sendall(b"GET /metrics")

@@ -1,0 +1,90 @@
+"""How fast this machine computes, beside the one on which the prices of operations were measured.
+
+Machines differ by three times and more, so seconds that are shown to people are stretched by what a small
+trial takes here. Routes are chosen without it: both parties have to choose the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from smc.analyses.studies.study import Estimate
+from smc.oblivious.kernels import make_kernels
+from smc.oblivious.workspace import Workspace
+
+_REFERENCE: Final = 3.7e-3
+"""Processor seconds of the trial, with compiled kernels, where the prices hold as they are."""
+
+_NUMPY_REFERENCE: Final = 5.5e-3
+"""The same with numpy's kernels, whose prices are their own."""
+
+_RANGE: Final = (0.5, 10.0)
+"""Beyond these, the trial was disturbed."""
+
+_TRIES: Final = 9
+_WORDS: Final = 1 << 12
+_COLUMNS: Final = 128
+_SLOTS: Final = 64
+
+
+def on_this_machine(estimate: Estimate) -> Estimate:
+    """An estimate by the prices as one of this machine."""
+    factor, other = slowdown(), estimate.cheaper
+    cheaper = other and replace(other, seconds=factor * other.seconds)
+    return replace(estimate, seconds=factor * estimate.seconds, cheaper=cheaper)
+
+
+@cache
+def slowdown() -> float:
+    """How many times as long as its price an operation takes here, by a trial of a tenth of a second.
+
+    It counts processor time and the least of several tries, so that other work on the machine changes
+    little.
+    """
+    kernels = make_kernels(Workspace())
+    reference = _REFERENCE if kernels.name == "native" else _NUMPY_REFERENCE
+    low, high = _RANGE
+    return min(high, max(low, sum(map(_least_seconds, _trial())) / reference))
+
+
+def _trial() -> tuple[Callable[[], object], ...]:
+    """A hash and a transposition of extended transfers, sums of long arrays, and many of short ones."""
+    kernels = make_kernels(Workspace())
+    columns, rows = _words(_COLUMNS, _WORDS), _words(_SLOTS, _WORDS, 2)
+    key, offsets, hashed = _words(1, 2), np.zeros((1, 2), np.uint64), _words(1, 2, _WORDS)
+    long, short = _words(1 << 14), _words(16)
+
+    def add_long() -> None:
+        for _ in range(100):
+            (long ^ key[0, 0]) & long
+            (long + long) >> np.uint64(3)
+
+    def add_short() -> int:
+        return sum(int((short[:8] ^ short[8:])[0] & np.uint64(1)) for _ in range(1500))
+
+    return (
+        lambda: kernels.hash_columns(columns, key, _WORDS, offsets, hashed),
+        lambda: kernels.rows(columns, rows),
+        add_long,
+        add_short,
+    )
+
+
+def _words(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
+    numbers = np.arange(1, int(np.prod(shape)) + 1, dtype=np.uint64)
+    return (numbers * np.uint64(0x9E3779B97F4A7C15)).reshape(shape)
+
+
+def _least_seconds(work: Callable[[], object]) -> float:
+    least = float("inf")
+    for _ in range(_TRIES):
+        began = time.process_time()
+        work()
+        least = min(least, time.process_time() - began)
+    return least

@@ -1,0 +1,43 @@
+"""Estimates are those of the machine that makes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from parties import speed
+from smc.analyses.studies.study import Cheaper, Estimate
+from smc.network import LAN
+from smc.planning.cost import estimate_seconds
+from smc.protocols.spec import Cost, Parameters
+
+_GIVEN = Parameters(1000, 32, 2048, 2048)
+_COST = Cost(alice_bytes=1000, bob_bytes=1000, alice_operations={"ot": 10**6}, bob_operations={"ot": 10**6})
+
+
+def test_the_trial_is_made_once_and_gives_a_factor_in_its_range():
+    found = speed.slowdown()
+    assert 0.5 <= found <= 10
+    assert speed.slowdown() == found
+
+
+def test_seconds_of_computing_grow_with_it_and_those_of_the_network_do_not():
+    waiting = LAN.seconds(_COST.rounds, _COST.alice_bytes, _COST.bob_bytes)
+    once, thrice = (estimate_seconds(_COST, _GIVEN, LAN, factor) - waiting for factor in (1.0, 3.0))
+    assert thrice == pytest.approx(3 * once)
+
+
+def test_an_estimate_of_this_machine_changes_in_its_seconds_alone(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(speed, "slowdown", lambda: 2.5)
+    other = Cheaper('engine = "auto"', "oblivious", 1.0)
+    found = speed.on_this_machine(Estimate(3, 10, 20, 4.0, "route", 7, other))
+    assert found == Estimate(3, 10, 20, 10.0, "route", 7, Cheaper('engine = "auto"', "oblivious", 2.5))
+    assert speed.on_this_machine(Estimate(3, 10, 20, 4.0, "route", None)).cheaper is None
+
+
+def test_a_trial_that_was_disturbed_does_not_go_beyond_the_range(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(speed, "_least_seconds", lambda _: 1.0)
+    speed.slowdown.cache_clear()
+    try:
+        assert speed.slowdown() == 10
+    finally:
+        speed.slowdown.cache_clear()
