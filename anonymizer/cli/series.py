@@ -57,6 +57,7 @@ def series(
     from anonymizer.series.specification import read_series
     from anonymizer.tables import files
 
+    files.kind(output_path)
     spec = read_series(spec_path)
     table = files.table(log, spec.dialect)
     matrices = spec.matrices(table)

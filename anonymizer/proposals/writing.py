@@ -171,10 +171,15 @@ def _entry(key: str, value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    return tomli_w.dumps({name: 0}).removesuffix(" = 0\n")
+    return _visible(tomli_w.dumps({name: 0}).removesuffix(" = 0\n"))
 
 
 def _toml(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_toml, value)) + "]"
-    return tomli_w.dumps({"x": value}).removeprefix("x = ").removesuffix("\n")
+    return _visible(tomli_w.dumps({"x": value}).removeprefix("x = ").removesuffix("\n"))
+
+
+def _visible(text: str) -> str:
+    """The same in TOML without characters that cannot be seen or that turn what stands around them."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else f"\\U{ord(sign):08x}" for sign in text)

@@ -56,9 +56,9 @@ def table(path: str | Path, dialect: Dialect = _PLAIN) -> Table:
     """
     place = Path(path)
     regular(place)
-    if _kind(place, ENDINGS + SPREADSHEETS) in SPREADSHEETS:
+    if kind(place, ENDINGS + SPREADSHEETS) in SPREADSHEETS:
         return Table.of(excel.read(place))
-    if _kind(place) == ".parquet":
+    if kind(place) == ".parquet":
         return Table.of(parquet.read(place))
     frame = csvs.read(place, dialect)
     _titled(place, frame, dialect)
@@ -76,11 +76,11 @@ def tables(path: str | Path, rows: int, dialect: Dialect = _PLAIN) -> Iterator[T
     """
     place = Path(path)
     regular(place)
-    if _kind(place, ENDINGS + SPREADSHEETS) in SPREADSHEETS:
+    if kind(place, ENDINGS + SPREADSHEETS) in SPREADSHEETS:
         frame = excel.read(place)
         yield from (Table.of(frame.slice(start, rows)) for start in range(0, len(frame), rows))
         return
-    if _kind(place) == ".parquet":
+    if kind(place) == ".parquet":
         yield from map(Table.of, parquet.batches(place, rows))
         return
     kinds = _kinds(csvs.batches(place, max(rows, _ROWS), dialect), dialect)
@@ -120,22 +120,22 @@ def append_to(
         FileError: it cannot be written.
         TableError: as `write`.
     """
-    kind = _kind(Path(path))
+    ending = kind(Path(path))
     with _replacing(Path(path), private=private) as part:
         parts = (
             parquet.ParquetParts(part, notes)
-            if kind == ".parquet"
-            else csvs.CsvParts(part, dialect, compressed=kind.endswith(".gz"))
+            if ending == ".parquet"
+            else csvs.CsvParts(part, dialect, compressed=ending.endswith(".gz"))
         )
         try:
-            yield lambda content: parts.append(_polars(content, typed=kind == ".parquet"))
+            yield lambda content: parts.append(_polars(content, typed=ending == ".parquet"))
         finally:
             parts.close()
 
 
 def formulas(content: Any, path: str | Path) -> tuple[str, ...]:
     """A warning of the columns of which a spreadsheet would take a cell for a formula; none of Parquet."""
-    found = () if _kind(Path(path)) == ".parquet" else csvs.formulas(_polars(content, typed=False))
+    found = () if kind(Path(path)) == ".parquet" else csvs.formulas(_polars(content, typed=False))
     caution = f"Cells of {', '.join(found)} are formulas to a spreadsheet, and are released as they are."
     return (caution,) if found else ()
 
@@ -206,7 +206,12 @@ def _polars(content: Any, *, typed: bool) -> pl.DataFrame:
         ) from None
 
 
-def _kind(path: Path, endings: tuple[str, ...] = ENDINGS) -> str:
+def kind(path: Path, endings: tuple[str, ...] = ENDINGS) -> str:
+    """The ending of a file's name, which says how it is read and written.
+
+    Raises:
+        FileError: it is none of them.
+    """
     for ending in endings:
         if path.name.lower().endswith(ending):
             return ending

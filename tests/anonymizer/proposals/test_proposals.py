@@ -342,3 +342,14 @@ def test_a_guess_does_not_lower_what_the_gate_asks():
 def test_codes_of_drugs_and_of_laboratory_tests_are_medical(codes, is_medical):
     table = Table.of(pl.DataFrame({"c": codes * 3}))
     assert profile(table, "c").is_medical_code == is_medical
+
+
+def test_signs_that_turn_or_hide_text_are_escaped_in_a_draft():
+    """Before, a heading with such a sign changed how the lines of the specification looked."""
+    frame = people().rename(columns={"sex": "s\u202eex", "ward": "wa\u200brd"})
+    frame["diagnosis"] = frame["diagnosis"].replace("flu", "fl\u2066u")
+    text = write_specification(propose(Table.of(frame), Dialect()), "people.csv")
+    assert all(sign.isprintable() or sign == "\n" for sign in text)
+    assert "s\\U0000202eex" in text
+    read = tomllib.loads(text)
+    assert "s\u202eex" in read["roles"]["quasi_identifiers"] + read["roles"].get("identifiers", [])

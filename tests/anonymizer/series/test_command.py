@@ -21,6 +21,7 @@ from anonymizer.releases.manifest import Manifest
 from anonymizer.series import attacks
 from anonymizer.series.recombined import Recombined
 from anonymizer.series.specification import parse_series, read_series
+from anonymizer.tables import files
 from parties.cli.main import duetto, main
 from tests.support.grids import grid
 
@@ -192,6 +193,16 @@ def test_bad_specifications_are_told_in_words(folder, capsys, rest, says):
     assert says in error["what"]
     assert error["hint"]
     assert not list(folder.glob("out*"))
+
+
+def test_an_output_without_an_ending_is_refused_before_anything_is_made(folder, capsys, monkeypatch):
+    """Before, the whole work was done, and the error named a file of a temporary folder."""
+    spec(folder, "")
+    monkeypatch.setattr(files, "table", lambda *_: pytest.fail("the log was read"))
+    assert run("series log.csv --spec spec.toml -o matrix --json") == 65
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["what"] == "matrix is of an unknown kind."
+    assert ".parquet" in error["hint"]
 
 
 def test_bad_amounts_are_told_in_words(folder, capsys):
