@@ -28,6 +28,8 @@ from parties.kept_pools import KeptPools
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.heads import ledger_doubts
+from parties.persons.gate import Gate
+from parties.persons.pending import pending, standing_line
 from parties.pki import Identity, PeerIdentity, certificate, pairing
 from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing, socket_path
 from parties.pki.lock import running_pid
@@ -95,6 +97,7 @@ def examine_self(config: Config) -> list[Finding]:
         _attempt("self", "configuration", lambda: _configuration(config)),
         _attempt("self", "data", lambda: _data(config)),
         _attempt("self", "policy", lambda: _policy(config)),
+        _attempt("self", "persons", lambda: _persons(config)),
         _attempt("self", "keys", lambda: _keys(config)),
         _attempt("self", "certificate", lambda: _dates("self", load_identity(config).certificates)),
         _attempt("self", "ledger", lambda: _ledger(config)),
@@ -335,6 +338,16 @@ def _policy(config: Config) -> Finding:
     what = f"rule {'; rule '.join(unknown)}, which is not known here: no job is allowed by that"
     hint = f"Correct the name in {config.policy.name}, pair the peer, or declare the data set."
     return Finding("self", "policy", Status.WARN, what, hint)
+
+
+def _persons(config: Config) -> Finding:
+    gate = Gate(config.name, config.home, open_ledger(config.home))
+    gate.persons()
+    waiting = ", ".join(one.what for one in pending(config, gate))
+    if waiting:
+        hint = "Let a person who may do it run `duetto person sign --key FILE`."
+        return Finding("self", "persons", Status.WARN, f"not signed, so no job runs by it: {waiting}", hint)
+    return Finding("self", "persons", Status.OK, standing_line(config, gate, CLOCK.now().date()))
 
 
 def _jobs(config: Config) -> Finding:

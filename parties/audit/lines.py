@@ -21,6 +21,7 @@ RELOADED: Final = "reloaded"
 PROPOSED: Final = "proposed"
 STATE: Final = "state"
 DECIDED: Final = "decided"
+SIGNED: Final = "signed"
 REFUSED: Final = "refused"
 FORGOTTEN: Final = "forgotten"
 TORN: Final = "torn"
@@ -36,6 +37,7 @@ EVENTS: Final = (
         PROPOSED,
         STATE,
         DECIDED,
+        SIGNED,
         REFUSED,
         FORGOTTEN,
         TORN,

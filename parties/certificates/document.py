@@ -25,6 +25,9 @@ from parties.plugins import Plugin
 from smc.analyses.studies.loss import Loss
 
 FORMAT: Final = 2
+SIGNED_FORMAT: Final = 3
+"""The format of a certificate that holds signatures of persons."""
+
 SALT_BYTES: Final = 32
 
 _SIGNATURE = b"duetto result certificate v1\0"
@@ -35,7 +38,8 @@ _NOISE = ("guarantee", "neighbours", "mechanism", "epsilon", "delta", "rho", "qu
 RESULT = ("tables", "notes", "details")
 
 ENTRIES: Final = (RUN, *RELEASES, COUNTERSIGNED)
-"""The entries of the ledger that a certificate holds; who approved the job stays at home."""
+"""The entries of the ledger that every certificate holds. Who approved the job stays at home, but for persons
+who have signed it: their signatures are there, with the names and keys for which the party vouches."""
 
 
 def certify(
@@ -45,6 +49,7 @@ def certify(
     *,
     loss: Loss,
     entries: Sequence[Entry],
+    approvals: Sequence[Entry] = (),
     outcome: Mapping[str, Any],
     facts: Mapping[str, Any],
     finished: str,
@@ -59,6 +64,7 @@ def certify(
         peer: the peer's public keys.
         loss: the privacy loss of the job.
         entries: the local ledger's entries of the job.
+        approvals: the local ledger's entries with the signatures of persons who approved the job.
         outcome: the local outcome as plain JSON values, see `smc.analyses.studies.outcome.Outcome`.
         facts: what the run cost.
         finished: when it ended, RFC 3339 in UTC.
@@ -92,6 +98,8 @@ def certify(
         },
         "program": program(tuple(plugins)),
     }
+    if approvals:
+        body |= {"format": SIGNED_FORMAT, "approvals": [entry.document() for entry in approvals]}
     return {"certificate": body, "signature": signing.sign(signed_text(body)).hex()}
 
 

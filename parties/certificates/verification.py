@@ -12,12 +12,23 @@ from typing import Any, Final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from parties.certificates.document import ENTRIES, FORMAT, RESULT, SALT_BYTES, commitment, signed_text
+from parties.certificates.document import (
+    ENTRIES,
+    FORMAT,
+    RESULT,
+    SALT_BYTES,
+    SIGNED_FORMAT,
+    commitment,
+    signed_text,
+)
 from parties.contracts import canonical
 from parties.contracts import contract as contracts
 from parties.errors import JobError
 from parties.ledger.entries import COUNTERSIGNED, RUN, SPENT, Entry, parse_document
 from parties.ledger.export import is_countersigned
+from parties.persons.keys import PersonKey
+from parties.persons.register import statement_of
+from parties.persons.roles import Act
 from parties.pki.signing import key_text, parse_key
 from smc.analyses.studies.loss import Loss
 from smc.errors import DuettoError
@@ -77,6 +88,8 @@ class Certificate:
         entries: the entries of the party's ledger by their events: `run` and `countersigned`, which holds
             the peer's signature for its own entry; `exact` and `spent` if there are such.
         result: the result that is attached; None without.
+        approvals: the entries with the signatures of persons who approved the job at the party; it vouches
+            for their names and keys.
     """
 
     body: Mapping[str, Any]
@@ -85,6 +98,7 @@ class Certificate:
     loss: Loss
     entries: Mapping[str, Entry]
     result: Mapping[str, Any] | None
+    approvals: tuple[Entry, ...] = ()
 
     def name(self, role: Role) -> str:
         """The name of the party in a role."""
@@ -156,7 +170,8 @@ def read_certificate(data: bytes) -> Certificate:
         )
     _check_contract(body, role, keys)
     loss, entries = _check_ledger(body, role, keys)
-    certificate = Certificate(body, role, keys, loss, entries, document.get("result"))
+    approvals = _check_approvals(body)
+    certificate = Certificate(body, role, keys, loss, entries, document.get("result"), approvals)
     if certificate.result is not None:
         certificate.check_result(certificate.result)
     return certificate
@@ -224,14 +239,37 @@ def _check_ledger(
     return loss, entries
 
 
+def _check_approvals(body: Mapping[str, Any]) -> tuple[Entry, ...]:
+    """The signatures of persons under the contract, or under its draft at the party that proposed it."""
+    try:
+        entries = tuple(parse_document(one) for one in body.get("approvals", ()))
+        contract = body["contract"]
+        nothing = {Role(contract["proposer"]).other.value: None}
+        draft = {**contract, **{name: {**contract[name], **nothing} for name in ("schemas", "limits")}}
+        digests = (body["digest"], contracts.digest_of(canonical.encode(draft)).hex())
+        for entry in entries:
+            signed = statement_of(entry, body["party"])
+            is_about = signed.act is Act.APPROVE and entry.peer == body["peer"] and entry.job in digests
+            key, signature = PersonKey.parse(entry.key), _signature(entry.signature)
+            if not (entry.is_sealed and is_about and key.has_signed(signed.text, signature)):
+                raise ValueError("not signed")
+    except (KeyError, TypeError, ValueError, DuettoError):
+        raise CertificateError("The signature of a person who approved the job is not valid.") from None
+    return entries
+
+
 def _check_form(body: Any) -> None:
     """Check names and types of all that is read from a certificate."""
-    if not isinstance(body, dict) or body.get("format") != FORMAT:
+    if not isinstance(body, dict) or body.get("format") not in (FORMAT, SIGNED_FORMAT):
         raise CertificateError(
-            f"The file is not a certificate of format {FORMAT}.", "Use the release that made it."
+            f"The file is not a certificate of format {FORMAT} or {SIGNED_FORMAT}.",
+            "Use the release that made it.",
         )
     made = {"plugins": [], **body["program"]} if isinstance(body.get("program"), dict) else {}
-    if not _has(body, _FORM) or not _has(body["run"], _RUN) or not _has(made, _PROGRAM):
+    signed = {"approvals": list} if body["format"] == SIGNED_FORMAT else {}
+    if not _has(body, {**_FORM, **signed}) or (signed and not body["approvals"]):
+        raise _malformed()
+    if not _has(body["run"], _RUN) or not _has(made, _PROGRAM):
         raise _malformed()
     if not all(_has(plugin, _PLUGIN) for plugin in made["plugins"]):
         raise _malformed()

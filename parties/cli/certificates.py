@@ -137,6 +137,10 @@ def _report(found: Certificate, confirmed: dict[str, bool], *, result_checked: b
         "result_received": found.received,
         "result_checked": result_checked,
         "ledger": {event: entry.sequence for event, entry in found.entries.items()},
+        "approvals": [
+            {name: getattr(entry, name) for name in ("actor", "person", "behalf", "key", "moment")}
+            for entry in found.approvals
+        ],
         "same_code": _same_code(found),
         "certificate": body,
     }
@@ -156,6 +160,9 @@ def _print(out: Screen, found: Certificate, confirmed: dict[str, bool], *, resul
     say(f"what:      {spec['job']['analysis']}{title}, {maker} as {found.role.value} with {peer}")
     say(f"when:      {run['started']} to {run['finished']}, by the clock of {maker}")
     say(f"contract:  {body['digest']}, signed by both")
+    for entry in found.approvals:
+        who = f"{entry.actor} ({entry.person})" + (f" for {entry.behalf}" if entry.behalf else "")
+        say(f"approved:  {who} at {maker}, {entry.moment[:16]}, validly signed")
     say(f"loss:      {_loss_text(found)}")
     say(f"ledger:    {_ledger_text(found)}")
     for name in ("guarantee", "mechanism"):

@@ -17,6 +17,7 @@ from parties.cli.output import Screen, emit, json_option, table
 from parties.cli.policy import limits_text, print_verdict
 from parties.cli.precision import print_precision
 from parties.cli.results import print_facts, print_leakage, print_result
+from parties.cli.signing import Signing, say_who_signs, signing_options
 from parties.client import Job, Party, job_text
 from parties.client.pace import Pace, duration
 from parties.config import load
@@ -137,11 +138,12 @@ def estimate(
 @job.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--wait", is_flag=True, help="Wait for the result and print it.")
+@signing_options
 @config_option
 @json_option
-def submit(file: Path, wait: bool, config_path: Path | None, as_json: bool) -> None:
+def submit(file: Path, wait: bool, signing: Signing, config_path: Path | None, as_json: bool) -> None:
     """Propose the job in FILE to the peer; it runs as soon as both sides have approved."""
-    with Party(config_path) as party:
+    with Party(config_path, signing.of(config_path)) as party:
         found = party.submit(file)
         if wait:
             follow(found, config_path)
@@ -220,15 +222,16 @@ def watch(job_id: str, config_path: Path | None, as_json: bool) -> None:
 @job.command()
 @click.argument("job_id")
 @as_option
+@signing_options
 @config_option
 @json_option
-def cancel(job_id: str, name: str, config_path: Path | None, as_json: bool) -> None:
+def cancel(job_id: str, name: str, signing: Signing, config_path: Path | None, as_json: bool) -> None:
     """Give a job up, whatever it is doing, and tell the peer.
 
     JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
     """
     check_named(job_id)
-    with Party(config_path) as party:
+    with Party(config_path, signing.of(config_path)) as party:
         _print_job(party.job(job_id).cancel(name), as_json=as_json)
 
 
@@ -236,17 +239,21 @@ def cancel(job_id: str, name: str, config_path: Path | None, as_json: bool) -> N
 @click.argument("job_id")
 @as_option
 @click.option("--digest", default="", help="What you have looked at, as `duetto job show` names it.")
+@signing_options
 @config_option
 @json_option
-def approve(job_id: str, name: str, digest: str, config_path: Path | None, as_json: bool) -> None:
+def approve(
+    job_id: str, name: str, digest: str, signing: Signing, config_path: Path | None, as_json: bool
+) -> None:
     """Allow a job that waits for a person here.
 
     JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
     Without --digest the job is shown once more, and what is shown is approved.
     """
     check_named(job_id)
-    with Party(config_path) as party:
+    with Party(config_path, signing.of(config_path)) as party:
         found = party.job(job_id)
+        say_who_signs(config_path)
         if not digest and not as_json:
             _print_job(found, as_json=False, contract=True)
         _print_job(found.approve(name, digest), as_json=as_json, contract=as_json)
@@ -256,15 +263,18 @@ def approve(job_id: str, name: str, digest: str, config_path: Path | None, as_js
 @click.argument("job_id")
 @as_option
 @click.option("--reason", default="", help="Kept at home; the peer learns only that the job was denied.")
+@signing_options
 @config_option
 @json_option
-def deny(job_id: str, name: str, reason: str, config_path: Path | None, as_json: bool) -> None:
+def deny(
+    job_id: str, name: str, reason: str, signing: Signing, config_path: Path | None, as_json: bool
+) -> None:
     """Refuse a job that waits for a person here.
 
     JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
     """
     check_named(job_id)
-    with Party(config_path) as party:
+    with Party(config_path, signing.of(config_path)) as party:
         _print_job(party.job(job_id).deny(reason, name), as_json=as_json)
 
 

@@ -28,6 +28,7 @@ from parties.ledger.export import (
 from parties.ledger.heads import FILE as HEADS
 from parties.ledger.heads import read_statements
 from parties.ledger.verification import problems
+from parties.persons.register import Register
 from parties.pki.files import PRIVATE, write_atomically
 from parties.pki.home import load_identity, load_peer
 from parties.pki.signing import key_text, named_key
@@ -97,6 +98,7 @@ def verify(
             )
         vouched = {name: given.of(name, is_maker=False) or stated for name, stated in found.peers.items()}
         known = _merged(vouched, further)
+    persons = Register(party, entries)
     signed = check_countersignatures(entries, known)
     wrong = problems(party, entries, signed, said, known) if export_path is None else []
     if signed.invalid and export_path is not None:
@@ -109,6 +111,8 @@ def verify(
 
     def render(out: Screen) -> None:
         _print_verdict(out, party, len(entries), head, signed)
+        if persons.signed:
+            out.print(f"Valid signatures of persons: {persons.signed}.")
         for problem in wrong:
             out.print(f"WRONG: {problem}")
         if not confirmed:
@@ -127,6 +131,7 @@ def verify(
             "invalid": list(signed.invalid),
             "missing": list(signed.missing),
         },
+        "persons": persons.signed,
         "problems": wrong,
     }
     emit(document, render, as_json=as_json)

@@ -44,6 +44,9 @@ ENTRIES: Final = {
         "Check this party and the way to its peers; exit status 78 if it fails here, 69 if at a peer.",
     ),
     "keys": Subcommand("parties.cli.own_keys", "This party's keys."),
+    "person": Subcommand(
+        "parties.cli.persons", "Persons with keys: who may do what here, and what they sign."
+    ),
     "data": Subcommand("parties.cli.data", "The data sets of the catalog."),
     "policy": Subcommand("parties.cli.policy", "What this party allows."),
     "job": Subcommand("parties.cli.jobs", "Jobs: check, submit, decide, watch, and get results."),

@@ -22,6 +22,7 @@ from parties.cli.hints import config_words, with_config
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import Party, ask_daemon
+from parties.clock import CLOCK
 from parties.config import LOG_LEVELS, Address, Config, Peer, load
 from parties.contracts.state import State
 from parties.daemon import foreign, logs
@@ -32,6 +33,8 @@ from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.entries import LedgerError
 from parties.ledger.heads import ledger_doubts
+from parties.persons.gate import Gate
+from parties.persons.pending import standing_line
 from parties.pki import certificate, pairing
 from parties.pki.home import (
     add_peer,
@@ -255,6 +258,9 @@ def status(config_path: Path | None, as_json: bool) -> None:
     doubts = _doubts(config) if said["ledger_whole"] else []
     days = certificate.days_left(b"".join(pem for pem, _ in load_tls(config.home / "keys", config.name)))
     jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
+    signs = standing_line(
+        config, Gate(config.name, config.home, open_ledger(config.home)), CLOCK.now().date()
+    )
     waiting = said["jobs"].get(State.WAITING_OWN.value, 0)
 
     def render(out: Screen) -> None:
@@ -266,6 +272,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
                     f"{waiting} of them wait for a decision of this party: `duetto job list --waiting`"
                 )
             )
+        out.print(with_config(signs))
         if days < certificate.WARN_DAYS:
             out.print(
                 f"The certificate ends in {days} days: run `duetto keys renew{config_words(config_path)}`."
@@ -284,6 +291,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
             **place,
             **said,
             "waiting": waiting,
+            "persons": signs,
             "certificate_days": days,
             "doubts": doubts,
         },

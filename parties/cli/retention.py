@@ -9,6 +9,7 @@ import click
 
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table
+from parties.cli.signing import Signing, signing_options
 from parties.client import Party
 from parties.clock import text
 from parties.config import load
@@ -23,9 +24,10 @@ _DAYS = re.compile(r"([0-9]{1,5})d")
 
 @click.command()
 @click.option("--older-than", "age", required=True, metavar="DAYS", help="Such as 90d.")
+@signing_options
 @config_option
 @json_option
-def prune(age: str, config_path: Path | None, as_json: bool) -> None:
+def prune(age: str, signing: Signing, config_path: Path | None, as_json: bool) -> None:
     """Delete this party's results of jobs that finished long ago; contracts and certificates stay.
 
     They lie in the trash for a day (`duetto job aside`), and then are deleted for good; `duetto job forget`
@@ -34,22 +36,23 @@ def prune(age: str, config_path: Path | None, as_json: bool) -> None:
     days = _DAYS.fullmatch(age)
     if days is None:
         raise UsageError(f"--older-than {age!r} is not a number of days.", "Write it as 90d.")
-    with Party(config_path) as party:
+    with Party(config_path, signing.of(config_path)) as party:
         deleted = party.prune(int(days[1]))
     emit({"deleted": deleted}, lambda out: out.print(f"Deleted results: {deleted}."), as_json=as_json)
 
 
 @click.command()
 @click.argument("job_id")
+@signing_options
 @config_option
 @json_option
-def forget(job_id: str, config_path: Path | None, as_json: bool) -> None:
+def forget(job_id: str, signing: Signing, config_path: Path | None, as_json: bool) -> None:
     """Delete this party's result of a job; its contract and certificate stay.
 
     JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
     """
     check_named(job_id)
-    with Party(config_path) as party:
+    with Party(config_path, signing.of(config_path)) as party:
         found = party.job(job_id).forget()
     emit(
         found.describe(),

@@ -35,6 +35,12 @@ def _policy() -> Document:
     return schema_of(Policy, "policy.toml of duetto")
 
 
+def _persons() -> Document:
+    from parties.persons.declaration import Persons
+
+    return schema_of(Persons, "persons.toml of duetto")
+
+
 def _catalog() -> Document:
     from parties.catalog.declarations.tables import CatalogFile
 
@@ -74,6 +80,7 @@ def _sanitization() -> Document:
 SCHEMAS: Final[Mapping[str, Callable[[], Document]]] = {
     "job": _job,
     "policy": _policy,
+    "persons": _persons,
     "catalog": _catalog,
     "duetto": _config,
     "anonymize": _specification,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -12,7 +13,10 @@ import grpc
 from parties.config import load
 from parties.errors import DaemonUnavailable, JobError
 from parties.jobs.faults import METADATA, unpack
+from parties.persons.roles import Act
+from parties.persons.signer import Signer
 from parties.pki.home import socket_path
+from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
 
 CALL_SECONDS = 300.0
@@ -27,14 +31,16 @@ class Connection:
 
     Args:
         config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None.
+        signer: signs what is done, where the party has a `persons.toml`; see `parties.persons.signer`.
 
     Raises:
         ConfigError: there is no configuration, or it is wrong.
     """
 
-    def __init__(self, config_path: Path | str | None = None) -> None:
+    def __init__(self, config_path: Path | str | None = None, signer: Signer | None = None) -> None:
         config = load(Path(config_path) if config_path is not None else None)
         self.name, self.config_path = config.name, config.path
+        self._signer = signer
         self._socket = socket_path(config)
         self._channel = grpc.insecure_channel(f"unix:{self._socket}")
         self._stub: Any = control_pb2_grpc.ControlStub(self._channel)  # type: ignore[no-untyped-call]
@@ -58,6 +64,19 @@ class Connection:
         """
         with self._translated():
             return getattr(self._stub, verb)(request, timeout=timeout)
+
+    def act(self, act: Act, digest: str, peer: str = "") -> pb.Act | None:
+        """The signature under what is about to be asked of the daemon; None without a signer.
+
+        Args:
+            act: what it is.
+            digest: about what, hexadecimal.
+            peer: with or about which peer.
+        """
+        if self._signer is None:
+            return None
+        signed = self._signer.sign(self.name, act, digest, peer)
+        return pb.Act(**asdict(signed))
 
     def stream(self, verb: str, request: Any, timeout: float | None) -> Iterator[Any]:
         """One call that is answered by a stream. Raises as `call`."""

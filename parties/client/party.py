@@ -18,6 +18,8 @@ from parties.contracts.state import State
 from parties.errors import DaemonUnavailable, JobError, PeerBusy
 from parties.jobs.agreement.decisions import own_person
 from parties.jobs.faults import from_code
+from parties.persons.gate import prune_digest, text_digest
+from parties.persons.roles import Act
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 
 LOOK_SECONDS = 2.0
@@ -37,6 +39,7 @@ class Party(Connection):
 
     Args:
         config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None.
+        signer: signs what is done, where the party has a `persons.toml`; see `parties.persons.signer`.
 
     Raises:
         ConfigError: there is no configuration, or it is wrong.
@@ -60,7 +63,9 @@ class Party(Connection):
         Raises:
             DuettoError: the job is wrong, refused here or by the peer, or a daemon cannot be reached.
         """
-        return Job(self, self.call("Submit", pb.JobText(toml=job_text(job))))
+        toml = job_text(job)
+        act = self.act(Act.SUBMIT, text_digest(toml))
+        return Job(self, self.call("Submit", pb.JobText(toml=toml, act=act)))
 
     def run(
         self,
@@ -113,11 +118,12 @@ class Party(Connection):
 
     def forget(self, job_id: str) -> Job:
         """Delete the local result of a job, which is named by at least 8 characters; see `Job.forget`."""
-        return Job(self, self.call("Forget", pb.JobName(job_id=job_id)))
+        return self.job(job_id).forget()
 
     def prune(self, older_than_days: int) -> int:
         """Delete the results of jobs that finished longer ago; how many. Contracts and certificates stay."""
-        return int(self.call("Prune", pb.PruneRequest(older_than_days=older_than_days)).deleted)
+        act = self.act(Act.PRUNE, prune_digest(older_than_days))
+        return int(self.call("Prune", pb.PruneRequest(older_than_days=older_than_days, act=act)).deleted)
 
     def job(self, job_id: str) -> Job:
         """A job by its name or the beginning of it.
@@ -336,7 +342,8 @@ class Job:
         Raises:
             JobError: the job has no result here.
         """
-        self._message = self._party.call("Forget", pb.JobName(job_id=self.id))
+        act = self._party.act(Act.FORGET, self.shown, self.peer)
+        self._message = self._party.call("Forget", pb.JobName(job_id=self.id, act=act))
         return self
 
     def approve(self, name: str = "", shown: str = "") -> Job:
@@ -357,7 +364,8 @@ class Job:
 
     def _decide(self, verb: str, name: str, **further: str) -> Job:
         person = own_person(name)
-        decision = pb.Decision(job_id=self.id, actor=person.name, uid=person.uid, **further)
+        act = self._party.act(Act(verb.lower()), further.get("shown") or self.shown, self.peer)
+        decision = pb.Decision(job_id=self.id, actor=person.name, uid=person.uid, act=act, **further)
         self._message = self._party.call(verb, decision)
         return self
 

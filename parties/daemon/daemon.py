@@ -26,6 +26,8 @@ from parties.jobs.manager import JobManager
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import LedgerError
 from parties.ledger.heads import open_heads
+from parties.persons.pending import pools_digest
+from parties.persons.roles import Act
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.files import PRIVATE
 from parties.pki.home import load_identity, socket_path
@@ -89,7 +91,9 @@ class Daemon:
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms, renewals=self._renewals)
         self._manager = JobManager(config, identity, self._directory, ledger=ledger)
         note = partial(self._manager.store.audit.write, FILLED)
-        self._filler = Filler(config, pools, self._directory, self._runner, self._manager, note)
+        self._filler = Filler(
+            self._with_signed_pools(config), pools, self._directory, self._runner, self._manager, note
+        )
         self._metrics: MetricsServer | None = None
         self._manager.resume()
         try:
@@ -196,7 +200,7 @@ class Daemon:
             self._manager.follow_peers()
             self._peer_server.set_peers(peers)
             self._manager.housekeeper.set_days(config)
-            self._filler.follow(config)
+            self._filler.follow(self._with_signed_pools(config))
             self._config, self._peers, self._seen = config, peers, digests
             changes = {name: " ".join(value) for name, value in asdict(done).items()}
             self._manager.store.audit.write(RELOADED, **changes, **digests)
@@ -221,6 +225,16 @@ class Daemon:
         for sentence in ending_soon(self._config.name, self._certificates, self._peers):
             log.warning("%s", sentence)
         threading.Thread(target=self._greet, name="greet", daemon=True).start()
+
+    def _with_signed_pools(self, config: Config) -> Config:
+        """The configuration without pools if a person has to sign them, and none has."""
+        try:
+            if config.pools:
+                self._manager.gate.require(Act.POOLS, pools_digest(config.pools), "The list of pools")
+        except DuettoError as error:
+            log.warning("no pools are filled in idle time: %s", error)
+            return replace(config, pools=())
+        return config
 
     def _accept_renewals(self) -> None:
         for name in self._renewals.due():

@@ -24,6 +24,7 @@ from parties.errors import PeerBusy
 from parties.jobs.agreement.decisions import Person, check_named
 from parties.jobs.faults import METADATA, pack, status
 from parties.jobs.manager import JobManager
+from parties.persons.statement import Presented
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
 from smc.errors import DuettoError, UsageError
@@ -34,6 +35,7 @@ SERVICE = "duetto.v1.Control"
 R = TypeVar("R")
 Verb = Callable[["ControlService", Any, grpc.ServicerContext], R]
 _PIECE_BYTES = 1 << 20
+_LONGEST_FIELD = 512
 _LOG = logging.getLogger("duetto.control")
 
 
@@ -152,6 +154,17 @@ def _person(request: pb.Decision) -> Person:
     return Person(request.actor, request.uid)
 
 
+def _presented(request: Any) -> Presented | None:
+    """The person's signature that came with a request, for the gate to check; None without one."""
+    if not request.HasField("act"):
+        return None
+    act = request.act
+    texts = (act.person, act.behalf, act.moment, act.key)
+    if max(map(len, (*texts, act.signature))) > _LONGEST_FIELD:
+        raise UsageError("The signature of a person has a field that is too long.", "Sign with this release.")
+    return Presented(*texts, act.signature)
+
+
 class ControlService(control_pb2_grpc.ControlServicer):
     """See control.proto; every verb is one of `JobManager`."""
 
@@ -186,7 +199,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
     @override
     def Submit(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Job:
         """Submit a job."""
-        return self._job(self._manager.submit(request.toml))
+        return self._job(self._manager.submit(request.toml, _presented(request)))
 
     @_guarded(Kind.WORK)
     @override
@@ -263,32 +276,34 @@ class ControlService(control_pb2_grpc.ControlServicer):
     @override
     def Cancel(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:
         """Give a job up."""
-        return self._job(self._manager.cancel(_decided(request), _person(request)))
+        return self._job(self._manager.cancel(_decided(request), _person(request), _presented(request)))
 
     @_guarded(Kind.QUICK)
     @override
     def Approve(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:
         """Allow a job."""
-        return self._job(self._manager.approve(_decided(request), _person(request), request.shown))
+        who = _person(request)
+        return self._job(self._manager.approve(_decided(request), who, request.shown, _presented(request)))
 
     @_guarded(Kind.QUICK)
     @override
     def Deny(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:
         """Refuse a job."""
-        return self._job(self._manager.deny(_decided(request), _person(request), request.reason[:500]))
+        who, reason = _person(request), request.reason[:500]
+        return self._job(self._manager.deny(_decided(request), who, reason, _presented(request)))
 
     @_guarded(Kind.QUICK)
     @override
     def Forget(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:
         """Delete the result of a job."""
-        store = self._manager.store
-        return self._job(store.forget(store.find(_decided(request)).job_id))
+        return self._job(self._manager.forget(_decided(request), _presented(request)))
 
     @_guarded(Kind.WORK)
     @override
     def Prune(self, request: pb.PruneRequest, context: grpc.ServicerContext) -> pb.PruneReply:
         """Delete old results."""
-        return pb.PruneReply(deleted=self._manager.housekeeper.prune(request.older_than_days))
+        deleted = self._manager.prune(request.older_than_days, _presented(request))
+        return pb.PruneReply(deleted=deleted)
 
     @_guarded(Kind.QUICK)
     @override

@@ -29,6 +29,9 @@ from parties.jobs.storage.store import JobStore
 from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import CANCELLED, COUNTERSIGNED, RELEASES, LedgerError
+from parties.persons.gate import Gate, prune_digest, text_digest
+from parties.persons.roles import Act
+from parties.persons.statement import Presented
 from parties.pki.identity import Identity
 from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
 from smc.errors import Cancelled, DuettoError
@@ -72,6 +75,7 @@ class JobManager:
         ledger: Ledger | None = None,
     ) -> None:
         self.ledger = ledger or open_ledger(config.home)
+        self.gate = Gate(config.name, config.home, self.ledger)
         self._loading = LazyAnalyses(config, self.ledger, self._begun, analyses)
         self._identity = identity
         self._peers = peers
@@ -81,10 +85,10 @@ class JobManager:
         if self.store.audit.head[0] < 0:
             with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
                 self.store.audit.write(LOG_CREATED, ledger=len(self.ledger.entries()))
-        self._decisions = Decisions(self.ledger, self.store.audit)
+        self._decisions = Decisions(self.ledger, self.store.audit, self.gate)
         load = self._loading.admission
         self._negotiation = Negotiation(
-            self.store, load, identity, peers, self._decisions, self._outbox, self._changed
+            self.store, load, identity, peers, self._decisions, self.gate, self._outbox, self._changed
         )
         self._sessions = config.limits.sessions
         self._couriers = {peer: self._courier(peer) for peer in peers.names()}
@@ -135,8 +139,12 @@ class JobManager:
 
     # What people ask at home
 
-    def submit(self, toml: str) -> Record:
+    def submit(self, toml: str, presented: Presented | None = None) -> Record:
         """Check a job, and propose it or ask for approval at home.
+
+        Args:
+            toml: the job file.
+            presented: a person's signature; None where no persons are in force.
 
         Returns:
             The job, which may be waiting for a person here or there or for the peer, or be on its way.
@@ -144,8 +152,9 @@ class JobManager:
         Raises:
             DuettoError: the local checks failed, or the peer refused; of its kind.
         """
+        admitted = self.gate.admit(Act.SUBMIT, text_digest(toml), presented=presented)
         self._peers.give_way()
-        record = self._negotiation.draft(self._admission.understand(parse_spec(toml)))
+        record = self._negotiation.draft(self._admission.understand(parse_spec(toml)), admitted)
         _LOG.info("job %s: %s", record.job_id, record.state.value)
         courier = self._couriers[record.peer]
         if record.state is State.PROPOSED:
@@ -179,36 +188,58 @@ class JobManager:
 
         return estimate_report(self._admission, toml, key_bits=self._identity.paillier.public.bits, **given)
 
-    def approve(self, job_id: str, person: Person, shown: str) -> Summary:
+    def approve(self, job_id: str, person: Person, shown: str, presented: Presented | None = None) -> Summary:
         """A person at home allows a job; see `Negotiation.approve`."""
-        return self._delivered(self._negotiation.approve(job_id, person, shown))
+        return self._delivered(self._negotiation.approve(job_id, person, shown, presented))
 
-    def deny(self, job_id: str, person: Person, reason: str = "") -> Summary:
+    def deny(
+        self, job_id: str, person: Person, reason: str = "", presented: Presented | None = None
+    ) -> Summary:
         """A person at home refuses a job; see `Negotiation.deny`."""
-        return self._delivered(self._negotiation.deny(job_id, person, reason))
+        return self._delivered(self._negotiation.deny(job_id, person, reason, presented))
+
+    def forget(self, job_id: str, presented: Presented | None = None) -> Summary:
+        """Delete the result of a job; see `JobStore.forget`.
+
+        Raises:
+            JobError: as there.
+            PolicyError: persons are in force, and it is not signed by one who may do it.
+        """
+        job = self.store.find(job_id)
+        digest = self.store.digest(job.job_id).hex()
+        self._decisions.keep(self.gate.admit(Act.FORGET, digest, job.peer, presented))
+        return self.store.forget(job.job_id)
+
+    def prune(self, days: int, presented: Presented | None = None) -> int:
+        """Delete old results, see `Housekeeper.prune`; raises PolicyError as `forget`."""
+        self._decisions.keep(self.gate.admit(Act.PRUNE, prune_digest(days), presented=presented))
+        return self.housekeeper.prune(days)
 
     def waits_for(self, job: Summary) -> str:
         """What an unfinished job waits for, for people; empty if for nothing."""
         courier = self._couriers.get(job.peer)
         trouble = courier.trouble if courier is not None else "it is not paired any more"
-        return waits_for(job, trouble, self._peers.outage(job.job_id))
+        return waits_for(job, trouble, self._peers.outage(job.job_id), self._approvals_of(job))
 
-    def cancel(self, job_id: str, person: Person) -> Summary:
+    def cancel(self, job_id: str, person: Person, presented: Presented | None = None) -> Summary:
         """Give a job up, whatever it is doing, and tell the peer.
 
         Raises:
             JobError: it has ended already, or its result is kept and the peer decides whether it has ended.
+            PolicyError: persons are in force, and it is not signed by one who may cancel it.
             LedgerError: it is given up, but that cannot be written.
         """
         job = self.store.find(job_id)
         if job.state.is_final:
             raise JobError(f"Job {job.job_id} has ended already: it is {job.state.value}.", code="state")
+        digest = self.store.digest(job.job_id)
+        admitted = self.gate.admit(Act.CANCEL, digest.hex(), job.peer, presented)
         self.store.fail(job.job_id, Cancelled("The job was cancelled on this side."), State.CANCELLED)
         # The peer hears of it before the session breaks, but a silent peer holds nothing up.
         self._changed(self.store.summary(job.job_id), interrupt=False)
         self._outbox.wait(job.job_id, _LAST_NOTICE_SECONDS)
         self._peers.cancel_session(job.job_id)
-        self._decisions.of_person(CANCELLED, self.store.digest(job.job_id), job.peer, person)
+        self._decisions.of_person(CANCELLED, digest, job.peer, person, admitted)
         return self.store.summary(job.job_id)
 
     def result(self, job_id: str) -> str:
@@ -371,10 +402,20 @@ class JobManager:
         except LedgerError:
             return True
 
+    def _approvals_of(self, job: Summary) -> str:
+        if job.state is not State.WAITING_OWN or not (job.is_readable and self.gate.is_likely):
+            return ""
+        try:
+            found = self._negotiation.approvals(job.job_id)
+        except DuettoError as error:
+            return error.what.rstrip(".")
+        return found.text if found is not None else ""
+
     def _require_fresh(self, record: Record) -> None:
+        self.gate.require_peer(self._peers.public(record.peer))
         verdict = self._admission.judge(self._admission.understand(record.contract.spec), None)
         if verdict.needs_person:
-            self._decisions.require_fresh(record, verdict.approval_days)
+            self._decisions.require_fresh(record, verdict)
 
     def _changed(self, job: Summary, *, interrupt: bool = True) -> None:
         """A job has changed by a word: end its session if it has ended, and tell the peer."""

@@ -23,6 +23,8 @@ from parties.jobs.storage.store import JobStore
 from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger
 from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, LedgerCommit, make_gate
+from parties.ledger.entries import Entry
+from parties.persons.roles import Act
 from parties.pki.identity import PeerIdentity
 from parties.plugins import Plugin
 from parties.ports.interfaces import SessionTask
@@ -194,6 +196,7 @@ class Run:
             self._peer,
             loss=task.facts.loss,
             entries=self._ledger.of_job(record.contract.digest.hex()),
+            approvals=self._approvals(record),
             outcome=outcome,
             facts=facts,
             finished=self._ledger.clock.stamp(),
@@ -201,6 +204,12 @@ class Run:
             plugins=self._plugins,
         )
         return {**signed, "salt": salt.hex()}
+
+    def _approvals(self, record: Record) -> list[Entry]:
+        """The entries with the signatures of persons who approved the contract, or its draft."""
+        digests = dict.fromkeys((record.contract.draft.digest.hex(), record.contract.digest.hex()))
+        entries = [entry for digest in digests for entry in self._ledger.of_job(digest)]
+        return [entry for entry in entries if entry.act == Act.APPROVE.value]
 
 
 def in_source(outcome: Outcome, local: LocalData) -> Outcome:

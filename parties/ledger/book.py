@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,7 @@ from parties.clock import CLOCK, Clock
 from parties.errors import BudgetError, PolicyError
 from parties.ledger.accounting import LOSS_BITS, Account, Budget, RunLimits, Runs, Spent
 from parties.ledger.chain import ChainFile
-from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, Entry, LedgerError, require
+from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SIGNED, SPENT, Entry, LedgerError, require
 from parties.ledger.signed import NOT_ANNOUNCED, Signed
 from smc.analyses.studies.loss import Loss
 
@@ -210,6 +210,20 @@ class Ledger:
             return self._file.append(
                 event=event, job=job, peer=peer, actor=actor, uid=uid, rule=rule, subject=subject
             )
+
+    def sign(self, content: Mapping[str, str], check: Callable[[Sequence[Entry]], None]) -> Entry:
+        """Write what a person has signed, after all entries were looked at, as one operation.
+
+        Args:
+            content: the fields of an entry `signed`.
+            check: raises if the entries that there are do not let it be written.
+
+        Raises:
+            LedgerError: the ledger is broken or cannot be written.
+        """
+        with self._file.locked():
+            check(self._file.read().entries)
+            return self._file.append(event=SIGNED, **content)
 
     @contextmanager
     def reserved(self, job: str, account: Account, peer: str, loss: Loss, budget: Budget) -> Iterator[None]:

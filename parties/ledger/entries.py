@@ -29,6 +29,7 @@ COUNTERSIGNED: Final = "countersigned"
 APPROVED: Final = "approved"
 DENIED: Final = "denied"
 CANCELLED: Final = "cancelled"
+SIGNED: Final = "signed"
 
 DECISIONS: Final = (APPROVED, DENIED, CANCELLED)
 RELEASES: Final = (SPENT, EXACT)
@@ -48,12 +49,14 @@ _WHOSE: Final = frozenset({"dataset", "account"})
 _ANNOUNCED: Final = frozenset({"peer_role", "peer_seen", "signature"})
 _COUNTERSIGNATURE: Final = _ANNOUNCED | {"subject", "peer_sequence", "peer_hash"}
 _DECISION: Final = frozenset({"actor", "uid", "rule", "subject"})
+_ACT: Final = frozenset({"act", "actor", "person", "behalf", "key", "moment", "signature", "subject", "text"})
 _FIELDS: Final = {
     SPENT: _EVERY | _WHOSE | _ANNOUNCED | {"epsilon", "delta", "rho"},
     EXACT: _EVERY | _WHOSE | _ANNOUNCED | {"persons"},
     RUN: _EVERY | _WHOSE | {"rule"},
     COUNTERSIGNED: _EVERY | _COUNTERSIGNATURE,
     **dict.fromkeys(DECISIONS, _EVERY | _DECISION),
+    SIGNED: _EVERY | _ACT,
 }
 _FIELDS_2: Final = _EVERY | _WHOSE | _COUNTERSIGNATURE | {"epsilon", "delta", "rho"}
 _FIELDS_1: Final = _FIELDS_2 - {"format", "account", "delta", "rho", "peer_role", "peer_seen"}
@@ -73,17 +76,20 @@ class Entry(Line):
     Attributes:
         event: `run`: a job has begun; `exact`: figures without noise are about to be opened; `spent`: a
             privacy loss is; `countersigned`: the peer's word that it has written its own; `approved`,
-            `denied`, `cancelled`: somebody's decision.
-        job: digest of the job's contract, hexadecimal; for a decision, as it was shown.
+            `denied`, `cancelled`: somebody's decision; `signed`: what a person has signed, see
+            `parties.persons`.
+        job: digest of the job's contract, hexadecimal; for a decision, as it was shown; for `signed`, of
+            what was signed.
         dataset: for `run`, `exact` and `spent`: the local data set.
         peer: the other party.
         epsilon: for `spent`: the loss's epsilon as a fraction, else `0`.
         subject: for `countersigned`: the hash of the last entry of this party that the peer acknowledged; for
-            `approved`: the hash of the approval of the draft that this one rests on, if it does on one.
+            `approved`: the hash of the approval of the draft that this one rests on, if it does on one; for
+            `signed`: the hash of the entry that put the version before into force, if there was one.
         peer_sequence: for `countersigned`: the number of the peer's own entry.
         peer_hash: for `countersigned`: the hash of the peer's own entry.
         signature: for `countersigned`: the peer's signature, hexadecimal; for `exact` and `spent`: that
-            under its announcement, see `parties.ledger.commit`.
+            under its announcement, see `parties.ledger.commit`; for `signed`: the person's.
         format: how the entry is written and hashed.
         account: with `dataset`: who it is about: a population, or a data set that has one of its own.
         delta: as `epsilon`.
@@ -93,8 +99,15 @@ class Entry(Line):
         persons: for `exact`: the digest of the set of local persons, see `parties.disclosure.history`.
         rule: for `run` and decisions: the rule of the policy that allowed the job; for decisions only if no
             person was asked.
-        actor: for decisions: who decided, as that person said; empty if a rule did.
+        actor: for decisions: who decided, as that person said; empty if a rule did; for `signed`: the name of
+            the person in the file of persons that was in force.
         uid: for decisions: the number of the person's account at the local machine; -1 if a rule decided.
+        act: for `signed`: what, one of `parties.persons.roles.Act`.
+        person: for `signed`: the word for the person.
+        behalf: for `signed`: the word for the absent person for whom that one signed; empty if for nobody.
+        key: for `signed`: the person's public key.
+        moment: for `signed`: when, by the person's program.
+        text: for `signed`: what was put into force, where later entries are checked by it.
     """
 
     event: str
@@ -116,6 +129,12 @@ class Entry(Line):
     rule: str = ""
     actor: str = ""
     uid: int = -1
+    act: str = ""
+    person: str = ""
+    behalf: str = ""
+    key: str = ""
+    moment: str = ""
+    text: str = ""
 
     @property
     @override

@@ -27,7 +27,8 @@ EXAMPLE = """\
 # may_state = ["where", "derived"]   # optional: what a job may state of its own: where, derived, bounds,
 #                                    # centres; anything unless given, for exact figures where and derived
 # maximum_seconds = 3600             # 3600 unless given
-# approval = "person"                # a person decides (`duetto job approve`); "auto" needs none
+# approval = "person"                # a person decides (`duetto job approve`); "auto" needs none;
+#                                    # { role = "steward", count = 2 } asks for persons with keys
 # approval_days = 30                 # the job has to begin within so many days after that; 30 unless given
 #
 # # Noisy results: the privacy loss (epsilon, delta) of a job, and of all jobs of a data set's population

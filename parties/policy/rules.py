@@ -9,12 +9,24 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from commons.settings.bounds import Between, OneOf, Terms
-from commons.settings.marks import Given, Inline, Item, Length, Parse, Powers, UnfitError, Unread, Wrong
-from commons.settings.reader import declared
+from commons.settings.marks import (
+    Given,
+    Inline,
+    Item,
+    Length,
+    Parse,
+    Powers,
+    Read,
+    UnfitError,
+    Unread,
+    Wrong,
+)
+from commons.settings.reader import Tables, declared
 from commons.settings.table import StrictTable
-from commons.settings.toml import read
+from commons.settings.toml import parse, text_of
 from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
+from parties.persons.roles import Needed
 from smc.analyses.disclosure.limits import MAX_LIMIT, Limits
 from smc.analyses.studies.facts import Facts, Stated
 from smc.analyses.studies.loss import MAX_TERM
@@ -55,6 +67,19 @@ def _parse_type(text: str) -> str:
     return pattern
 
 
+def _parse_approval(value: Any, place: str) -> str | Needed:
+    if isinstance(value, Mapping):
+        return declared(Needed, StrictTable(value, place, ConfigError))
+    if value not in APPROVALS:
+        raise ConfigError(
+            f"{place} is not one of {', '.join(APPROVALS)}, nor a table.",
+            'Write approval = "person", or approval = { role = "steward", count = 2 }.',
+        )
+    return str(value)
+
+
+_APPROVAL: Final = {"anyOf": [{"enum": list(APPROVALS)}, Tables(Needed).schema]}
+
 Names = frozenset[str]
 Count = Annotated[int, Between(minimum=0)]
 Term = Annotated[Fraction, Terms(MAX_TERM)]
@@ -85,7 +110,7 @@ class Rule:
         runs_total: runs of a data set with a peer, ever, or None.
         has_runs: whether the file says so.
         maximum_seconds: the longest deadline of a job.
-        approval: whether a person has to approve each job.
+        approval: whether a person has to approve each job, or how many in which role of persons.toml.
         approval_days: how long such an approval holds, in days.
         exact_aggregates: whether figures about several persons may be released without noise.
         row_results: whether somebody may learn something about single rows.
@@ -131,7 +156,7 @@ class Rule:
     runs_per_day: Count | None = None
     runs_total: Count | None = None
     maximum_seconds: Annotated[int, Between(minimum=1)] = 3600
-    approval: Literal["auto", "person"] = "person"
+    approval: Annotated[str | Needed, Read(_parse_approval, _APPROVAL)] = "person"
     approval_days: Annotated[int, Between(minimum=1)] = APPROVAL_DAYS
     exact_aggregates: bool = False
     row_results: bool = False
@@ -187,7 +212,12 @@ class Rule:
     @property
     def needs_person(self) -> bool:
         """Whether a person has to approve each job."""
-        return self.approval == "person"
+        return self.approval != "auto"
+
+    @property
+    def needed(self) -> Needed | None:
+        """The approvals by persons in a role that it asks for; None for those of anybody."""
+        return self.approval if isinstance(self.approval, Needed) else None
 
     @property
     def per_job(self) -> Budget:
@@ -225,7 +255,12 @@ def load_policy(path: Path) -> Policy:
     Raises:
         ConfigError: the file is missing, or a rule has an unknown, missing or impossible entry.
     """
-    return parse_policy(read(path, ConfigError), path.name)
+    return load_text(text_of(path, ConfigError), path.name)
+
+
+def load_text(text: str, place: str) -> Policy:
+    """The policy in the text of a file. Raises as `load_policy`."""
+    return parse_policy(parse(text.removeprefix("\ufeff"), place, ConfigError), place)
 
 
 def parse_policy(document: dict[str, Any], place: str) -> Policy:

@@ -9,6 +9,7 @@ from typing import Final
 
 from parties.errors import BudgetError, PolicyError
 from parties.ledger.accounting import Budget, RunLimits
+from parties.persons.roles import Needed
 from parties.policy.conditions import BY_ROWS, Condition, JobView, conditions
 from parties.policy.rules import APPROVAL_DAYS, Policy
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
@@ -35,6 +36,7 @@ class Verdict:
         conditions: all conditions of all rules, in the order of the policy.
         unheld: earlier exact jobs that this one cannot be held against, by their names; a person has to look.
         approval_days: how long an approval by a person holds, in days.
+        needed: the approvals by persons in a role that the rule asks for; None for those of anybody.
     """
 
     allowed: bool
@@ -47,6 +49,7 @@ class Verdict:
     conditions: tuple[Condition, ...] = ()
     unheld: tuple[str, ...] = ()
     approval_days: int = APPROVAL_DAYS
+    needed: Needed | None = None
 
     @property
     def reasons(self) -> tuple[Condition, ...]:
@@ -106,6 +109,7 @@ def evaluate(policy: Policy, view: JobView) -> Verdict:
             overlap,
             every,
             approval_days=rule.approval_days,
+            needed=rule.needed,
         )
     if not every:
         hint = "Add a rule to policy.toml; the comments there show how."

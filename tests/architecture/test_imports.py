@@ -104,6 +104,7 @@ FLOORS = (
     ("parties.catalog", "parties.cluster", "parties.lanes"),
     ("parties.ledger",),
     ("parties.audit",),
+    ("parties.persons",),
     ("parties.policy", "parties.disclosure"),
     ("parties.ports", "parties.contracts"),
     ("parties.rpc",),

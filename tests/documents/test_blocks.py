@@ -28,6 +28,7 @@ from parties.cli.main import duetto
 from parties.config import parse as parse_config
 from parties.contracts.spec import parse_spec
 from parties.errors import ConfigError
+from parties.persons.declaration import parse_persons
 from parties.policy.rules import parse_policy
 from smc.analyses.registry import ANALYSES
 from tests.documents.console import typed
@@ -86,6 +87,7 @@ SHELL = MappingProxyType(
             None,
             "tests/documents/test_tutorial.py runs them after the tutorial, and says which not",
         ),
+        "docs/persons.md": (None, "tests/parties/persons/test_persons_page.py runs them at a party"),
         "docs/second-year.md": (
             None,
             "tests/parties/test_second_year_page.py runs them between two homes",
@@ -122,6 +124,8 @@ def test_files_are_read_by_their_parsers(block, tmp_path):
             ANALYSES[spec.analysis].parse(spec.parameters)
         case Block() if "rules" in document:
             assert parse_policy(parse(block.text, "policy.toml", ConfigError), "policy.toml").rules
+        case Block() if "persons" in document:
+            assert parse_persons(block.text.encode()).persons
         case Block() if "datasets" in document:
             (tmp_path / "catalog.toml").write_text(block.text, encoding="utf-8")
             assert load_catalog(tmp_path / "catalog.toml").datasets

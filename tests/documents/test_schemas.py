@@ -38,7 +38,7 @@ def plain(value):
 
 
 def kind_of(document, page: str = "") -> str:
-    for key, kind in (("job", "job"), ("rules", "policy"), ("datasets", "catalog")):
+    for key, kind in (("job", "job"), ("rules", "policy"), ("persons", "persons"), ("datasets", "catalog")):
         if key in document and (key != "job" or "analysis" in document["job"]):
             return kind
     return OF_PARTS.get(page, "duetto")
@@ -95,6 +95,7 @@ GOOD = {
     "duetto": CONFIG,
     "catalog": {"datasets": {"d": {"source": "d.csv", "columns": {"x": COLUMN}}}},
     "job": JOB,
+    "persons": {"persons": {"a": {"name": "A", "roles": ["steward"], "key": f"ed25519:{'A' * 43}="}}},
     "anonymize": {"roles": {"quasi_identifiers": ["age"]}, "steps": [{"method": "sampling", "rate": 0.5}]},
     "search": {"steps": [{"method": "sampling", "rate": {"from": 0.5, "to": 0.9, "points": 3}}]},
     "series": {

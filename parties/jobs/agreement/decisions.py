@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import os
 import pwd
-import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from parties.audit.lines import DECIDED, ENTRIES
+from parties.audit.lines import DECIDED, ENTRIES, SIGNED
 from parties.audit.writer import Audit
 from parties.contracts.contract import Contract
 from parties.contracts.records import Record
-from parties.errors import JobError
+from parties.errors import JobError, PolicyError
 from parties.ledger.book import Ledger
-from parties.ledger.entries import APPROVED, Entry
+from parties.ledger.entries import APPROVED, CANCELLED, DENIED, Entry
+from parties.persons.declaration import NAME, NAME_LENGTH
+from parties.persons.gate import Admitted, Approvals, Gate
+from parties.persons.roles import Act, Needed
+from parties.policy.verdict import Verdict
 from parties.texts import is_plain
 from smc.errors import UsageError
-
-NAME_LENGTH: Final = 80
 
 MIN_LETTERS: Final = 8
 """Of the beginning of a job's name by which somebody decides on it."""
 
-_NAME = re.compile(rf"\w[\w .,'@()-]{{0,{NAME_LENGTH - 1}}}")
+ACTS: Final = {APPROVED: Act.APPROVE, DENIED: Act.DENY, CANCELLED: Act.CANCEL}
+"""What a person signs, by the event of the decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Person:
     uid: int
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name) or not is_plain(self.name) or self.uid < 0:
+        if not NAME.fullmatch(self.name) or not is_plain(self.name) or self.uid < 0:
             raise UsageError(
                 "The name of the person who decides is not valid.",
                 f"Give up to {NAME_LENGTH} letters, digits, spaces and .,'@()- with --as, a letter first.",
@@ -64,25 +67,105 @@ class Decisions:
     Args:
         ledger: the local ledger.
         audit: the audit log of the home.
+        gate: what persons have signed.
     """
 
-    def __init__(self, ledger: Ledger, audit: Audit) -> None:
+    def __init__(self, ledger: Ledger, audit: Audit, gate: Gate) -> None:
         self._ledger = ledger
         self._audit = audit
+        self._gate = gate
 
-    def of_person(self, event: str, digest: bytes, peer: str, person: Person) -> Entry:
-        """Write what a person decided.
+    def keep(self, admitted: Admitted) -> None:
+        """Write the signature of a person under an act, if there is one, into audit log and ledger.
+
+        Raises:
+            PolicyError: it does not hold any more.
+            LedgerError: it cannot be written.
+        """
+        if (signed := admitted.signed) is not None:
+            said = signed.statement
+            about: dict[str, str | int] = {"act": said.act.value, "digest": said.digest}
+            about |= {"peer": said.peer, "actor": signed.name, "person": said.person, "behalf": said.behalf}
+            about |= {"key": signed.key.text, "signature": signed.signature.hex()}
+            self._audit.write(SIGNED, **about, **{ENTRIES: len(self._ledger.entries())})
+            self._gate.keep(admitted)
+
+    def of_person(self, event: str, digest: bytes, peer: str, person: Person, admitted: Admitted) -> Entry:
+        """Write what a person decided, and the signature under it.
 
         Args:
             event: `approved`, `denied` or `cancelled`.
             digest: of the contract as it stands, 32 bytes.
             peer: the other party.
-            person: who decided.
+            person: who decided, and from which account; the name is that of the signature if there is one.
+            admitted: the gate's leave for it.
 
         Raises:
             LedgerError: it cannot be written.
         """
-        return self._decide(event, digest.hex(), peer, actor=person.name, uid=person.uid)
+        admitted.check(ACTS[event], digest.hex())
+        self.keep(admitted)
+        name = admitted.signed.name if admitted.signed is not None else person.name
+        return self._decide(event, digest.hex(), peer, actor=name, uid=person.uid)
+
+    def approve(
+        self, contract: Contract, peer: str, person: Person, admitted: Admitted, verdict: Verdict
+    ) -> Approvals | None:
+        """Write that a person approves a contract; if others have to as well, the decision waits for them.
+
+        Args:
+            contract: as it stands.
+            peer: the other party.
+            person: as of `of_person`.
+            admitted: as of `of_person`.
+            verdict: of the policy, which says who has to approve.
+
+        Returns:
+            How far the approvals have come; None where no persons are in force, and one is enough.
+
+        Raises:
+            PolicyError: the rule asks for persons with keys, and there are none; or this person has approved.
+            LedgerError: it cannot be written.
+        """
+        digest = contract.digest.hex()
+        if admitted.signed is None:
+            if verdict.needed is not None:
+                raise PolicyError(
+                    f"Rule {verdict.rule!r} asks for approval by a {verdict.needed.role.value}, and there "
+                    "is no persons.toml that says who is one.",
+                    'Begin one with `duetto person add`, or write approval = "person" in the rule.',
+                    code="person",
+                )
+            self.of_person(APPROVED, contract.digest, peer, person, admitted)
+            return None
+        admitted.check(Act.APPROVE, digest)
+        before, word = self._approvals(contract, verdict), admitted.signed.statement.person
+        if word not in self._gate.in_role(before.needed.role):
+            raise PolicyError(
+                f"{admitted.signed.name} is no {before.needed.role.value}; rule {verdict.rule!r} wants one.",
+                f"Let a {before.needed.role.value} approve the job; `duetto person list` names them.",
+                code="person",
+            )
+        if word in before.signers:
+            raise PolicyError(
+                f"{admitted.signed.name} has approved this job before: {before.text}.",
+                "Another person has to approve it; a second key or a delegation does not count twice.",
+                code="person",
+            )
+        self.keep(admitted)
+        now = self._approvals(contract, verdict)
+        if not now.missing:
+            self._decide(APPROVED, digest, peer, actor=", ".join(now.names), uid=person.uid)
+        return now
+
+    def approvals(self, contract: Contract, verdict: Verdict) -> Approvals | None:
+        """How far the approvals of a contract have come; None where no persons are in force.
+
+        Raises:
+            ConfigError: the file of persons is not the one that was signed.
+            LedgerError: the ledger cannot be read.
+        """
+        return None if self._gate.persons() is None else self._approvals(contract, verdict)
 
     def of_rule(self, contract: Contract, peer: str, rule: str) -> Entry:
         """Write that a rule approves a contract, so that nobody is asked.
@@ -92,14 +175,23 @@ class Decisions:
         """
         return self._decide(APPROVED, contract.digest.hex(), peer, rule=rule)
 
-    def require(self, record: Record) -> None:
+    def require(self, record: Record, judge: Callable[[], Verdict]) -> None:
         """Do nothing if the contract of a job is approved here; an approval of its draft is carried over.
 
+        Where persons are in force, what the ledger says of an approval by people is not enough: the
+        signatures have to be there.
+
+        Args:
+            record: the job.
+            judge: gives the verdict of the policy, for which nobody is asked where no persons are in force.
+
         Raises:
-            JobError: nobody has approved it.
+            JobError: nobody has approved it, or too few.
             LedgerError: the ledger cannot be read or written.
         """
         job = record.contract.digest.hex()
+        if self._gate.persons() is not None and (verdict := judge()).needs_person:
+            self._require_signed(record, verdict)
         if self._approval(job) is not None:
             return
         draft = self._approval(record.contract.draft.digest.hex()) if record.outgoing else None
@@ -117,19 +209,20 @@ class Decisions:
             subject=draft.hash,
         )
 
-    def require_fresh(self, record: Record, days: int) -> None:
+    def require_fresh(self, record: Record, verdict: Verdict) -> None:
         """Do nothing unless a person approved the job longer ago than an approval holds.
 
         An approval by a rule does not age: the rule itself is asked again before a run.
 
         Args:
             record: the job, which is approved.
-            days: for how long an approval holds.
+            verdict: of the policy: for how long an approval holds, and whose it has to be.
 
         Raises:
-            JobError: the approval has expired (code `approval-expired`).
+            JobError: the approval has expired (code `approval-expired`), or lacks signatures.
             LedgerError: the ledger cannot be read.
         """
+        days = verdict.approval_days
         digests = (record.contract.draft.digest.hex(), record.contract.digest.hex())
         found = [self._approval(job) for job in (digests if record.outgoing else digests[1:])]
         people = [entry for entry in found if entry is not None and entry.actor]
@@ -139,6 +232,21 @@ class Decisions:
                 "Submit the job again, or raise approval_days in the rule that allows it.",
                 code="approval-expired",
             )
+        if self._gate.persons() is not None:
+            self._require_signed(record, verdict)
+
+    def _require_signed(self, record: Record, verdict: Verdict) -> None:
+        found = self._approvals(record.contract, verdict)
+        if found.missing:
+            raise JobError(
+                f"Job {record.job_id} lacks signatures of persons: {found.text}.",
+                "Submit it again and let them approve it.",
+                code="approval",
+            )
+
+    def _approvals(self, contract: Contract, verdict: Verdict) -> Approvals:
+        digests = (contract.draft.digest.hex(), contract.digest.hex())
+        return self._gate.approvals(digests, verdict.needed or Needed(), verdict.approval_days)
 
     def _decide(
         self,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from parties.contracts.contract import Contract, Schemas, check_signature, sign
@@ -19,7 +20,10 @@ from parties.jobs.agreement.messages import Answer, JobStatus, PeerState, parse_
 from parties.jobs.agreement.outbox import Outbox
 from parties.jobs.agreement.standing import OLDER, reason, settle, word_of
 from parties.jobs.storage.store import JobStore
-from parties.ledger.entries import APPROVED, DENIED
+from parties.ledger.entries import DENIED
+from parties.persons.gate import Admitted, Approvals, Gate
+from parties.persons.roles import Act
+from parties.persons.statement import Presented
 from parties.pki.identity import Identity
 from parties.policy.verdict import Verdict
 from parties.ports.interfaces import PeerPort
@@ -60,6 +64,7 @@ class Negotiation:
         identity: this party's keys.
         peers: the way to the peers.
         decisions: where approvals are written.
+        gate: what persons have signed.
         outbox: where it is noted that the peer knows how a job has ended.
         changed: called with a job whose state a word of the peer or of a person has changed.
     """
@@ -71,6 +76,7 @@ class Negotiation:
         identity: Identity,
         peers: PeerPort,
         decisions: Decisions,
+        gate: Gate,
         outbox: Outbox,
         changed: Callable[[Summary], None],
     ) -> None:
@@ -79,6 +85,7 @@ class Negotiation:
         self._identity = identity
         self._peers = peers
         self._decisions = decisions
+        self._gate = gate
         self._outbox = outbox
         self._changed = changed
         self._random = Randomness()
@@ -86,14 +93,19 @@ class Negotiation:
 
     # As the proposer
 
-    def draft(self, task: Task) -> Record:
+    def draft(self, task: Task, admitted: Admitted) -> Record:
         """Check a job at home and keep it, to be proposed or approved at home first.
+
+        Args:
+            task: the job.
+            admitted: the gate's leave to submit it.
 
         Raises:
             DuettoError: a check failed; of its kind.
         """
         keys = self._keys(task.role, task.peer)
         examined = self._examine(task)
+        self._decisions.keep(admitted)
         schemas = {task.role: examined.schemas, task.role.other: None}
         limits = {task.role: examined.verdict.limits, task.role.other: None}
         contract = Contract(task.spec, task.role, self._random.bytes(32).hex(), keys, schemas, limits)
@@ -196,45 +208,65 @@ class Negotiation:
 
     # For people at home
 
-    def approve(self, job_id: str, person: Person, shown: str) -> Summary:
-        """A person at home allows a job that waits for it.
+    def approve(self, job_id: str, person: Person, shown: str, presented: Presented | None = None) -> Summary:
+        """A person at home allows a job that waits for it; it goes on when all whom the rule asks for have.
 
         Args:
             job_id: the job.
             person: who.
             shown: digest of the contract that this person was shown, hexadecimal.
+            presented: the person's signature; None where no persons are in force.
 
         Raises:
             JobError: it does not wait for that, or another contract was shown.
+            PolicyError: persons are in force, and it is not signed by one who may approve it.
             DuettoError: the checks fail by now, and the job stays as it is; or the proposal failed.
         """
         record = self._waiting(job_id)
         check_shown(record, shown)
+        admitted = self._admit(Act.APPROVE, record, presented)
         examined = self._examine(self._admission().understand(record.contract.spec), record.contract)
         if not record.outgoing:
             self._admission().check_contract(examined.task, record.contract, examined.verdict)
         with self._deciding:
             self._waiting(record.job_id)
-            self._decisions.of_person(APPROVED, record.contract.digest, record.peer, person)
+            approvals = self._decisions.approve(
+                record.contract, record.peer, person, admitted, examined.verdict
+            )
+            if approvals is not None and approvals.missing:
+                return self._decided(record.job_id)
             if record.outgoing:
                 self._store.move(record.job_id, State.PROPOSED)
             else:
                 self._sign(record)
         return self._decided(record.job_id)
 
-    def deny(self, job_id: str, person: Person, why: str) -> Summary:
-        """A person at home refuses a job that waits for it; name and reason stay at home.
+    def deny(self, job_id: str, person: Person, why: str, presented: Presented | None = None) -> Summary:
+        """A person at home refuses a job that waits, whoever has approved it; the reason stays at home.
 
         Raises:
             JobError: it does not wait for that.
+            PolicyError: persons are in force, and it is not signed by one who may deny it.
             LedgerError: it is refused, but that cannot be written.
         """
         record = self._waiting(job_id)
+        admitted = self._admit(Act.DENY, record, presented)
         error = PolicyError(f"Denied: {why or 'no reason given'}.", "Submit a changed job.", code="denied")
         self._store.fail(record.job_id, error, State.DENIED)
         self._changed(self._store.summary(record.job_id))
-        self._decisions.of_person(DENIED, record.contract.digest, record.peer, person)
+        self._decisions.of_person(DENIED, record.contract.digest, record.peer, person, admitted)
         return self._store.summary(record.job_id)
+
+    def approvals(self, job_id: str) -> Approvals | None:
+        """How far the approvals at home have come; None where no persons are in force.
+
+        Raises:
+            DuettoError: the job, the policy or the ledger cannot be read.
+        """
+        if self._gate.persons() is None:
+            return None
+        record = self._store.get(job_id)
+        return self._decisions.approvals(record.contract, self._judge(record))
 
     def of_peer(self, peer: str, job_id: str) -> Summary:
         """A job that is with this peer.
@@ -249,8 +281,15 @@ class Negotiation:
 
     # How it is done
 
+    def _admit(self, act: Act, record: Record, presented: Presented | None) -> Admitted:
+        return self._gate.admit(act, record.contract.digest.hex(), record.peer, presented)
+
+    def _judge(self, record: Record) -> Verdict:
+        return self._admission().judge(self._admission().understand(record.contract.spec), None)
+
     def _examine(self, task: Task, contract: Contract | None = None) -> Examined:
         """All that is known at home, rows included; its refusals are for the people here."""
+        self._gate.require_peer(self._peers.public(task.peer))
         schemas = self._admission().schemas(task)
         moduli = {task.role: int(self._identity.paillier.public.n)}
         moduli[task.role.other] = int(self._peers.public(task.peer).paillier.n)
@@ -327,7 +366,7 @@ class Negotiation:
         self._sign(record, peer_signature=signature, **changes)
 
     def _sign(self, record: Record, **changes: Any) -> None:
-        self._decisions.require(record)
+        self._decisions.require(record, partial(self._judge, record))
         signature = sign(record.contract, record.role, self._identity.signing)
         self._store.move(record.job_id, State.APPROVED, own_signature=signature, **changes)
         _LOG.info("job %s: approved", record.job_id)
@@ -342,6 +381,7 @@ class Negotiation:
             raise JobError("The proposal already has declarations or limits of this party.", code="contract")
         if dict(draft.keys) != self._keys(role, peer):
             raise JobError("The proposal names other Paillier keys.", "Pair again.", code="contract")
+        self._gate.require_peer(self._peers.public(peer))
 
     def _completed(self, peer: str, draft: Contract) -> tuple[Examined, Contract]:
         if self._store.count_open(peer) >= OPEN_JOBS:

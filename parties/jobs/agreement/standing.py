@@ -103,13 +103,14 @@ def reason(state: State, word: PeerState, code: str, peer: str) -> DuettoError:
     return JobError(f"The job failed at {peer}{why}.", hint, code="peer-failed")
 
 
-def waits_for(job: Summary, trouble: str, outage: Outage | None) -> str:
+def waits_for(job: Summary, trouble: str, outage: Outage | None, approvals: str = "") -> str:
     """What an unfinished job waits for, for people; empty if for nothing.
 
     Args:
         job: the job.
         trouble: why the peer could not be reached lately; empty if it could.
         outage: for how long its session has had no connection; None if it has one.
+        approvals: how far those of persons with keys have come; empty where no such persons are in force.
     """
     if outage is not None and not job.state.is_final:
         return (
@@ -124,5 +125,5 @@ def waits_for(job: Summary, trouble: str, outage: Outage | None) -> str:
         State.KEPT: f"the word of {job.peer} that it has kept its result, too",
     }
     if job.state is State.WAITING_OWN:
-        return "a person of this party, to approve or deny it"
+        return approvals or "a person of this party, to approve or deny it"
     return other[job.state] + away if job.state in other else ""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from commons.errors import near
+from commons.settings.toml import text_of
 from parties.catalog.declarations.declaration import Catalog, DatasetDeclaration, load_catalog
 from parties.catalog.reading import Reader
 from parties.contracts.contract import Contract, Schemas
@@ -16,7 +17,7 @@ from parties.contracts.spec import JobSpec
 from parties.disclosure.history import History
 from parties.disclosure.log import OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
-from parties.errors import DataError, JobError
+from parties.errors import ConfigError, DataError, JobError
 from parties.jobs.checks.declared import catalog_columns, check_bounds, check_once
 from parties.jobs.checks.kept import KeptData
 from parties.jobs.checks.local_data import (
@@ -34,9 +35,10 @@ from parties.jobs.checks.local_data import (
 from parties.jobs.checks.task import Task
 from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
+from parties.persons.gate import Gate
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.conditions import JobView
-from parties.policy.rules import load_policy
+from parties.policy.rules import Policy, load_text
 from parties.policy.verdict import Verdict, evaluate
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.registry import study_of
@@ -54,6 +56,7 @@ class Admission:
         catalog: the file of the catalog.
         policy: the file of the policy.
         ledger: the local ledger.
+        gate: what persons have signed.
         history: the local exact jobs.
         reader: reads the local data.
         analyses: all analyses by name.
@@ -69,6 +72,7 @@ class Admission:
         catalog: Path,
         policy: Path,
         ledger: Ledger,
+        gate: Gate,
         history: History,
         reader: Reader,
         analyses: Mapping[str, Analysis],
@@ -80,6 +84,7 @@ class Admission:
         self._catalog = catalog
         self._policy = policy
         self._ledger = ledger
+        self._gate = gate
         self.history: Final = history
         self._reader = reader
         self._kept = KeptData(reader.memory // 8)
@@ -228,13 +233,19 @@ class Admission:
             naming=self._naming(task),
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
-        verdict = evaluate(load_policy(self._policy), view)
+        verdict = evaluate(self._signed_policy(), view)
         if facts.exact is None or not verdict.allowed:
             return verdict
         earlier = self.history.unlisted(account, task.peer, partial(self._ledger.exact, account, task.peer))
         if not earlier:
             return verdict
         return replace(verdict, needs_person=True, unheld=tuple(record.job for record in earlier))
+
+    def _signed_policy(self) -> Policy:
+        """The policy, from the very bytes of which the signature was looked at."""
+        text = text_of(self._policy, ConfigError)
+        self._gate.require_policy(text.encode())
+        return load_text(text, self._policy.name)
 
     def participants(
         self, task: Task, local: LocalData, verdict: Verdict, job_id: str = ""

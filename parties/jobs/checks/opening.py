@@ -9,6 +9,7 @@ from parties.config import Config
 from parties.disclosure.history import History
 from parties.jobs.checks.admission import Admission
 from parties.ledger.book import Ledger, open_ledger
+from parties.persons.gate import Gate
 from parties.plugins import load_plugins, with_plugins
 from smc.analyses.studies.study import Analysis
 
@@ -31,6 +32,7 @@ def open_admission(
         catalog=config.catalog,
         policy=config.policy,
         ledger=ledger,
+        gate=Gate(config.name, config.home, ledger),
         history=History(config.home),
         reader=Reader(config.limits),
         analyses=with_plugins(load_plugins(config.plugins)) if analyses is None else analyses,

@@ -6,11 +6,27 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class Act(_message.Message):
+    __slots__ = ("person", "behalf", "moment", "key", "signature")
+    PERSON_FIELD_NUMBER: _ClassVar[int]
+    BEHALF_FIELD_NUMBER: _ClassVar[int]
+    MOMENT_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    person: str
+    behalf: str
+    moment: str
+    key: str
+    signature: bytes
+    def __init__(self, person: _Optional[str] = ..., behalf: _Optional[str] = ..., moment: _Optional[str] = ..., key: _Optional[str] = ..., signature: _Optional[bytes] = ...) -> None: ...
+
 class JobText(_message.Message):
-    __slots__ = ("toml",)
+    __slots__ = ("toml", "act")
     TOML_FIELD_NUMBER: _ClassVar[int]
+    ACT_FIELD_NUMBER: _ClassVar[int]
     toml: str
-    def __init__(self, toml: _Optional[str] = ...) -> None: ...
+    act: Act
+    def __init__(self, toml: _Optional[str] = ..., act: _Optional[_Union[Act, _Mapping]] = ...) -> None: ...
 
 class EstimateRequest(_message.Message):
     __slots__ = ("toml", "rows", "rtt_ms", "mbit", "peer_rows")
@@ -37,24 +53,28 @@ class ListRequest(_message.Message):
     def __init__(self, limit: _Optional[int] = ..., before: _Optional[str] = ..., states: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class JobName(_message.Message):
-    __slots__ = ("job_id",)
+    __slots__ = ("job_id", "act")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    ACT_FIELD_NUMBER: _ClassVar[int]
     job_id: str
-    def __init__(self, job_id: _Optional[str] = ...) -> None: ...
+    act: Act
+    def __init__(self, job_id: _Optional[str] = ..., act: _Optional[_Union[Act, _Mapping]] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("job_id", "reason", "actor", "uid", "shown")
+    __slots__ = ("job_id", "reason", "actor", "uid", "shown", "act")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     ACTOR_FIELD_NUMBER: _ClassVar[int]
     UID_FIELD_NUMBER: _ClassVar[int]
     SHOWN_FIELD_NUMBER: _ClassVar[int]
+    ACT_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     reason: str
     actor: str
     uid: int
     shown: str
-    def __init__(self, job_id: _Optional[str] = ..., reason: _Optional[str] = ..., actor: _Optional[str] = ..., uid: _Optional[int] = ..., shown: _Optional[str] = ...) -> None: ...
+    act: Act
+    def __init__(self, job_id: _Optional[str] = ..., reason: _Optional[str] = ..., actor: _Optional[str] = ..., uid: _Optional[int] = ..., shown: _Optional[str] = ..., act: _Optional[_Union[Act, _Mapping]] = ...) -> None: ...
 
 class Failure(_message.Message):
     __slots__ = ("code", "what", "hint")
@@ -131,10 +151,12 @@ class Report(_message.Message):
     def __init__(self, json: _Optional[str] = ...) -> None: ...
 
 class PruneRequest(_message.Message):
-    __slots__ = ("older_than_days",)
+    __slots__ = ("older_than_days", "act")
     OLDER_THAN_DAYS_FIELD_NUMBER: _ClassVar[int]
+    ACT_FIELD_NUMBER: _ClassVar[int]
     older_than_days: int
-    def __init__(self, older_than_days: _Optional[int] = ...) -> None: ...
+    act: Act
+    def __init__(self, older_than_days: _Optional[int] = ..., act: _Optional[_Union[Act, _Mapping]] = ...) -> None: ...
 
 class PruneReply(_message.Message):
     __slots__ = ("deleted",)

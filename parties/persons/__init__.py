@@ -1,0 +1,1 @@
+"""Persons with keys: who may do what at home, and what they have signed."""

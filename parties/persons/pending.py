@@ -1,0 +1,92 @@
+"""What of a home has to be signed by a person, and is not signed as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import date
+
+from commons.logs.lines import canonical
+from parties.config import Config
+from parties.errors import ConfigError
+from parties.kept_pools import KeptPools
+from parties.persons.declaration import FILE, digest_of, parse_persons, read_file
+from parties.persons.gate import NO_FILE, Gate, pin_digest
+from parties.persons.roles import Act, PersonRole
+from parties.pki.home import load_peer
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A version of something that no person has signed.
+
+    Attributes:
+        act: of which kind.
+        about: the peer of a pin; else empty.
+        digest: what is to be signed, hexadecimal.
+        what: for people.
+        document: the file of persons; else empty.
+    """
+
+    act: Act
+    about: str
+    digest: str
+    what: str
+    document: bytes = b""
+
+
+def pools_digest(pools: tuple[KeptPools, ...]) -> str:
+    """What is signed of the pools of a configuration, hexadecimal."""
+    return digest_of(canonical({"pools": [asdict(one) for one in pools]})).hex()
+
+
+def pending(config: Config, gate: Gate) -> list[Pending]:
+    """What a person has to sign before jobs run, the file of persons first; nothing without such a file.
+
+    Raises:
+        ConfigError: a file is missing or wrong.
+        PairingError: a peer's pairing file is not the pinned one.
+        LedgerError: the ledger is broken.
+    """
+    register = gate.register()
+    return [one for one in _standing(config) if register.in_force(one.act, one.about) != one.digest]
+
+
+def _standing(config: Config) -> Iterator[Pending]:
+    data = read_file(config.home / FILE)
+    if data is None:
+        return
+    parse_persons(data)
+    yield Pending(Act.PERSONS, "", digest_of(data).hex(), FILE, data)
+    policy = read_file(config.policy)
+    if policy is not None:
+        yield Pending(Act.POLICY, "", digest_of(policy).hex(), config.policy.name)
+    for peer in config.peers:
+        identity = load_peer(config, peer)
+        yield Pending(Act.PIN, peer.name, pin_digest(identity), f"the keys of the peer {peer.name}")
+    if config.pools:
+        yield Pending(Act.POOLS, "", pools_digest(config.pools), "the pools in duetto.toml")
+
+
+def standing_line(config: Config, gate: Gate, today: date) -> str:
+    """In one line how decisions are signed here, for people.
+
+    Raises:
+        LedgerError: the ledger is broken.
+    """
+    try:
+        persons = gate.persons()
+        if persons is None:
+            return NO_FILE
+        waiting = [one.what for one in pending(config, gate)]
+    except ConfigError as problem:
+        return f"{problem.what} {problem.hint}"
+    counted = [
+        f"{len(found)} {role.value}{'s' * (len(found) > 1)}"
+        for role in PersonRole
+        if (found := persons.of_role(role, today))
+    ]
+    there = f"Persons sign what they decide: {', '.join(counted) or 'nobody is there today'}."
+    if not waiting:
+        return there
+    return f"{there} Not signed: {', '.join(waiting)}; run `duetto person sign --key FILE`."

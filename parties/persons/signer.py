@@ -1,0 +1,61 @@
+"""Signs acts with a person's key file, on the person's side: in commands and in Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from parties.errors import ConfigError
+from parties.persons.declaration import FILE, Persons, parse_persons, read_file
+from parties.persons.keys import PrivateKey, load_key
+from parties.persons.roles import Act
+from parties.persons.statement import PersonStatement, Presented, now, present
+
+
+class Signer:
+    """A person with a key, who signs what is shown.
+
+    Args:
+        persons: of the party.
+        key: the person's key.
+        behalf: the word for the absent person for whom that one signs; empty for nobody.
+
+    Raises:
+        ConfigError: the key is nobody's.
+    """
+
+    def __init__(self, persons: Persons, key: PrivateKey, behalf: str = "") -> None:
+        found = persons.find(key.public)
+        if found is None:
+            raise ConfigError(
+                f"The key {key.public.fingerprint} is that of nobody in {FILE}.",
+                "Take another key file, or let a steward or an operator add the key: `duetto person add`.",
+            )
+        self.word, self.person = found
+        self._key = key
+        self._behalf = behalf
+
+    def sign(self, party: str, act: Act, digest: str, peer: str = "", after: str = "") -> Presented:
+        """Sign an act; arguments as of `parties.persons.statement.PersonStatement`."""
+        statement = PersonStatement(act, party, peer, digest, self.word, self._behalf, now(), after)
+        return present(statement, self._key)
+
+
+def open_signer(home: Path, key_file: Path, passphrase: str = "", behalf: str = "") -> Signer:
+    """The signer of a key file, by the persons of a home.
+
+    Args:
+        home: the folder of the party.
+        key_file: as `duetto person key` made it.
+        passphrase: of the file, if it is encrypted.
+        behalf: as of `Signer`.
+
+    Raises:
+        ConfigError: the home has no persons, the file cannot be read, or its key is nobody's.
+    """
+    data = read_file(home / FILE)
+    if data is None:
+        raise ConfigError(
+            f"{home} has no {FILE}, so there is nothing to sign with a key.",
+            "Leave out --key, or begin with `duetto person add`.",
+        )
+    return Signer(parse_persons(data), load_key(key_file, passphrase), behalf)
