@@ -17,7 +17,7 @@ from parties.errors import ConfigError, DataError, StorageError
 from parties.jobs.storage.reading import FILE, JobReader
 from parties.jobs.storage.results import ResultFolder
 from parties.ledger.book import Ledger
-from parties.ledger.entries import LedgerError
+from parties.ledger.entries import SIGNED, LedgerError
 from parties.policy.rules import load_policy
 
 _ANY: Final = "*"
@@ -74,7 +74,7 @@ def check_database(config: Config, ledger: Ledger) -> int:
     """
     path = config.home / FILE
     if not path.exists():
-        if ledger.head() is None:
+        if all(entry.event == SIGNED for entry in ledger.entries()):  # which persons may do before any job
             return 0
         raise StorageError(
             f"{path} is gone, and with it all jobs; the ledger has entries of some.",

@@ -9,7 +9,7 @@ import click
 
 from commons.exits import REFUSED
 from parties.audit.files import AuditLog, read_log
-from parties.audit.lines import DECIDED, ENTRIES, EVENTS, GAP, AuditError, AuditLine
+from parties.audit.lines import DECIDED, ENTRIES, EVENTS, GAP, SIGNED, AuditError, AuditLine
 from parties.audit.verification import known_gaps, lost_decisions, missing_decisions, missing_entries
 from parties.audit.writer import Audit
 from parties.cli.options import Listing, as_option, config_option
@@ -174,6 +174,9 @@ def _rest(line: AuditLine) -> str:
     about = dict(line.about)
     if "job" not in about:
         about.pop("digest", None)
+    if line.event == SIGNED:
+        behalf = f" for {about['behalf']}" if "behalf" in about else ""
+        return f"{about['act']} by {about['actor']}{behalf}, with the key {about['key']}"
     if line.event == DECIDED:
         by = (
             f"{about['actor']} (account {about['uid']})"

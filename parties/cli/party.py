@@ -21,6 +21,7 @@ from parties.cli import moving, service
 from parties.cli.hints import config_words, with_config
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
+from parties.cli.signing import say_what_to_sign
 from parties.client import Party, ask_daemon
 from parties.clock import CLOCK
 from parties.config import LOG_LEVELS, Address, Config, Peer, load
@@ -118,6 +119,7 @@ def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | Non
     if running:
         with Party(config.path) as party:
             party.reload()
+    say_what_to_sign(load(config.path))
     emit(
         {
             "peer": peer.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from datetime import date, datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Final
 import click
 
 from commons.exits import REFUSED
+from parties.cli.hints import with_config
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.cli.signing import Signing, read_passphrase, signing_options
@@ -175,7 +177,7 @@ def list_persons(config_path: Path | None, as_json: bool) -> None:
         ]
         if rows:
             out.print(table("", heads, cells))
-        out.print(line)
+        out.print(with_config(line))
 
     emit({"persons": rows, "state": line}, render, as_json=as_json)
 
@@ -194,7 +196,7 @@ def check(config_path: Path | None, as_json: bool) -> None:
         gate.persons()  # which may say that the file is missing
 
     def render(out: Screen) -> None:
-        out.print(NO_FILE if data is None else standing_line(config, gate, CLOCK.now().date()))
+        out.print(NO_FILE if data is None else with_config(standing_line(config, gate, CLOCK.now().date())))
         for one in waiting:
             out.print(f"not signed: {one.what} (digest {one.digest[:16]})")
         for warning in warnings:
@@ -236,6 +238,8 @@ def sign(
         )
     for one in wanted:
         talk(f"{one.what}: digest {one.digest}")
+        for line in _changes(config, one):
+            talk(f"    {line}")
     if wanted and not (yes or digests):
         if as_json:
             raise UsageError("With --json no question can be asked.", "Give --yes or --digest.")
@@ -262,13 +266,12 @@ def restore(config_path: Path | None, as_json: bool) -> None:
     """Write the persons.toml that is in force, out of the ledger; the one that is there is kept beside it."""
     config = load(config_path)
     gate = _gate(config)
-    acts = [one for one in open_ledger(config.home).entries() if one.event == SIGNED]
-    texts = [one.text for one in acts if one.act == Act.PERSONS.value]
     if gate.register().persons is None:
         raise UsageError("No persons.toml was ever in force here.", "Begin with `duetto person add`.")
-    if (old := read_file(gate.path)) is not None and old != texts[-1].encode():
+    text = _in_force(config).encode()
+    if (old := read_file(gate.path)) is not None and old != text:
         write_atomically(gate.path.with_name(f"{FILE}.old"), old, PRIVATE)
-    write_atomically(gate.path, texts[-1].encode(), PRIVATE)
+    write_atomically(gate.path, text, PRIVATE)
     _say(config, {"file": str(gate.path)}, f"{gate.path} is the one in force again.", as_json=as_json)
 
 
@@ -286,6 +289,21 @@ def _sign_one(config: Config, gate: Gate, signer: Signer, one: Pending) -> None:
     gate.write(signed, one.document)
 
 
+def _changes(config: Config, one: Pending) -> list[str]:
+    """What a new file of persons changes of the one in force; nothing for other files, which are not kept."""
+    if one.act is not Act.PERSONS:
+        return []
+    before, after = _in_force(config).splitlines(), one.document.decode().splitlines()
+    changed = difflib.unified_diff(before, after, "in force", "now", lineterm="", n=1)
+    return [line for line in list(changed)[2:] if not line.startswith("@@")]
+
+
+def _in_force(config: Config) -> str:
+    """The text of the file of persons in force; empty if none is."""
+    acts = (entry for entry in reversed(open_ledger(config.home).entries()) if entry.event == SIGNED)
+    return next((entry.text for entry in acts if entry.act == Act.PERSONS.value), "")
+
+
 def _persons_file(config: Config) -> bytes:
     data = read_file(config.home / FILE)
     if data is None:
@@ -300,7 +318,7 @@ def _write(path: Path, text: str) -> None:
 
 def _say(config: Config, document: dict[str, Any], sentence: str, *, as_json: bool) -> None:
     state = standing_line(config, _gate(config), CLOCK.now().date())
-    emit({**document, "state": state}, lambda out: out.print(sentence), as_json=as_json)
+    emit({**document, "state": state}, lambda out: out.print(with_config(sentence)), as_json=as_json)
 
 
 def _quoted(text: str) -> str:

@@ -16,6 +16,7 @@ from commons.settings.reader import fields_of
 from parties.catalog.declarations.declaration import load_catalog
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
+from parties.cli.signing import say_what_to_sign
 from parties.client import job_text
 from parties.config import load
 from parties.contracts.contract import limits_document
@@ -170,6 +171,7 @@ def allow(
     )
     rule = complete_rule(config, asked)
     add_rule(config.policy, rule)
+    say_what_to_sign(config)
     emit(
         {"rule": rule.name, "policy": str(config.policy), "toml": rule.toml()},
         lambda out: out.print(f"{config.policy} has a new rule:", *rule.toml().strip().split("\n")),

@@ -10,11 +10,13 @@ from typing import Any, TypeVar
 
 import click
 
+from parties.cli.hints import with_config
 from parties.cli.output import talk
 from parties.config import Config, load
 from parties.ledger.book import open_ledger
-from parties.persons.gate import NO_FILE, Gate
+from parties.persons.gate import NO_FILE, SIGN, Gate
 from parties.persons.keys import is_encrypted
+from parties.persons.pending import pending
 from parties.persons.signer import Signer, open_signer
 from parties.pki.files import read_private
 
@@ -45,7 +47,7 @@ class Signing:
         """
         if self.key_file is None:
             return None
-        return open_signer(config.home, self.key_file, self.passphrase(), self.behalf)
+        return open_signer(config, self.key_file, self.passphrase(), self.behalf)
 
     def of(self, config_path: Path | None) -> Signer | None:
         """The same for the configuration at a path. Raises as `open`, and as `load`."""
@@ -74,6 +76,14 @@ def say_who_signs(config_path: Path | None) -> None:
     config = load(config_path)
     if not Gate(config.name, config.home, open_ledger(config.home)).is_likely:
         talk(NO_FILE)
+
+
+def say_what_to_sign(config: Config) -> None:
+    """Say what a person has to sign before jobs run by it, where persons are in force."""
+    gate = Gate(config.name, config.home, open_ledger(config.home))
+    waiting = [one.what for one in pending(config, gate)] if gate.is_likely else []
+    if waiting:
+        talk(f"Not in force before a person signs it: {', '.join(waiting)}. {with_config(SIGN)}")
 
 
 def signing_options(function: Callable[..., R]) -> Callable[..., R]:

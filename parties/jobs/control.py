@@ -315,7 +315,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
         """How the daemon is."""
         problem = ""
         try:
-            self._manager.ledger.entries()
+            self._manager.gate.register()
         except DuettoError as error:
             problem = str(error)
         states = {state.value: count for state, count in self._manager.store.counts().items()}

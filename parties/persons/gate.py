@@ -32,7 +32,7 @@ NO_FILE: Final = f"No {FILE}: names under decisions are as people wrote them."
 
 _STOPS: Final = (Act.DENY, Act.CANCEL)
 _MADE: Final = object()
-_SIGN: Final = "Let a person who may sign it run `duetto person sign --key FILE`, which shows it first."
+SIGN: Final = "Let a person who may sign it run `duetto person sign --key FILE`, which shows it first."
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,13 @@ class Gate:
             ConfigError: the file is missing though it was in force, or is another one than was signed.
             LedgerError: as `register`.
         """
+        return self._look()[0]
+
+    def _look(self) -> tuple[Persons | None, Register]:
+        """The persons, and the register by which they are in force. Raises as `persons`."""
         data, register = read_file(self.path), self.register()
         if data is None and register.persons is None:
-            return None
+            return None, register
         if data is None:
             raise ConfigError(
                 f"{self.path} is missing, and the ledger says that acts here are signed by persons.",
@@ -148,13 +152,13 @@ class Gate:
             )
         if digest_of(data).hex() != register.in_force(Act.PERSONS):
             parse_persons(data)
+            if register.persons is None:
+                raise ConfigError(f"Nobody has signed {self.path} yet, so it is not in force.", SIGN)
             raise ConfigError(
-                f"{self.path} is not the file that was signed: "
-                + ("it was changed since." if register.persons else "nobody has signed it yet."),
-                _SIGN
-                + (" `duetto person restore` brings back the one in force." if register.persons else ""),
+                f"{self.path} was changed since it was signed.",
+                f"{SIGN} `duetto person restore` brings back the one in force.",
             )
-        return register.persons
+        return register.persons, register
 
     def admit(self, act: Act, digest: str, peer: str = "", presented: Presented | None = None) -> Admitted:
         """Leave to do an act now.
@@ -171,21 +175,22 @@ class Gate:
             LedgerError: as `register`.
         """
         try:
-            is_free = self.persons() is None
+            persons, register = self._look()
         except LedgerError:
             # A broken ledger runs no job, and nobody is kept from stopping one.
-            is_free = act in _STOPS and not self.is_likely
-            if not is_free:
+            if act not in _STOPS or self.is_likely:
                 raise
-        if is_free:
+            return Admitted(act, digest, None, _MADE)
+        if persons is None:
             return Admitted(act, digest, None, _MADE)
         if presented is not None:
             _check_fresh(presented)
-            signed = self.register().admit(act, peer, digest, presented)
+            signed = register.admit(act, peer, digest, presented)
             return Admitted(act, digest, signed, _MADE)
         raise PolicyError(
             f"At {self.party} a person has to sign this ({act.value}), and no signature was given.",
-            "Add --key FILE with your key; `duetto person list` shows who may do what.",
+            "Give your key to the command, such as `duetto job approve ID --key FILE`; `duetto person list` "
+            "shows who has one.",
             code="person",
         )
 
@@ -228,10 +233,11 @@ class Gate:
             ConfigError: as `persons`.
             LedgerError: as `register`.
         """
-        if self.persons() is None or self.register().in_force(act, about) == digest:
+        persons, register = self._look()
+        known = register.in_force(act, about)
+        if persons is None or known == digest:
             return
-        known = self.register().in_force(act, about)
-        raise PolicyError(f"{what} {'was changed since it was' if known else 'is not'} signed.", _SIGN)
+        raise PolicyError(f"{what} {'was changed since it was' if known else 'is not'} signed.", SIGN)
 
     def require_policy(self, data: bytes) -> None:
         """The same for the bytes of the policy."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from parties.config import Config
 from parties.errors import ConfigError
+from parties.ledger.book import open_ledger
 from parties.persons.declaration import FILE, Persons, parse_persons, read_file
+from parties.persons.gate import Gate
 from parties.persons.keys import PrivateKey, load_key
 from parties.persons.roles import Act
 from parties.persons.statement import PersonStatement, Presented, now, present
@@ -40,22 +43,26 @@ class Signer:
         return present(statement, self._key)
 
 
-def open_signer(home: Path, key_file: Path, passphrase: str = "", behalf: str = "") -> Signer:
-    """The signer of a key file, by the persons of a home.
+def open_signer(config: Config, key_file: Path, passphrase: str = "", behalf: str = "") -> Signer:
+    """The signer of a key file, by the persons in force, or by the file of persons before a first is.
 
     Args:
-        home: the folder of the party.
+        config: of the party.
         key_file: as `duetto person key` made it.
         passphrase: of the file, if it is encrypted.
         behalf: as of `Signer`.
 
     Raises:
         ConfigError: the home has no persons, the file cannot be read, or its key is nobody's.
+        LedgerError: the ledger is broken.
     """
-    data = read_file(home / FILE)
-    if data is None:
-        raise ConfigError(
-            f"{home} has no {FILE}, so there is nothing to sign with a key.",
-            "Leave out --key, or begin with `duetto person add`.",
-        )
-    return Signer(parse_persons(data), load_key(key_file, passphrase), behalf)
+    persons = Gate(config.name, config.home, open_ledger(config.home)).register().persons
+    if persons is None:
+        data = read_file(config.home / FILE)
+        if data is None:
+            raise ConfigError(
+                f"{config.home} has no {FILE}, so there is nothing to sign with a key.",
+                "Leave out --key, or begin with `duetto person add`.",
+            )
+        persons = parse_persons(data)
+    return Signer(persons, load_key(key_file, passphrase), behalf)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from parties.certificates.document import signed_text
 from parties.certificates.verification import CertificateError, read_certificate
+from parties.config import Address, Peer
 from parties.contracts.state import State
+from parties.daemon.daemon import Daemon
 from parties.errors import ConfigError, JobError, PolicyError
+from parties.kept_pools import KeptPools
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import SIGNED, LedgerError, parse_document
 from parties.persons.declaration import FILE
 from parties.persons.gate import Admitted, Gate, text_digest
+from parties.persons.pending import pools_digest
 from parties.persons.register import Register
 from parties.persons.roles import Act
 from parties.persons.statement import SignedAct, read_moment
@@ -428,3 +433,26 @@ def test_the_proposers_approval_of_the_draft_is_in_its_certificate(pair):
     assert wait_final(pair.north, job_id).state is State.FINISHED
     found = read_certificate(json.dumps(pair.north.certificate(job_id)).encode())
     assert [entry.actor for entry in found.approvals] == ["Dr Weber"]
+
+
+def test_pools_that_nobody_has_signed_are_not_filled(south):
+    kept = KeptPools("north", "south", 32, 64, 2)
+    peer = Peer("north", Address("127.0.0.1", 7443), south.folder / "north.pair", "A")
+    config = replace(south.config("south"), peers=(peer,), pools=(kept,))
+    daemon = SimpleNamespace(_manager=south.south)
+    assert Daemon._with_signed_pools(daemon, config).pools == ()
+    put_in_force(south.south.gate, Act.POOLS, b"", "otto", digest=pools_digest((kept,)))
+    assert Daemon._with_signed_pools(daemon, config).pools == (kept,)
+    more = replace(config, pools=(replace(kept, ready=9),))
+    assert Daemon._with_signed_pools(daemon, more).pools == ()
+    assert Daemon._with_signed_pools(SimpleNamespace(_manager=south.north), more).pools == more.pools
+
+
+def test_a_job_with_a_peer_whose_keys_nobody_has_signed_is_refused(south):
+    """Somebody who holds the files pins another key under the name of the peer."""
+    job_id = submitted(south)
+    swapped = replace(south.network.identities["north"], signing=south.network.identities["south"].signing)
+    south.network.identities["north"] = swapped
+    with pytest.raises(PolicyError, match="key of the peer 'north' was changed"):
+        approve(south, job_id, "weber")
+    assert south.south.store.get(job_id).state is State.WAITING_OWN

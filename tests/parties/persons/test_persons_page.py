@@ -72,8 +72,9 @@ def test_the_commands_do_what_the_page_says(homes, tmp_path, monkeypatch):
                 keys[line.split()[2].removesuffix(".key")] = re.search(r"^ed25519:\S+$", output, re.M)[0]
                 assert (tmp_path / line.split()[2]).stat().st_mode & 0o777 == 0o600
             said[line] = output
-        with Party(homes["south"]) as south:
-            assert south.job(job_id).wait(timeout=60).state is State.FINISHED
+            if line.endswith("klein.key") and begin == "job approve":
+                with Party(home) as north:
+                    assert north.job(job_id).wait(timeout=60).state is State.FINISHED
         status, certificate = run(home, f"job certificate {job_id}")
         assert status == 0
         path = tmp_path / "north.json"
