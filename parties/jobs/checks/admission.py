@@ -207,7 +207,7 @@ class Admission:
         """
         facts = task.facts
         account = self.account(task)
-        spent = self._ledger.spent(account, task.peer) if facts.loss else Spent()
+        spent = self.spent(task) if facts.loss else Spent()
         view = JobView(
             analysis=task.spec.analysis,
             peer=task.peer,
@@ -235,6 +235,14 @@ class Admission:
         if not earlier:
             return verdict
         return replace(verdict, needs_person=True, unheld=tuple(record.job for record in earlier))
+
+    def spent(self, task: Task) -> Spent:
+        """What jobs about the same people have lost towards the peer so far.
+
+        Raises:
+            LedgerError: the ledger cannot be trusted.
+        """
+        return self._ledger.spent(self.account(task), task.peer)
 
     def participants(
         self, task: Task, local: LocalData, verdict: Verdict, job_id: str = ""

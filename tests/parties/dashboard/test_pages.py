@@ -123,7 +123,7 @@ def test_a_job_that_is_refused_is_tried_with_the_reason(browser, served, party):
     served.allow("north", total="1/4")
     page = tried(job_file("1/2"))
     assert page.count("No rule allows this job") == 2
-    assert "epsilon 1/4 left" in page
+    assert "epsilon 0.25 left" in page
     served.allow("north")
     served.analysis["north"].refusal = UsageError("Too few rows.", "Bring more.")
     assert tried(job_file("1/2")).count("The run would refuse these rows. Too few rows. Bring more.") == 2
