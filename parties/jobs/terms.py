@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Any, Final
@@ -12,9 +13,13 @@ from parties.jobs.checks.local_data import LocalData, count_persons
 from parties.jobs.checks.task import Task
 from parties.ledger.accounting import describe_loss, show_number
 from parties.policy.verdict import Verdict
+from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.precision import PRECISION, is_vague
 from smc.analyses.studies.study import Preview
 from smc.forms import Role
+
+_NEGLIGIBLE: Final = Fraction(1, 1 << 40)
+"""A delta that comes from the drawing of noise alone."""
 
 _UNSTATED: Final = ("before", "after", "total", "left", "delta")
 
@@ -40,16 +45,30 @@ def terms_document(
     brief = task.study.brief(task.spec.recipients)
     loss = task.facts.loss
     rows = preview.details.get(PRECISION, ())
+    figures = [_figure(row) for row in rows] or [_named(name) for name in brief.figures]
     return {
         "does": brief.does,
         "learns": {Role.ALICE.value: list(brief.alice), Role.BOB.value: list(brief.bob)},
         "hides": brief.hides,
-        "figures": [_figure(row) for row in rows] or [_named(name) for name in brief.figures],
-        "advice": list(preview.advice),
+        "figures": figures,
+        "advice": list(preview.advice) or _advice(figures),
         "persons": count_persons(local.columns),
-        "loss": describe_loss(loss) if loss else "",
+        "loss": describe_loss(_stated(loss)) if loss else "",
         "budget": _budget(admission, task, verdict) if loss else dict.fromkeys(_UNSTATED, ""),
     }
+
+
+def _stated(loss: Loss) -> Loss:
+    """A loss without the delta of the drawing of noise, of which contract and ledger speak."""
+    return replace(loss, delta=Fraction(0)) if loss.delta <= _NEGLIGIBLE else loss
+
+
+def _advice(figures: list[dict[str, Any]]) -> list[str]:
+    if not any(figure["vague"] for figure in figures):
+        return []
+    return [
+        "Ask for fewer figures, allow a larger epsilon, or bring more rows: so little says almost nothing."
+    ]
 
 
 def _figure(row: dict[str, Any]) -> dict[str, Any]:
