@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final, Literal
 
 from rich.cells import cell_len
@@ -18,7 +19,10 @@ _WORD_WIDTH: Final = 16
 """Characters of a text that stay together in a narrow table: enough for the name of a job."""
 
 _BORDERS: Final = 3
-"""Characters around each cell of a table."""
+"""Characters around each cell of a table with lines."""
+
+_GAP: Final = 2
+"""Blanks between the columns of one without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +30,20 @@ class Grid:
     """A table for people, laid out for the screen on which it is printed.
 
     Attributes:
-        title: shown above; may be empty.
+        title: shown above; may be empty. Of a table without lines it is a line of its own before it.
         heads: of the columns.
         rows: as many cells a row as there are heads.
         numeric: of each column, whether it holds numbers.
+        boxed: whether it has lines around its cells.
+        colours: of each row the colour of its cell in the second column, or an empty text.
     """
 
     title: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
+    boxed: bool = True
+    colours: tuple[str, ...] = ()
 
 
 def laid_out(grid: Grid, width: int) -> Table:
@@ -47,23 +55,35 @@ def laid_out(grid: Grid, width: int) -> Table:
     heads = [escape_unprintable(head) for head in grid.heads]
     rows = [[escape_unprintable(cell) for cell in row] for row in grid.rows]
     columns = [[row[place] for row in rows] for place in range(len(heads))]
-    room = width - _BORDERS * len(heads) - 1
+    room = width - (_BORDERS * len(heads) + 1 if grid.boxed else _GAP * len(heads))
     full = [max(map(cell_len, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
     least = [
         _least(head, cells, is_number=is_number)
         for head, cells, is_number in zip(heads, columns, grid.numeric, strict=True)
     ]
-    title = Text(escape_unprintable(grid.title)) if grid.title else None
+    title = Text(escape_unprintable(grid.title)) if grid.title and grid.boxed else None
     if sum(least) > room:
-        return _as_lists(title, heads, rows)
+        return _as_lists(grid, title, heads, rows)
     title_width = min(cell_len(grid.title), _TITLE_WIDTH, width)
-    shown = Table(title=title, title_justify="left", min_width=title_width or None)
+    shown = _table(grid, title, title_width, show_header=any(heads))
     for head, is_number, wide in zip(heads, grid.numeric, _widths(full, least, room), strict=True):
         justify: Literal["left", "right"] = "right" if is_number else "left"
         shown.add_column(Text(head), justify=justify, width=wide, overflow="fold")
-    for row in rows:
-        shown.add_row(*map(Text, row))
+    for row, colour in zip_longest(rows, grid.colours, fillvalue=""):
+        shown.add_row(*(Text(cell, colour if place == 1 else "") for place, cell in enumerate(row)))
     return shown
+
+
+def _table(grid: Grid, title: Text | None, width: int, *, show_header: bool) -> Table:
+    if grid.boxed:
+        return Table(title=title, title_justify="left", min_width=width or None, show_header=show_header)
+    return Table(
+        show_header=show_header,
+        header_style="",
+        box=None,
+        pad_edge=False,
+        padding=(0, _GAP, 0, 0),
+    )
 
 
 def _least(head: str, cells: Sequence[str], *, is_number: bool) -> int:
@@ -86,9 +106,9 @@ def _widths(full: Sequence[int], least: Sequence[int], room: int) -> list[int]:
     return found
 
 
-def _as_lists(title: Text | None, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+def _as_lists(grid: Grid, title: Text | None, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Each row as a list of names and cells."""
-    shown = Table(title=title, title_justify="left", show_header=False)
+    shown = _table(grid, title, 0, show_header=False)
     shown.add_column(overflow="fold")
     shown.add_column(overflow="fold")
     for row in rows:

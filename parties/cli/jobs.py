@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -13,22 +13,49 @@ from parties.cli import certificates, results, retention
 from parties.cli.following import follow, print_cheaper, who_decides
 from parties.cli.hints import config_words, with_config
 from parties.cli.options import Finite, Listing, as_option, config_option
-from parties.cli.output import Screen, emit, json_option, table
+from parties.cli.output import Screen, emit, is_at_terminal, json_option, listing
 from parties.cli.policy import limits_text, print_verdict
 from parties.cli.precision import print_precision
 from parties.cli.results import print_facts, print_leakage, print_result
 from parties.cli.signing import Signing, say_who_signs, signing_options
+from parties.cli.terms import print_jobs, print_page
 from parties.client import Job, Party, job_text
 from parties.client.pace import Pace, duration
+from parties.client.words import byte_count, local_time, state_words
 from parties.config import load
 from parties.contracts.state import State
-from parties.jobs.agreement.decisions import check_named
+from parties.jobs.agreement.decisions import MIN_LETTERS, check_named, own_person
 from parties.ledger.accounting import describe_loss
 from parties.pki.home import own_pairing
 from smc.analyses.studies.loss import Loss
+from smc.errors import Cancelled
 from smc.protocols.exchange.row_counts import MAX_ROWS
 
-_SECONDS = ("elapsed_seconds", "estimated_seconds")
+_SHOWN: Final = {
+    "state": "state",
+    "waits_for": "waits for",
+    "title": "title",
+    "analysis": "analysis",
+    "peer": "with",
+    "role": "this party is",
+    "digest": "contract",
+    "shown": "contract shown",
+}
+_TIMES: Final = {"created": "proposed", "updated": "changed", "result_deleted": "result deleted"}
+"""What is said of a job, and under which words; listed are those that have a value."""
+
+_ESTIMATES: Final = {
+    "rows": "rows",
+    "rounds": "rounds",
+    "sent": "sent",
+    "received": "received",
+    "seconds": "computing",
+    "network_seconds": "waiting for the network",
+    "total_seconds": "in all",
+    "memory": "memory",
+    "key_bits": "bits of the keys",
+    "route": "how",
+}
 
 
 @click.group(cls=Listing)
@@ -46,20 +73,27 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
     It ends with the status with which submitting the job would end, as far as that is known here.
     """
     from parties.jobs.checks.opening import local_admission  # with all analyses: few commands need them
-    from parties.jobs.reports import check_report
+    from parties.jobs.reports import decision_report
 
     config = load(config_path)
-    report = check_report(local_admission(config), job_text(file))
+    report = decision_report(local_admission(config), job_text(file))
+    terms = report.pop("terms")
     report["paired"] = any(peer.name == report["peer"] for peer in config.peers)
-    verdict, overlap = report["verdict"], report["overlap"]
+    verdict, overlap, used = report["verdict"], report["overlap"], report["columns"].values()
 
     def render(out: Screen) -> None:
         if not report["paired"]:
             out.print(f"No peer {report['peer']!r} is paired; see `duetto pair`.")
-        heads = ("column", "catalog column", "kind", "unit")
-        columns = [(name, c["column"], c["kind"], c["unit"]) for name, c in report["columns"].items()]
+        if overlap is None or not verdict["allowed"]:
+            print_verdict(out, verdict)
+        if overlap is not None:
+            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['hint']}")
+        for reason in () if verdict["allowed"] else verdict["reasons"]:
+            out.print(f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['hint']}")
         out.print(f"{report['analysis']} with {report['peer']}; this party is {report['role']}.")
-        out.print(table(f"{report['dataset']}, {report['rows']} rows", heads, columns))
+        if report["dataset"]:
+            columns = [f"{c['column']} ({unit})" if (unit := c["unit"]) else c["column"] for c in used]
+            out.print(f"Reads {report['rows']:,} rows of {report['dataset']}: {', '.join(columns)}.")
         out.print(f"privacy loss: {describe_loss(_loss(report))}; at most {report['seconds']} seconds")
         if network := report["network"]:
             said = f"planned for a link of {network['rtt_ms']} ms and {network['mbit']} Mbit/s"
@@ -71,13 +105,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         for lost in report["bisection"]:
             chosen = f"{lost['jobs']} such jobs with values that {report['peer']} chooses"
             out.print(f"{chosen} find every value of {lost['column']}.")
-        if overlap is None or not verdict["allowed"]:
-            print_verdict(out, verdict)
-        if overlap is not None:
-            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['hint']}")
-        for reason in () if verdict["allowed"] else verdict["reasons"]:
-            out.print(f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['hint']}")
-        _print_preview(out, report["preview"])
+        _print_preview(out, report["preview"], terms)
         print_cheaper(out, report["estimate"] or {})
 
     emit(report, render, as_json=as_json)
@@ -124,7 +152,7 @@ def estimate(
     names = ("rows", "rounds", "sent", "received", *seconds, "memory", "key_bits", "route")
 
     def render(out: Screen) -> None:
-        out.print(table("", ("", "estimate"), [(name, str(report[name])) for name in names]))
+        out.print(listing(("", ""), [(_ESTIMATES[name], _measured(name, report[name])) for name in names]))
         if report["limits"] is None:
             out.print("The policy refuses this job; its limits are not in these figures.")
         out.print(f"privacy loss: {describe_loss(_loss(report))}")
@@ -147,7 +175,7 @@ def submit(file: Path, wait: bool, signing: Signing, config_path: Path | None, a
         found = party.submit(file)
         if wait:
             follow(found, config_path)
-            print_result(found.result(), as_json=as_json)
+            print_result(found.result(), as_json=as_json, job=found.describe())
         else:
             _print_job(found, as_json=as_json, words=config_words(config_path))
 
@@ -178,18 +206,12 @@ def list_jobs(
             found.describe() for found in party.jobs(*states, limit=limit + 1 if limit else 0, before=before)
         ]
     jobs, more = (page[:limit], len(page) > limit) if limit else (page, False)
-    heads = ("job_id", "state", "analysis", "peer", "title")
 
     def render(out: Screen) -> None:
         if not jobs:
             out.print("There is no such job." if before or states else "There are no jobs yet.")
             return
-        out.print(
-            table("", (*heads, "result"), [[*(j[head] for head in heads), _result_word(j)] for j in jobs])
-        )
-        for entry in jobs:
-            if entry["waits_for"]:
-                out.print(f"{entry['job_id']} waits for {entry['waits_for']}.")
+        print_jobs(out, jobs)
         if more:
             out.print(with_config(f"There are older ones: `duetto job list --before {jobs[-1]['job_id']}`"))
 
@@ -239,24 +261,45 @@ def cancel(job_id: str, name: str, signing: Signing, config_path: Path | None, a
 @click.argument("job_id")
 @as_option
 @click.option("--digest", default="", help="What you have looked at, as `duetto job show` names it.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @signing_options
 @config_option
 @json_option
 def approve(
-    job_id: str, name: str, digest: str, signing: Signing, config_path: Path | None, as_json: bool
+    job_id: str,
+    name: str,
+    digest: str,
+    *,
+    yes: bool,
+    signing: Signing,
+    config_path: Path | None,
+    as_json: bool,
 ) -> None:
     """Allow a job that waits for a person here.
 
     JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
-    Without --digest the job is shown once more, and what is shown is approved.
+    Without --digest one page says what it comes to, and on a terminal you are asked; what was shown is
+    approved.
     """
     check_named(job_id)
-    with Party(config_path, signing.of(config_path)) as party:
+    signer = signing.of(config_path)
+    with Party(config_path, signer) as party:
         found = party.job(job_id)
         say_who_signs(config_path)
+        person = signer.person.name if signer is not None else own_person(name).name
         if not digest and not as_json:
-            _print_job(found, as_json=False, contract=True)
-        _print_job(found.approve(name, digest), as_json=as_json, contract=as_json)
+            print_page(Screen(), party, found)
+            if is_at_terminal() and not yes and not click.confirm(f"Approve as {person}?", err=True):
+                raise Cancelled(
+                    "Nothing was approved; the job still waits.",
+                    f"Deny it with `duetto job deny {found.id[:MIN_LETTERS]}`, or approve it later.",
+                )
+        found.approve(name, digest)
+        if as_json:
+            _print_job(found, as_json=True, contract=True)
+        else:
+            waits = f", waits for {found.waits_for}" if found.waits_for else ""
+            Screen().print(f"Job {found.id[:MIN_LETTERS]}: {state_words(found.state.value)}{waits}.")
 
 
 @job.command()
@@ -292,13 +335,6 @@ for _command in (
 COMMANDS: tuple[click.Command, ...] = (job,)
 
 
-def _result_word(entry: dict[str, Any]) -> str:
-    """What a listing says of a job's result beyond its state."""
-    if entry["result_deleted"]:
-        return f"deleted {entry['result_deleted'][:10]}"
-    return "of another release" if entry["older_release"] else ""
-
-
 def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str = "") -> None:
     description: dict[str, Any] = found.describe()
     if contract:
@@ -306,13 +342,15 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str 
         description["shown"] = found.shown
 
     def render(out: Screen) -> None:
-        hidden = ("error", "contract", "facts", "leakage", "stage", "done", "of", *_SECONDS)
-        shown = [(name, value) for name, value in description.items() if name not in hidden and value]
+        shown = [(label, description[name]) for name, label in _SHOWN.items() if description.get(name)]
+        shown += [
+            (label, local_time(description[name])) for name, label in _TIMES.items() if description[name]
+        ]
         if found.state is State.RUNNING:
             pace = Pace()
             pace.see(found)
             shown.append(("progress", pace.words()))
-        out.print(table("", ("job", found.id), shown[1:]))
+        out.print(listing(("", ""), [("job", found.id), *shown]))
         if description["error"]:
             out.print(f"{description['error']['what']} {description['error']['hint']}")
         if contract and found.is_older:
@@ -323,7 +361,7 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str 
         elif contract:
             out.json(description["contract"]["spec"])
             for role, limits in description["contract"]["limits"].items():
-                out.print(f"limits of {role}: {'open yet' if limits is None else limits_text(limits)}")
+                out.print(f"limits of {role}: {'not known yet' if limits is None else limits_text(limits)}")
         if contract:
             print_facts(out, found.facts)
             if found.leakage and not found.facts:
@@ -338,9 +376,20 @@ def _loss(report: dict[str, Any]) -> Loss:
     return Loss(*(Fraction(report[name]) for name in ("epsilon", "delta", "rho")))
 
 
-def _print_preview(out: Screen, preview: dict[str, Any]) -> None:
+def _measured(name: str, value: Any) -> str:
+    """A figure of an estimate with its unit."""
+    if value is None:
+        return "not known"
+    if name in ("sent", "received", "memory"):
+        return byte_count(value)
+    return duration(value) if name.endswith("seconds") else str(value)
+
+
+def _print_preview(out: Screen, preview: dict[str, Any], terms: dict[str, Any] | None = None) -> None:
     for note in preview["notes"]:
         out.print(note)
-    print_precision(out, preview["details"].get("precision", ()))
+    vague = [figure["vague"] for figure in terms["figures"]] if terms else []
+    rows = preview["details"].get("precision", ())
+    print_precision(out, rows, vague, terms["advice"] if terms else ())
     if refusal := preview["refusal"]:
         out.print(f"The run would refuse these rows. {refusal['what']} {refusal['hint']}")

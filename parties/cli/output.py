@@ -14,11 +14,13 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, cast
 
 import click
 from rich.cells import cell_len
 from rich.console import Console
+from rich.segment import Segment, Segments
 from rich.text import Text
 from typing_extensions import override
 
@@ -65,6 +67,12 @@ class Screen:
         """What stands between a value and the half width of its interval."""
         return PLUS_MINUS if self._speaks_utf8 else ASCII_PLUS_MINUS
 
+    def mark(self, *, good: bool) -> str:
+        """What stands before what is in order, or is not."""
+        if self._speaks_utf8:
+            return "✓" if good else "✗"
+        return "ok:" if good else "NOT OK:"
+
     @property
     def _speaks_utf8(self) -> bool:
         return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
@@ -73,9 +81,23 @@ class Screen:
         """Print texts, each a line of its own, and tables."""
         for content in contents:
             if isinstance(content, Grid):
-                self._console.print(laid_out(content, self._console.width))
+                self._table(content)
             else:
                 self._line(escape_unprintable(content))
+
+    def _table(self, grid: Grid) -> None:
+        found = laid_out(grid, self._console.width)
+        if grid.boxed:
+            self._console.print(found)
+            return
+        if grid.title:
+            self._line(escape_unprintable(grid.title))
+        for line in self._console.render_lines(found, pad=False):
+            while line and not line[-1].text.strip():
+                line.pop()
+            if line:
+                line[-1] = Segment(line[-1].text.rstrip(), line[-1].style)
+            self._console.print(Segments([*line, Segment.line()]), end="")
 
     def json(self, document: Any) -> None:
         """Print plain JSON values, indented."""
@@ -125,6 +147,24 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     return Grid(title, tuple(columns), tuple(shown), tuple(numeric))
 
 
+def listing(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str = "",
+    colours: Sequence[str] = (),
+) -> Grid:
+    """A table without lines around its cells, as of `table`; heads that are all empty are not shown.
+
+    Args:
+        columns: the heads.
+        rows: as many cells a row as there are heads.
+        title: shown above; may be empty.
+        colours: of each row that of its second cell on a terminal that has colours; empty for none.
+    """
+    return replace(table(title, columns, rows), boxed=False, colours=tuple(colours))
+
+
 def talk(*lines: str) -> None:
     """Say something to a person, on stderr."""
     for line in lines:
@@ -160,6 +200,11 @@ def fail(error: BaseException, *, as_json: bool) -> NoReturn:
 
 json_option = output.json_option(fail)
 """Gives a command the flag `--json`, and reports its errors by exit status."""
+
+
+def is_at_terminal() -> bool:
+    """Whether somebody can answer questions."""
+    return sys.stdin.isatty()
 
 
 def is_unread() -> bool:

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from commons.exits import CONFIG, INTERNAL, OK, REFUSED, UNAVAILABLE
+from commons.exits import INTERNAL, OK, REFUSED
 from parties import catalog, policy
 from parties.cli import moving, service
+from parties.cli.doctor import doctor
 from parties.cli.hints import config_words, with_config
 from parties.cli.options import Listing, config_option
-from parties.cli.output import Screen, emit, json_option, table, talk
+from parties.cli.output import Screen, emit, json_option, talk
 from parties.cli.signing import say_what_to_sign
 from parties.client import Party, ask_daemon
 from parties.clock import CLOCK
@@ -28,7 +29,6 @@ from parties.config import LOG_LEVELS, Address, Config, Peer, load
 from parties.contracts.state import State
 from parties.daemon import foreign, logs
 from parties.daemon.service import say_ready
-from parties.doctor import Status, examine_cluster, examine_peer, examine_self
 from parties.errors import DaemonUnavailable, PairingError
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
@@ -326,35 +326,6 @@ def stop(config_path: Path | None, as_json: bool) -> None:
 
 for _command in (service.health, service.install):
     party.add_command(_command)
-
-
-@click.command()
-@click.option("--peer", "names", multiple=True, help="Check only this peer; may be given several times.")
-@config_option
-@json_option
-def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> None:
-    """Check this party and the way to its peers; exit status 78 if it fails here, 69 if at a peer."""
-    config = load(config_path)
-    peers = [config.peer(name) for name in names] if names else list(config.peers)
-    findings = examine_self(config) + examine_cluster(config)
-    for peer in peers:
-        talk(f"asking {peer.name} at {peer.address}")
-        findings += examine_peer(config, peer)
-    findings = service.complete_hints(findings)
-    failed = [finding for finding in findings if finding.verdict is Status.FAIL]
-    emit(
-        {"healthy": not failed, "checks": [finding.document() for finding in findings]},
-        lambda out: out.print(
-            table(
-                "",
-                ("of", "check", "verdict", "found", "hint"),
-                [(f.subject, f.check, f.verdict.value, f.what, f.hint) for f in findings],
-            )
-        ),
-        as_json=as_json,
-    )
-    if failed:
-        raise SystemExit(CONFIG if any(finding.subject == "self" for finding in failed) else UNAVAILABLE)
 
 
 for _command in (moving.pack, moving.unpack, moving.backup, moving.restore):

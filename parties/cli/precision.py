@@ -5,29 +5,59 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from parties.cli.output import Screen, table
+from parties.cli.output import Screen, listing
 
 MAX_ROWS: Final = 40
 """More rows are not printed; `--json` has all."""
 
+VAGUE: Final = "!"
+"""Beside a width that says almost nothing."""
 
-def print_precision(out: Screen, rows: Sequence[dict[str, Any]]) -> None:
-    """Print what half width each query's 95 % interval is expected to have, from the local rows alone."""
+
+def width_text(figure: dict[str, Any], plus_minus: str) -> str:
+    """Half the width of the 95 % interval of a figure of `terms`, with its unit; empty if it is not known."""
+    if figure["half_width"] is None:
+        return ""
+    said = f" {plus_minus} {figure['half_width']:.3g} {figure['unit']}".rstrip()
+    return f"{said} (says almost nothing)" if figure["vague"] else said
+
+
+def print_precision(
+    out: Screen, rows: Sequence[dict[str, Any]], vague: Sequence[bool] = (), advice: Sequence[str] = ()
+) -> None:
+    """Print what half width each query's 95 % interval is expected to have, from the local rows alone.
+
+    Queries of several groups have a column for each.
+
+    Args:
+        out: the screen.
+        rows: as `smc.analyses.studies.precision.expectation` makes them.
+        vague: of each whether it says almost nothing; none if that is not known.
+        advice: what would give more for the same loss.
+    """
     if not rows:
         return
-    shown = []
-    for row in rows[:MAX_ROWS]:
-        place = ": ".join(str(each) for each in (row["group"], row["term"]) if each is not None)
-        width = (
-            "unknown"
-            if row["half_width"] is None
-            else f"{out.plus_minus} {row['half_width']:.3g} {row['unit']}".rstrip()
-        )
-        loss = f"rho {row['rho']}" if "rho" in row else f"epsilon {row['epsilon']}"
-        shown.append((row["query"], place, width, loss))
-    out.print(table("precision to expect", ("query", "group", "95 % interval", "privacy loss"), shown))
-    if len(rows) > MAX_ROWS:
-        out.print(f"... and {len(rows) - MAX_ROWS} more; --json has them all.")
+    marks = [*vague, *([False] * (len(rows) - len(vague)))]
+    groups = [*dict.fromkeys(str(row["group"] or "") for row in rows)]
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for row, is_vague in zip(rows, marks, strict=True):
+        name = row["query"] if row["term"] is None else f"{row['query']}, {row['term']}"
+        width = "unknown" if row["half_width"] is None else f"{out.plus_minus} {row['half_width']:.3g}"
+        shown = f"{width} {VAGUE}" if is_vague else width
+        cells.setdefault((name, row["unit"]), {})[str(row["group"] or "")] = shown
+    lines = [
+        (f"{name} ({unit})" if unit else name, *(found.get(group, "") for group in groups))
+        for (name, unit), found in cells.items()
+    ]
+    printed = [(f"  {name}", *widths) for name, *widths in lines[:MAX_ROWS]]
+    out.print("Expected precision, as half the width of a 95 % interval:")
+    out.print(listing(("", *groups), printed))
+    if len(lines) > MAX_ROWS:
+        out.print(f"... and {len(lines) - MAX_ROWS} more; --json has them all.")
+    if any(marks):
+        out.print(f"{VAGUE} says almost nothing: it is wider than half of what the figure can vary by.")
+    for line in advice:
+        out.print(line)
     out.print(
         "The widths follow from the noise and the local rows, as if the other side had rows like these (over "
         "matched rows: as if all matched). They stay with this party: nothing was sent, and nothing spent."

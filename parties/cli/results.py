@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from parties.cli.grid import Grid
+from parties.cli.hints import with_config
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.client import Party, Result
 from parties.client.spreadsheet import file_names, write_table
+from parties.client.words import local_time
 from parties.results.tables import show_table
 from smc.errors import UsageError
 
 ROWS_SHOWN: Final = 40
 """Rows of a result table that are printed; `--csv` writes all."""
+
+_LETTERS: Final = 8
 
 
 @click.command()
@@ -30,22 +35,23 @@ ROWS_SHOWN: Final = 40
 @click.option(
     "--details",
     is_flag=True,
-    help="Also show the kind of each query, its loss and noise scale, and the ends of intervals.",
+    help="Also show kind, loss, noise and interval of each query, the cost, and who learned what.",
 )
 @config_option
 @json_option
 def result(job_id: str, folder: Path | None, details: bool, config_path: Path | None, as_json: bool) -> None:
-    """Print this party's result of a finished job, with what it cost and who learned what.
+    """Print this party's result of a finished job.
 
     A value stands with half the width of its 95 % interval, `52.41 ± 0.27`, or with the
     interval, `73 [71, 76]`, where it is not in the middle of that. --json gives all figures exactly.
     """
     with Party(config_path) as party:
-        got = party.job(job_id).result()
+        found = party.job(job_id)
+        got, said = found.result(), found.describe()
     if folder is not None:
         for path in write_csv(got, folder):
             talk(f"wrote {path}")
-    print_result(got, as_json=as_json, details=details)
+    print_result(got, as_json=as_json, details=details, job=said)
 
 
 @click.command()
@@ -68,13 +74,17 @@ def report(job_id: str, output: Path, config_path: Path | None, as_json: bool) -
     emit(document, lambda out: out.print(f"Written to {output}."), as_json=as_json)
 
 
-def print_result(got: Result, *, as_json: bool, details: bool = False) -> None:
+def print_result(
+    got: Result, *, as_json: bool, details: bool = False, job: Mapping[str, Any] | None = None
+) -> None:
     """Print a result for people, or as JSON.
 
     Args:
         got: the result.
         as_json: which of the two.
-        details: whether people see what each figure cost, and what is known of its noise.
+        details: whether people see what each figure cost, what is known of its noise, what the run cost and
+            who learned what.
+        job: what the daemon says of the job, for the first line; without it there is none.
     """
     document = {
         "job_id": got.job_id,
@@ -87,19 +97,39 @@ def print_result(got: Result, *, as_json: bool, details: bool = False) -> None:
     }
 
     def render(out: Screen) -> None:
+        if job is not None:
+            out.print(_heading(job, got))
         for name in got.tables:
             one = show_table(got.table(name), most=ROWS_SHOWN, details=details, plus_minus=out.plus_minus)
             heads, numeric = zip(*((head.text, head.is_number) for head in one.heads), strict=True)
-            out.print(Grid(one.name, heads, one.rows, numeric))
+            out.print("", Grid(one.name, heads, one.rows, numeric, boxed=False))
             if one.left:
                 out.print(f"... {one.left} more rows; --csv DIR writes all.")
         if not got.tables:
             out.print("This party gets no result, as the job says.")
         for note in got.notes:
             out.print(f"note: {note}")
-        print_facts(out, got.traffic | {"leakage": got.leakage})
+        if details:
+            print_facts(out, got.traffic | {"leakage": got.leakage})
+        elif job is not None:
+            short = got.job_id[:_LETTERS]
+            out.print(
+                "More: --details (losses, cost, who learned what), --csv DIR, or "
+                + with_config(f"`duetto job report {short}`")
+            )
 
     emit(document, render, as_json=as_json)
+
+
+def _heading(job: Mapping[str, Any], got: Result) -> str:
+    loss = got.details.get("epsilon")
+    parts = [
+        job["title"] or job["analysis"],
+        f"with {job['peer']}",
+        f"finished {local_time(job['updated'])}",
+        *([f"epsilon {loss}"] if loss else []),
+    ]
+    return ", ".join(parts)
 
 
 def print_facts(out: Screen, facts: dict[str, Any]) -> None:

@@ -168,10 +168,10 @@ class JobManager:
         return self.store.get(record.job_id)
 
     def check(self, toml: str) -> dict[str, Any]:
-        """All local checks of a job, without proposing it; see `parties.jobs.reports.check_report`."""
-        from parties.jobs.reports import check_report
+        """All local checks of a job, without proposing it; see `parties.jobs.reports.decision_report`."""
+        from parties.jobs.reports import decision_report
 
-        return check_report(self._admission, toml, self._identity.paillier.public.bits)
+        return decision_report(self._admission, toml, self._identity.paillier.public.bits)
 
     def leakage(self, job: Summary) -> dict[str, list[str]]:
         """Who learns what from a job; empty for one of another release that is not understood here."""

@@ -14,9 +14,11 @@ from parties.jobs.checks.admission import Admission
 from parties.jobs.checks.local_data import LocalData, count_held, count_rows
 from parties.jobs.checks.task import Task
 from parties.jobs.run import estimate_document, leakage_document
+from parties.jobs.terms import terms_document
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.verdict import Verdict
 from smc.analyses.comparison.bisection import findable_values, jobs_to_find, possible_values
+from smc.analyses.studies.precision import PRECISION, REACH
 from smc.analyses.studies.study import Preview
 from smc.errors import UsageError
 from smc.network import Network
@@ -42,6 +44,21 @@ def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLI
         DuettoError: the job file or the local data are wrong; of its kind. A refusal by the policy, or of the
             local rows by the analysis, is part of the report.
     """
+    return _checked(admission, toml, key_bits)[0]
+
+
+def decision_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLIER_BITS) -> dict[str, Any]:
+    """A check with `terms`: what the job comes to, in the words that a person decides by.
+
+    Args and errors are those of `check_report`; `terms` are as of `parties.jobs.terms.terms_document`.
+    """
+    report, task, local, verdict, preview = _checked(admission, toml, key_bits)
+    return report | {"terms": terms_document(admission, task, local, verdict, preview)}
+
+
+def _checked(
+    admission: Admission, toml: str, key_bits: int
+) -> tuple[dict[str, Any], Task, LocalData, Verdict, Preview]:
     task = admission.understand(parse_spec(toml))
     schemas = admission.schemas(task)
     local = admission.read(task)
@@ -52,7 +69,7 @@ def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLI
     whole = (
         {} if preview.refusal else estimate_document(task, schemas, rows, key_bits, verdict.limits, held=held)
     )
-    return {
+    report = {
         "analysis": task.spec.analysis,
         "title": task.spec.title,
         "role": task.role.value,
@@ -79,6 +96,7 @@ def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLI
         "leakage": leakage_document(task),
         "bisection": bisection_document(task, schemas),
     }
+    return report, task, local, verdict, preview
 
 
 def policy_document(admission: Admission, toml: str) -> dict[str, Any]:
@@ -211,7 +229,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
     refusal = preview.refusal
     return {
         "notes": list(preview.notes),
-        "details": dict(preview.details),
+        "details": dict(preview.details) | _precision(preview),
         "refusal": refusal
         and {
             "code": refusal.stable_code,
@@ -220,3 +238,11 @@ def preview_document(preview: Preview) -> dict[str, Any]:
             "status": exit_code(refusal),
         },
     }
+
+
+def _precision(preview: Preview) -> dict[str, Any]:
+    """The precision to expect, without how far figures can vary, which is for `is_vague`."""
+    rows = preview.details.get(PRECISION)
+    if rows is None:
+        return {}
+    return {PRECISION: [{key: value for key, value in row.items() if key != REACH} for row in rows]}

@@ -30,6 +30,7 @@ LOSS_BITS: Final = 512
 
 _SUM_BITS: Final = 4096
 _SHOWN_DIGITS: Final = 6
+_EXACT_DIGITS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +219,17 @@ def describe_loss(loss: Loss) -> str:
 
 
 def show_number(value: Fraction, rounding: str = ROUND_CEILING) -> str:
-    """A number for people: exact if that is short, else by six digits.
+    """A number for people as a decimal: exact if that is short, else by six digits.
 
     Args:
         value: the number; not negative.
         rounding: of the module `decimal`: up for what is spent, down for what is left.
     """
-    if max(value.numerator, value.denominator).bit_length() <= 64 and len(str(value)) <= 8:
-        return str(value)
+    context = Context(prec=_EXACT_DIGITS)
+    if value.denominator <= 10**_EXACT_DIGITS and value.numerator <= 10 ** (2 * _EXACT_DIGITS):
+        exact = context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
+        if Fraction(exact) == value:
+            return f"{exact:f}"
     if value.numerator == 1 and value.denominator.bit_count() == 1:
         return f"2^-{value.denominator.bit_length() - 1}"
     context = Context(prec=_SHOWN_DIGITS, rounding=rounding)

@@ -18,6 +18,7 @@ from commons.settings.marks import Wrong
 from smc.analyses.disclosure.figures import Shares
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
+from smc.analyses.studies.brief import Brief, count_of
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.declared_analysis import DeclaredAnalysis
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
@@ -102,6 +103,11 @@ class PreparationStudy(Study):
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         return Leakage((), (), (f"the number of comparisons, {self.count}, and their {self.bits} bits",))
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        comparisons = count_of(self.count, "comparison")
+        return Brief(f"prepare {comparisons} for later jobs, without reading any data", (), ())
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> None:

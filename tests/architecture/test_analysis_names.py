@@ -15,7 +15,7 @@ from tests.architecture.source import modules, nodes, within
 WORDS = frozenset({*ANALYSES, *METHODS, "layout", *(layout.value for layout in Layout)}) - {"exact"}
 """Names of analyses and methods, and how a job file says what decides about rows. `exact` is a fact."""
 
-AUTHORS = ("parties.bench", "parties.dashboard.pages.new", "parties.cli.main", "parties.cli.matching")
+AUTHORS = ("parties.bench", "parties.dashboard.pages.statistics", "parties.cli.main", "parties.cli.matching")
 """Write job files, as people do, and hand them to the daemon as text; or name the command that does."""
 
 

@@ -138,6 +138,22 @@ def test_the_screen_shows_the_true_contract_without_the_border_too(served, attac
         check_screen(show(served, "show", job_id))
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+def test_the_page_before_an_approval_shows_what_it_says_and_no_line_of_the_peer(served, columns, monkeypatch):
+    with without_border(monkeypatch):
+        job_id = served.submit(document(*NAMES.values(), title=NAMES["lines"]))
+        shown = show(served, "approve", job_id, columns=columns)
+    own = ("north asks: ", "Contract ", "job ", "state ", "title ", "analysis ", "with ", "this party is ")
+    own += ("contract", "Job ", "proposed", "changed", "waits for", " ")
+    page = shown.lines[: next(n for n, line in enumerate(shown.lines) if line.startswith("Contract "))]
+    assert [line for line in page if not line.startswith(own)] == []
+    said = "".join("".join(page).split())
+    assert "epsilon9" in said
+    assert "100persons" in said
+    for sequence in (b"\x1b[2J", b"\x1b[3J", b"\x1b[H", b"\x1b[8m", b"\x1b]", b"\x9b", b"\x07"):
+        assert sequence not in shown.raw.replace("\u201c".encode(), b"")
+
+
 def test_the_attacks_do_work_on_a_screen_that_lets_texts_through():
     """The control group: the emulator obeys, so a test that passes has seen something."""
     true = "analysis  comparison\nalice and bob would learn: all of it\n"

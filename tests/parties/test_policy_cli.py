@@ -132,7 +132,7 @@ def test_every_rule_and_condition_is_explained(policy):
     assert missed == {"peers", "columns", "minimum_rows", "epsilon_per_job", "epsilon_total"}
     assert all(c["hint"] for c in verdict["conditions"] if not c["holds"])
     text = policy("test", path)
-    assert "epsilon 1/2" in text
+    assert "epsilon 0.5" in text
     assert "minimum_rows: Use more rows." in text
     assert "Allowed by rule 'noisy sums'; nobody has to approve it." in text
     assert "Limits of this party on results: minimum_group 5, dominance 4/5, maximum_ratio 10." in text

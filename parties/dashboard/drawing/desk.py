@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from parties.client import Party
 from parties.client.pace import Pace
+from parties.client.words import age, byte_count, short_duration, state_words
 from parties.config import Config, load
 from parties.dashboard.drawing import words
 from parties.texts import escape_unprintable
@@ -88,12 +89,13 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "lines": _lines,
-        "age": words.age,
+        "age": age,
         "when": words.when,
-        "bytes": words.byte_count,
-        "seconds": words.duration,
-        "state": words.state,
+        "bytes": byte_count,
+        "seconds": short_duration,
+        "state": state_words,
         "limits": words.limits,
+        "width": words.width,
         "hint": words.hint,
     }
     made.globals["parts"] = made.get_template("parts.html").module

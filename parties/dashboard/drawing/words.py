@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, Final
 
-_STATES: Final = {
-    "waiting-own-approval": "waits for you",
-    "proposed": "proposed to the peer",
-    "waiting-peer": "waits for the peer",
-    "approved": "approved, about to run",
-    "running": "running",
-    "kept": "result kept, ending",
-    "finished": "finished",
-    "failed": "failed",
-    "denied": "denied",
-    "cancelled": "cancelled",
-}
+from parties.client.words import moment_of
 
 _FIELDS: Final = {
     "with --sheet": "under “Sheet of an Excel file”",
@@ -28,39 +16,10 @@ _FIELDS: Final = {
 """Options of commands that hints name, and where a page has the same."""
 
 
-def state(value: str) -> str:
-    """The state of a job for people."""
-    return _STATES.get(value, value)
-
-
 def when(text: str) -> str:
     """A time of the daemon, RFC 3339 in UTC, to the minute."""
-    moment = _moment(text)
+    moment = moment_of(text)
     return text if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"
-
-
-def age(text: str) -> str:
-    """How long ago a time of the daemon was."""
-    moment = _moment(text)
-    return "" if moment is None else f"{duration(max(0.0, (datetime.now(UTC) - moment).total_seconds()))} ago"
-
-
-def duration(seconds: float) -> str:
-    """A duration by its largest unit, and by tenths where it is short."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
-
-
-def byte_count(count: float) -> str:
-    """A number of bytes with a decimal prefix."""
-    for size, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count:.0f} B"
 
 
 def limits(found: Mapping[str, Any]) -> list[str]:
@@ -91,15 +50,38 @@ def limits(found: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def width(figure: Mapping[str, Any]) -> str:
+    """Half the width of the 95 % interval of a figure of `parties.jobs.terms`, as far as it is known."""
+    if figure["half_width"] is None:
+        return "exact or not known"
+    return f"± {figure['half_width']:.3g} {figure['unit']}".rstrip()
+
+
+def settings(parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The parameters of an analysis as names and values in words; entries of lists have rows of their own."""
+    found = []
+    for key, value in parameters.items():
+        name = key.replace("_", " ")
+        if isinstance(value, list) and any(isinstance(entry, Mapping) for entry in value):
+            single = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
+            found += [(f"{single} {number}", _words(entry)) for number, entry in enumerate(value, 1)]
+        else:
+            found.append((name, _words(value)))
+    return found
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key.replace('_', ' ')} {_words(inner)}" for key, inner in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
 def hint(text: str) -> str:
     """A hint as it helps somebody who has this page, and no command line."""
     for option, field in _FIELDS.items():
         text = text.replace(option, field)
     return text
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None

@@ -8,16 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.client import Job
-from parties.contracts import canonical
-from parties.contracts.contract import parse_contract
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, form, redirect, render
 from parties.dashboard.pages.job import learners, papers
-from parties.errors import BudgetError, JobError
-from parties.jobs.checks.opening import open_admission
-from parties.jobs.reports import verdict_document
-from parties.ledger.accounting import describe_loss, show_number
-from parties.ledger.book import open_ledger
+from parties.errors import JobError
 from smc.errors import DuettoError, UsageError
 
 _EARLIER = 10
@@ -43,6 +37,8 @@ def decision(desk: Context, request: Request) -> Response:
     sent = form(request)
     job = desk.party.job(request.path_params["job_id"])
     name = sent.get("name", "").strip()
+    if not name:
+        raise UsageError("The form does not say who decides.", "Write your name into it.")
     match sent.get("decision"):
         case "approve":
             if not sent.get("shown"):
@@ -65,47 +61,19 @@ def _shown(desk: Context, request: Request, job: Job) -> Response:
         shown=job.shown,
         learners=learners(desk, job),
         papers=papers(desk, job),
-        standing=None if job.is_older else _standing(desk, job),
+        **_report(desk, job),
         earlier=_earlier(desk, job),
     )
 
 
-def _standing(desk: Context, job: Job) -> dict[str, Any]:
-    """How the policy stands to a job now, and the account's losses towards the peer before and after it.
-
-    Returns:
-        `verdict` as in `check_report`; `loss` in words, empty without any; `before`, `after` and `total` as
-        epsilon at `delta`, empty where they cannot be stated. Where policy, catalog or ledger cannot be read,
-        only `problem`.
-    """
+def _report(desk: Context, job: Job) -> dict[str, Any]:
+    """What a job comes to here now: `report` as of `Party.check`; None with a `problem` where that fails."""
+    if job.is_older:
+        return {"report": None, "problem": ""}
     try:
-        return _stated(desk, job)
+        return {"report": desk.party.check(job.contract["spec"]), "problem": ""}
     except DuettoError as error:
-        return {"problem": f"{error.what} {error.hint}"}
-
-
-def _stated(desk: Context, job: Job) -> dict[str, Any]:
-    config = desk.config
-    ledger = open_ledger(config.home)
-    admission = open_admission(config, ledger)
-    task = admission.understand(parse_contract(canonical.encode(job.contract)).spec)
-    verdict, loss = admission.judge(task, None), task.facts.loss
-    spent = ledger.spent(admission.account(task), task.peer)
-    delta = verdict.budget.delta
-    try:
-        sums = {
-            "before": show_number(spent.epsilon_at(delta)),
-            "after": show_number((spent + loss).epsilon_at(delta)),
-            "total": show_number(verdict.budget.epsilon) if verdict.allowed else "",
-        }
-    except BudgetError:
-        sums = dict.fromkeys(("before", "after", "total"), "")
-    return sums | {
-        "problem": "",
-        "verdict": verdict_document(verdict),
-        "loss": describe_loss(loss) if loss else "",
-        "delta": show_number(delta),
-    }
+        return {"report": None, "problem": f"{error.what} {error.hint}"}
 
 
 def _earlier(desk: Context, job: Job) -> list[dict[str, Any]]:

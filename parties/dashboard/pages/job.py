@@ -16,6 +16,7 @@ from parties.client.pace import Pace
 from parties.client.spreadsheet import write_table
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, redirect, render
+from parties.dashboard.drawing.words import settings
 from parties.results.plots import plots_of
 from parties.results.svg import svg
 from parties.results.tables import show_table
@@ -104,11 +105,11 @@ def papers(desk: Context, job: Job) -> dict[str, Any]:
 
     Returns:
         `sides`: of each party its data set and the columns, as the job and as its catalog call them;
-        `settings`: of the analysis, as JSON; `limits`: of each party on results; `older`: the whole contract
-        of an older release, else None.
+        `settings`: of the analysis, names and values in words; `limits`: of each party on results; `older`:
+        the whole contract of an older release, else None.
     """
     if job.is_older:
-        return {"sides": [], "settings": "", "limits": [], "older": json.dumps(job.contract, indent=2)}
+        return {"sides": [], "settings": [], "limits": [], "older": json.dumps(job.contract, indent=2)}
     contract = job.contract
     spec = contract["spec"]
     mine = job.describe()["role"]
@@ -119,7 +120,7 @@ def papers(desk: Context, job: Job) -> dict[str, Any]:
             for role in _ROLES
             if role in spec
         ],
-        "settings": json.dumps(spec.get("parameters", {}), indent=2, ensure_ascii=False),
+        "settings": settings(spec.get("parameters", {})),
         "limits": [(names[role], limits) for role, limits in contract.get("limits", {}).items()],
         "older": None,
     }

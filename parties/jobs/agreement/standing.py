@@ -103,6 +103,15 @@ def reason(state: State, word: PeerState, code: str, peer: str) -> DuettoError:
     return JobError(f"The job failed at {peer}{why}.", hint, code="peer-failed")
 
 
+_OURS: Final = "a person of this party, to approve or deny it"
+_THEIRS: Final = "a person at {peer}, to approve or deny it"
+
+
+def usual_waits(peer: str) -> tuple[str, str]:
+    """What `waits_for` says of jobs whose state says the same."""
+    return _OURS, _THEIRS.format(peer=peer)
+
+
 def waits_for(job: Summary, trouble: str, outage: Outage | None, approvals: str = "") -> str:
     """What an unfinished job waits for, for people; empty if for nothing.
 
@@ -120,10 +129,10 @@ def waits_for(job: Summary, trouble: str, outage: Outage | None, approvals: str 
     away = f" ({trouble})" if trouble else ""
     other = {
         State.PROPOSED: f"an answer of {job.peer} to the proposal",
-        State.WAITING_PEER: f"a person at {job.peer}, to approve or deny it",
+        State.WAITING_PEER: _THEIRS.format(peer=job.peer),
         State.APPROVED: f"a session with {job.peer}" if job.outgoing else f"{job.peer}, to begin the session",
         State.KEPT: f"the word of {job.peer} that it has kept its result, too",
     }
     if job.state is State.WAITING_OWN:
-        return approvals or "a person of this party, to approve or deny it"
+        return approvals or _OURS
     return other[job.state] + away if job.state in other else ""

@@ -212,7 +212,7 @@ class Admission:
         """
         facts = task.facts
         account = self.account(task)
-        spent = self._ledger.spent(account, task.peer) if facts.loss else Spent()
+        spent = self.spent(task) if facts.loss else Spent()
         view = JobView(
             analysis=task.spec.analysis,
             peer=task.peer,
@@ -246,6 +246,14 @@ class Admission:
         text = text_of(self._policy, ConfigError)
         self._gate.require_policy(text.encode())
         return load_text(text, self._policy.name)
+
+    def spent(self, task: Task) -> Spent:
+        """What jobs about the same people have lost towards the peer so far.
+
+        Raises:
+            LedgerError: the ledger cannot be trusted.
+        """
+        return self._ledger.spent(self.account(task), task.peer)
 
     def participants(
         self, task: Task, local: LocalData, verdict: Verdict, job_id: str = ""

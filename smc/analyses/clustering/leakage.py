@@ -8,6 +8,7 @@ from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.table import Shape
 from smc.analyses.disclosure.limits import ASKED
+from smc.analyses.studies.brief import LEAST_MATCHES, Brief, count_of
 from smc.analyses.studies.study import Leakage
 from smc.forms import Role
 
@@ -42,6 +43,30 @@ def leakage(parameters: ClusteringParameters, recipients: frozenset[Role]) -> Le
         both.append("after each iteration whether the centres still move by more than the tolerance")
     learns = {role: tuple(both + (_gets(parameters) if role in recipients else [])) for role in Role}
     return Leakage(learns[Role.ALICE], learns[Role.BOB], tuple(public))
+
+
+def brief(parameters: ClusteringParameters, recipients: frozenset[Role]) -> Brief:
+    """The job in short."""
+    clusters = count_of(parameters.clusters, "cluster")
+    matched = parameters.match is not None
+    both: tuple[str, ...] = (LEAST_MATCHES,) if matched and parameters.epsilon is None else ()
+    if parameters.tolerance is not None:
+        both += ("after each iteration whether the centres still move",)
+    if parameters.epsilon is not None:
+        gets: tuple[str, ...] = (f"centres and sizes of {clusters}, with noise",)
+        hides = "which row is in which cluster on the other side, and the figures without noise"
+    else:
+        gets = (f"centres and sizes of {clusters}, exactly",)
+        hides = ""
+        if parameters.labels:
+            gets += ("the cluster of each of its rows",)
+        elif tells_members(parameters):
+            gets += ("with chosen values: which rows are in which cluster",)
+        else:
+            hides = "which row of the other side is in which cluster"
+    rows = "the rows that both have" if matched else "the rows of both"
+    figures = ("centres", "sizes")
+    return Brief.to(recipients, f"divide {rows} into {clusters}", gets, hides, both=both, figures=figures)
 
 
 def _gets(parameters: ClusteringParameters) -> list[str]:

@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from smc.analyses.clustering import privacy
 from smc.analyses.clustering.checks import likely_grid, look
-from smc.analyses.clustering.leakage import leakage, tells_members
+from smc.analyses.clustering.leakage import brief, leakage, tells_members
 from smc.analyses.clustering.memory import memory
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout, parse
 from smc.analyses.clustering.reference import reference
@@ -29,6 +29,7 @@ from smc.analyses.derived.study import KEY as DERIVED
 from smc.analyses.derived.study import with_derived
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
+from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Stated, Whom
 from smc.analyses.studies.loss import Loss
@@ -95,6 +96,10 @@ class ClusteringStudy(Study):
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         return leakage(self.parameters, recipients)
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        return brief(self.parameters, recipients)
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:

@@ -16,6 +16,7 @@ from smc.analyses.comparison.routed import SessionRouter
 from smc.analyses.comparison.run import count_of, run
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
+from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.declared_analysis import DeclaredAnalysis
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
@@ -115,6 +116,22 @@ class ComparisonStudy(Study):
         if parameters.pool:
             public += ("random names of the pools that both keep for such comparisons",)
         return Leakage(learns[Role.ALICE], learns[Role.BOB], public)
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        """The form of the result says who sees it, and not the recipients."""
+        sees = self.parameters.type.delta.sees
+
+        def learns(role: Role) -> tuple[str, ...]:
+            if role not in sees:
+                return ()
+            found: tuple[str, ...] = ("whether x >= y, row by row",)
+            if findable_values(self.parameters.type, role):
+                found += ("with chosen values in many jobs: what the other side holds",)
+            return found
+
+        hides = "" if sees else "x, y, and which is larger: the result stays hidden"
+        return Brief("compare x with y, row by row", learns(Role.ALICE), learns(Role.BOB), hides)
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> None:

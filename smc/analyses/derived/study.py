@@ -13,6 +13,7 @@ from typing_extensions import override
 from smc.analyses.derived.columns import Derived, parse_derived
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
+from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import MARK, PERSONS, Column, Data, Schema, missing_mark
 from smc.analyses.studies.facts import Facts, Stated
 from smc.analyses.studies.outcome import Outcome
@@ -94,6 +95,10 @@ class DerivedStudy(Study):
         """The most of some columns that are derived from one, or are it."""
         found = Counter(source for name in added_up for source in self._sources((name,)))
         return max(found.values(), default=0)
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        return self.study.brief(recipients)
 
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

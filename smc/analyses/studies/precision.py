@@ -6,7 +6,7 @@ they are for the local people alone: they are part of no message, contract or ce
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
@@ -16,6 +16,17 @@ from smc.analyses.studies.study import Preview
 
 PRECISION: Final = "precision"
 """The name in `Preview.details` of the rows of `expectation`."""
+
+REACH: Final = "reach"
+"""The name in such a row of how far the figure can vary at all; it is for `is_vague` alone."""
+
+_VAGUE: Final = 0.25
+
+
+def is_vague(row: Mapping[str, Any]) -> bool:
+    """Whether a figure says almost nothing: its half width is above a quarter of what it can vary by."""
+    reach, width = row.get(REACH), row["half_width"]
+    return reach is not None and width is not None and width > _VAGUE * reach
 
 
 def with_precision(preview: Preview, found: Sequence[dict[str, Any]]) -> Preview:
@@ -34,6 +45,7 @@ def expectation(
     *,
     group: str | None = None,
     term: str | None = None,
+    reach: float | None = None,
 ) -> dict[str, Any]:
     """One row.
 
@@ -45,9 +57,11 @@ def expectation(
         loss: its part of the job's loss: `epsilon` or `rho`, as text.
         group: whom the figure is about, if there are several groups.
         term: of what in a regression.
+        reach: how far the figure can vary by the declared bounds and the local rows; None if nobody says.
     """
     named = {"query": query, "kind": kind, "group": group, "term": term}
-    return {**named, "half_width": half_width, "unit": unit.replace(DAYS, "days"), **loss}
+    known = {} if reach is None else {REACH: reach}
+    return {**named, "half_width": half_width, "unit": unit.replace(DAYS, "days"), **loss, **known}
 
 
 def half(lower: Fraction | float | str | None, upper: Fraction | float | str | None) -> float | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from smc.analyses.disclosure.limits import Limits
+from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Facts
 from smc.analyses.studies.memory import USUAL_PACE, Pace
@@ -104,11 +105,13 @@ class Preview:
         notes: remarks for people.
         details: the same as names to plain JSON values.
         refusal: why the run would refuse these rows, or None.
+        advice: what would give more for the same loss, for people.
     """
 
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     refusal: DuettoError | None = None
+    advice: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, look: Callable[[], Preview | None]) -> Preview:
@@ -212,6 +215,11 @@ class Study(ABC):
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Who learns what."""
         ...
+
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        """The job in short, for people who decide on it; unless a study says it better, its leakage."""
+        leakage = self.leakage(recipients)
+        return Brief(f"compute the {self.gives} together", leakage.alice, leakage.bob)
 
     def preview(
         self,

@@ -85,7 +85,7 @@ def test_it_is_verified_in_an_empty_folder_without_daemon_and_configuration(made
     assert done.returncode == 0, done.stderr
     assert "is valid." in done.stdout
     assert "the one given is the one of this job" in done.stdout
-    assert "epsilon 1/2" in done.stdout
+    assert "epsilon 0.5" in done.stdout
     assert "countersigned by south" in done.stdout
     assert done.stdout.count("confirmed") == 2
     assert list(tmp_path.iterdir()) == []

@@ -94,7 +94,7 @@ def test_of_an_unknown_job_the_message_leads_to_the_names(served, command, file,
     job_id = waiting(served, file.read_text())
     said = command("job", verb, word, name="south", code=65).stderr
     (listing,) = re.findall(r"`duetto (job list)`", " ".join(said.split()))
-    assert job_id in command(*listing.split(), name="south").stdout.replace("\n", "")
+    assert job_id[:8] in command(*listing.split(), name="south").stdout.replace("\n", "")
     assert served.south.store.get(job_id).state is State.WAITING_OWN
     command("job", verb, job_id[:8], name="south")
     assert served.south.store.get(job_id).state is not State.WAITING_OWN
@@ -117,7 +117,31 @@ def test_the_help_says_how_a_job_is_named(verb):
 def test_an_approval_without_digest_shows_what_it_approves(served, command, file):
     served.allow("south", approval="person")
     job_id = parsed(command("job", "submit", file, "--json"))["job_id"]
-    assert "would learn: the sum" in command("job", "approve", job_id, name="south").stdout
+    shown = command("job", "approve", job_id, name="south").stdout
+    assert shown.startswith("north asks: both sums\n")
+    assert re.search(r"\n  you learn +the sum\n", shown)
+    assert re.search(r"\n  costs +epsilon 0\.5.*: 0\.5 of your \S+ with north will be spent, ", shown)
+    assert f"Contract {served.south.store.digest(job_id).hex()[:8]}" in shown
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "state"), [("n", [], "waits"), ("y", [], "goes"), ("", ["--yes"], "goes")]
+)
+def test_on_a_terminal_an_approval_is_asked_for(served, command, file, monkeypatch, answer, words, state):
+    asked = []
+    monkeypatch.setattr("parties.cli.jobs.is_at_terminal", lambda: True)
+    monkeypatch.setattr(
+        "parties.cli.jobs.click.confirm", lambda question, **_: asked.append(question) or answer == "y"
+    )
+    job_id = waiting(served, file.read_text())
+    done = command("job", "approve", job_id, "--as", "Ann", *words, name="south", code=None)
+    assert asked == ([] if words else ["Approve as Ann?"])
+    if state == "waits":
+        assert done.exit_code != 0
+        assert "Nothing was approved" in done.stderr
+        assert served.south.store.get(job_id).state is State.WAITING_OWN
+    else:
+        assert wait_final(served.south, job_id).state is State.FINISHED
 
 
 def test_who_approves_sees_what_is_learned_and_the_limits_of_both(served, command, party, file):

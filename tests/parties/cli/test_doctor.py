@@ -75,6 +75,20 @@ def test_a_frozen_daemon_is_not_said_to_run(homes, daemons, called, monkeypatch)
         daemons["south"].send_signal(signal.SIGCONT)
 
 
+def test_what_is_in_order_is_one_line_and_a_fault_has_its_own(homes, called, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    status, printed, _ = called("doctor", "--config", homes["north"])
+    own, *_ = [line for line in printed.splitlines() if line.startswith("✓ this party: ")]
+    assert "keys, certificate, ledger" in own
+    assert "✗ south, reachability: " in printed
+    assert status == UNAVAILABLE
+    assert "Ready" not in printed
+    assert not set("┏│└") & set(printed)
+    every = called("doctor", "--config", homes["north"], "-v")[1].splitlines()
+    found = json.loads(called("doctor", "--config", homes["north"], "--json")[1])["checks"]
+    assert len([line for line in every if line.startswith(("this party", "south"))]) == len(found)
+
+
 def test_doctor_without_the_peer(homes, called):
     done = called("doctor", "--config", homes["north"], "--json")
     assert done[0] == UNAVAILABLE

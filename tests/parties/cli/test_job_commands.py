@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import threading
 
+from parties.cli.output import emit
+from parties.cli.terms import print_jobs
 from parties.contracts.state import State
 from smc.forms import Role
 from tests.parties.jobs.joined import job_file, wait_final, wait_state
-from tests.parties.served import parsed
+from tests.parties.served import parsed, waiting
 
 
 def test_job_commands(served, command, file):
@@ -23,13 +25,41 @@ def test_job_commands(served, command, file):
     folder = served.folder / "tables"
     shown = command("job", "result", job_id, "--csv", folder).stdout
     assert "62" in shown
-    assert "alice and bob learned: the sum" in shown
+    assert shown.startswith("both sums, with south, finished ")
+    assert "alice and bob learned" not in shown
+    assert "alice and bob learned: the sum" in command("job", "result", job_id, "--details").stdout
     assert (folder / f"{job_id}-sum.csv").read_text() == "total\n62\n"
     wait_final(served.south, job_id)
     assert parsed(command("job", "result", job_id, "--json", name="south"))["tables"]
     for verb in ("list", "show", "watch"):
         words = ("job", verb) if verb == "list" else ("job", verb, job_id)
-        assert job_id in command(*words).stdout.replace("\n", "")
+        assert job_id[:8] in command(*words).stdout
+
+
+def test_a_list_has_short_names_ages_and_words(served, command, file, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = file.read_text()
+    title = "a title that is longer than the column in which it stands " * 2
+    names = [waiting(served, text.replace("both sums", one, 1)) for one in ("one", title.strip())]
+    lines = command("job", "list", name="south").stdout.splitlines()
+    assert lines[0].split() == ["ID", "STATE", "WITH", "WHEN", "TITLE"]
+    assert [line[:8] for line in lines if line[0] != " "][1:3] == [name[:8] for name in names[::-1]]
+    assert "waits for you  north" in lines[1]
+    assert lines[-1].startswith("2 jobs wait for your decision: `duetto job approve")
+    assert max(map(len, lines[:-1])) <= 80
+    assert all(line == line.rstrip() for line in lines)
+    assert not set("┏│└") & set("".join(lines))
+    words = " ".join(" ".join(line[38:] for line in lines).split())
+    assert title.strip() in words
+
+
+def test_names_in_a_list_are_as_long_as_it_takes_to_tell_them_apart(capsys):
+    common = {"state": "finished", "peer": "south", "updated": "", "title": "t", "analysis": "a"}
+    common |= {"waits_for": "", "result_deleted": "", "older_release": False}
+    jobs = [{**common, "job_id": f"abcdef0{end}"} for end in ("12244", "12355")]
+    emit({}, lambda out: print_jobs(out, jobs), as_json=False)
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert names == ["abcdef0122", "abcdef0123"]
 
 
 def test_errors_of_commands(served, command, file):

@@ -99,7 +99,7 @@ def test_the_threshold_can_be_left_to_the_run(home, command):
     assert parameters["histogram"] == {"epsilon": "1/2"}
     checked = parsed(command("job", "check", path, "--json"))
     assert checked["verdict"]["allowed"]
-    assert "epsilon 1/2" in str(checked["verdict"]["conditions"])
+    assert "epsilon 0.5" in str(checked["verdict"]["conditions"])
     with duetto.Party(home) as party:
         found = party.suggest("people", {"born": "day"}, histogram="1/2")
         stated = party.suggest("people", {"born": "day"})

@@ -12,30 +12,42 @@ ROW = {
     "term": None,
     "half_width": 1.2345,
     "unit": "years",
+    "epsilon": "1/2",
 }
-ROWS = [
-    {**ROW, "epsilon": "1/2"},
-    {**ROW, "group": "f", "term": "(intercept)", "half_width": None, "rho": "0.1"},
-]
 
 
-def printed(capsys, rows):
-    emit({}, lambda out: print_precision(out, rows), as_json=False)
+def printed(capsys, rows, vague=(), advice=()):
+    emit({}, lambda out: print_precision(out, rows, vague, advice), as_json=False)
     return capsys.readouterr().out
 
 
-def test_each_query_has_its_half_width_and_loss(capsys, monkeypatch):
+def test_each_query_has_its_half_width(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    out = printed(capsys, ROWS)
+    rows = [ROW, {**ROW, "term": "(intercept)", "half_width": None, "unit": ""}]
+    out = printed(capsys, rows, [False, False], ["Ask for less."])
     first, second = (line for line in out.splitlines() if "mean of age" in line)
-    assert "1.23 years" in first
-    assert "epsilon 1/2" in first
-    assert "f: (intercept)" in second
+    assert first.split() == ["mean", "of", "age", "(years)", "±", "1.23"]
+    assert "mean of age, (intercept)" in second
     assert "unknown" in second
-    assert "rho 0.1" in second
     assert "nothing was sent" in out
+    assert "Ask for less." in out
+    assert "almost nothing" not in out
+    assert not set("┏│└") & set(out)
+
+
+def test_groups_stand_beside_each_other_and_vague_figures_are_marked(capsys):
+    rows = [
+        {**ROW, "query": query, "group": group, "half_width": width}
+        for query, group, width in (("a", "yes", 1.0), ("a", "no", 60.0), ("b", "yes", 2.0), ("b", "no", 3.0))
+    ]
+    lines = printed(capsys, rows, [False, True, False, False]).splitlines()
+    assert lines[1].split() == ["yes", "no"]
+    assert lines[2].split() == ["a", "(years)", "±", "1", "±", "60", "!"]
+    assert lines[3].split() == ["b", "(years)", "±", "2", "±", "3"]
+    assert any(line.startswith("! says almost nothing") for line in lines)
 
 
 def test_long_lists_say_what_is_left_out(capsys):
-    assert "... and 2 more" in printed(capsys, [ROWS[0]] * (MAX_ROWS + 2))
+    rows = [{**ROW, "query": f"q{number}"} for number in range(MAX_ROWS + 2)]
+    assert "... and 2 more" in printed(capsys, rows)
     assert printed(capsys, []) == ""

@@ -159,20 +159,22 @@ def test_from_a_question_to_a_result(homes, north):
         for figure in ("mean:Alter", "histogram:Raucher"):
             north.find_element(By.CSS_SELECTOR, f'input[value="{figure}"]').click()
         button(north, "Check it")
-        shows(north, "a person has to approve it", "under differential privacy with epsilon 1")
+        shows(north, "a person has to approve it", "It costs epsilon 1", "mean of Alter\n± ", "You learn")
         button(north, "Propose it to south")
         until(north, lambda: "/jobs/" in north.current_url)
         job = north.current_url.rsplit("/", 1)[1]
         north.find_element(By.LINK_TEXT, "Look at it and decide").click()
-        shows(north, "north would learn")
+        shows(north, "You ask south", "You learn", "It cannot be undone.")
+        typed(north, "name", "Ann")
         button(north, "Approve")
         until(north, lambda: north.current_url.endswith(f"/jobs/{job}"))
 
         shows(south, "Statistics of patients")  # the page refreshes itself
         assert south.current_url == start
         south.find_element(By.LINK_TEXT, "Statistics of patients").click()
-        shows(south, "south would learn", "The policy allows it, by rule “noisy statistics with north”.")
-        assert "makes epsilon 1 of 3 towards north, after 0 before it" in text(south)
+        shows(south, "north asks", "north learns", "Allowed by rule “noisy statistics with north”")
+        assert "then 1 of your 3 towards north is spent, and 2 are left" in text(south)
+        described_well(south, "decide", 1280)
         south.find_element(By.ID, "name").send_keys("Dr. Eva Meyer")
         button(south, "Approve")
 

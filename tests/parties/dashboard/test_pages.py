@@ -123,7 +123,7 @@ def test_a_job_that_is_refused_is_tried_with_the_reason(browser, served, party):
     served.allow("north", total="1/4")
     page = tried(job_file("1/2"))
     assert page.count("No rule allows this job") == 2
-    assert "epsilon 1/4 left" in page
+    assert "epsilon 0.25 left" in page
     served.allow("north")
     served.analysis["north"].refusal = UsageError("Too few rows.", "Bring more.")
     assert tried(job_file("1/2")).count("The run would refuse these rows. Too few rows. Bring more.") == 2
@@ -158,15 +158,25 @@ def test_approving_sends_back_what_was_shown(served, south):
     job_id = waiting(served, job_file("1/2"))
     browser = Browser(south)
     page = browser.get(f"/decide/{job_id}").text
-    assert "There is no analysis" in page  # this one lives in the test's daemons alone
+    assert "<strong>north</strong> asks" in page
+    assert "If you approve, the programs of north and south compute the result together." in page
+    assert "It costs epsilon 0.5: then <strong>0.5</strong> of your" in page
+    assert page.index('value="approve"') < page.index("Who learns what") < page.rindex('value="approve"')
     shown = re.search(r'name="shown" value="([0-9a-f]{64})"', page)[1]
     assert shown == south.job(job_id).shown
     other = shown[:-1] + ("0" if shown[-1] != "0" else "1")
-    wrong = browser.post(f"/decide/{job_id}", {"decision": "approve", "shown": other})
+    wrong = browser.post(f"/decide/{job_id}", {"decision": "approve", "shown": other, "name": "Ann"})
     assert wrong.status_code == 409
     assert "What was shown is not the contract" in wrong.text
-    for sent in ({"decision": "approve"}, {"decision": "maybe", "shown": shown}, {}):
-        assert browser.post(f"/decide/{job_id}", sent).status_code == 409
+    for sent in ({"decision": "approve"}, {"decision": "maybe", "shown": shown}, {}, {"decision": "deny"}):
+        assert (
+            browser.post(
+                f"/decide/{job_id}", {**sent, "name": "Ann"} if "shown" in sent else sent
+            ).status_code
+            == 409
+        )
+    nameless = browser.post(f"/decide/{job_id}", {"decision": "approve", "shown": shown})
+    assert "Write your name" in nameless.text
     assert south.job(job_id).state is State.WAITING_OWN
     done = browser.post(f"/decide/{job_id}", {"decision": "approve", "shown": shown, "name": "Dr. Meyer"})
     assert done.status_code == 303

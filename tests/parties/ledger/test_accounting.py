@@ -102,7 +102,7 @@ def test_deltas_are_taken_off_and_cannot_be_passed():
 def test_a_budget_is_met_exactly_and_never_passed():
     spent = Spent() + Loss(Fraction(3, 4))
     spent.check(Budget(Fraction(1)), Loss(Fraction(1, 4)), "d")
-    with pytest.raises(BudgetError, match=r"3/4 spent makes epsilon 1\.00001 of 1") as caught:
+    with pytest.raises(BudgetError, match=r"0\.75 spent makes epsilon 1\.00001 of 1") as caught:
         spent.check(Budget(Fraction(1)), Loss(Fraction(1, 4) + Fraction(1, 10**9)), "d")
     assert caught.value.hint
     gaussian = Loss(rho=Fraction(1, 100))
@@ -125,7 +125,7 @@ def test_an_account_covers_its_data_sets_and_what_was_written_for_it():
 @given(st.fractions(min_value=0, max_value=10**9))
 def test_numbers_for_people_are_exact_or_rounded(value):
     up, down = Fraction(show_number(value)), Fraction(show_number(value, ROUND_FLOOR))
-    if len(str(value)) <= 8:
+    if value < 10**4 and (value * 10**4).denominator == 1:
         assert up == down == value
     else:
         assert down <= value <= up <= value * Fraction(100001, 100000)
@@ -175,5 +175,5 @@ def test_the_default_delta_has_room_for_a_thousand_noisy_jobs():
 def test_a_loss_in_words():
     assert describe_loss(Loss()) == "nothing"
     assert describe_loss(Loss(Fraction(1, 2), Fraction(1, 2**40), Fraction(1, 8))) == (
-        "epsilon 1/2, rho 1/8, delta 2^-40"
+        "epsilon 0.5, rho 0.125, delta 2^-40"
     )

@@ -210,7 +210,7 @@ def test_what_is_announced_is_held_back_until_it_is_written_or_given_up(tmp_path
     with ledger.reserved(first, account, "bob", half, whole):
         with ledger.reserved(second, account, "bob", half, whole):
             with (
-                pytest.raises(BudgetError, match="makes epsilon 3/2 of 1"),
+                pytest.raises(BudgetError, match=r"makes epsilon 1\.5 of 1"),
                 ledger.reserved(third, account, "bob", half, whole),
             ):
                 pass

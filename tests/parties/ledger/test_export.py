@@ -204,7 +204,7 @@ def test_show_and_verify_at_home(home):
     assert "Nothing" in call("show", "--config", home)
     fill(home)
     shown = call("show", "--config", home)
-    assert "(1/4, 2^-30)-differentially private" in shown
+    assert "(0.25, 2^-30)-differentially private" in shown
     document = json.loads(call("show", "--config", home, "--json"))
     (total,) = document["totals"]
     assert (total["account"], total["peer"], total["guarantee"]["epsilon"]) == ("d", "south", "1/4")

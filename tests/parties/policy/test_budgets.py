@@ -38,12 +38,12 @@ def test_other_peers_people_and_events_do_not_count():
     ]
     assert steps(GAUGE, others) == []
     renamed = replace(entry(3), account="before")  # another population then, but the same data set
-    assert [step.words for step in steps(GAUGE, [*others, renamed])] == ["1/2"]
+    assert [step.words for step in steps(GAUGE, [*others, renamed])] == ["0.5"]
 
 
 def test_a_delta_that_is_used_up_is_said():
     found = steps(GAUGE, [entry(0), entry(1, delta=f"1/{2**29}")])
-    assert [step.words for step in found] == ["1/2", "all of delta"]
+    assert [step.words for step in found] == ["0.5", "all of delta"]
 
 
 def test_the_newest_are_shown_and_all_are_summed():

@@ -228,7 +228,7 @@ def test_runs_are_counted_by_a_name_that_the_rule_has(key):
 
 def test_the_budget_reason_shows_asked_spent_and_left():
     found = verdict([RULE], spent=Spent() + Loss(Fraction(7, 4)))
-    assert "epsilon 1/2 asked, epsilon 7/4 spent, epsilon 1/4 left of 2" in found.reasons[0].what
+    assert "epsilon 0.5 asked, epsilon 1.75 spent, epsilon 0.25 left of 2" in found.reasons[0].what
 
 
 def test_deltas_are_limited_by_job_and_in_total():

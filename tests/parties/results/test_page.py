@@ -113,7 +113,7 @@ def test_the_report_of_a_job(served, party, command, file):
     assert "Written to" in command("job", "report", job.id, "--output", path).stdout
     page = path.read_text(encoding="utf-8")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    for said in ("both sums", "the sum", "the number of rows", "spent as entry", "epsilon 1/2", ">62<"):
+    for said in ("both sums", "the sum", "the number of rows", "spent as entry", "epsilon 0.5", ">62<"):
         assert said in page, said
     assert job.contract["spec"]["alice"]["dataset"] in page
     assert "left under rule" in page

@@ -13,6 +13,7 @@ from smc.analyses.matching.aggregates.parameters import (
     FigureParameters,
 )
 from smc.analyses.records.numbers import text
+from smc.analyses.studies.brief import LEAST_MATCHES, Brief, count_of
 from smc.analyses.studies.study import Leakage
 from smc.forms import Role
 
@@ -20,6 +21,8 @@ CHOSEN: Final = (
     "which of its own rows match, if it wants to: whoever holds a summed column can choose its values so "
     "that the exact sum shows which of its rows match"
 )
+
+_SUMS: Final = ("sum", "mean")
 
 
 def shows_rows(parameters: FigureParameters, recipients: frozenset[Role]) -> bool:
@@ -55,3 +58,31 @@ def leakage(parameters: AggregateParameters, recipients: frozenset[Role]) -> Lea
         public += (f"bounds and scales of {names}",)
     alice, bob = ((*gets.get(role, ()), bit) for role in Role)
     return Leakage(alice, bob, public)
+
+
+def brief(parameters: FigureParameters, recipients: frozenset[Role], pairs: str) -> Brief:
+    """The job in short; `pairs` is how rows come together, such as `match the rows of both by their keys`."""
+    columns = count_of(len(parameters.values), "column")
+    if parameters.output == SHARES:
+        does = f"{pairs}, and keep {columns} of the matches in shares that nobody opens"
+        alice, bob = (LEAST_MATCHES,), (LEAST_MATCHES,)
+        return Brief(does, alice, bob, "which rows match, how many, and the values")
+    noise = "exactly" if parameters.epsilon is None else "with noise"
+    size, sums = f"how many match, {noise}", f"sum and mean of {columns} over the matches, {noise}"
+    has_sums = parameters.output != SIZE
+    gets = (size, sums) if has_sums else (size,)
+    does = f"{pairs}, and count the matches" + (f" and add up {columns} over them" if has_sums else "")
+    chosen = ("with chosen values: which of its own rows match",)
+    alice, bob = (
+        (
+            *(gets if role in recipients else ()),
+            *(chosen if role in recipients and shows_rows(parameters, frozenset((role,))) else ()),
+            LEAST_MATCHES,
+        )
+        for role in Role
+    )
+    hides = "" if shows_rows(parameters, recipients) else "which rows match"
+    figures = [
+        f"{what} of {value.side.value}'s {value.column}" for value in parameters.values for what in _SUMS
+    ]
+    return Brief(does, alice, bob, hides, ("size", *(figures if has_sums else ())))

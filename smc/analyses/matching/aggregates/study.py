@@ -16,7 +16,7 @@ from typing_extensions import override
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_rows
-from smc.analyses.matching.aggregates.leakage import leakage, shows_rows
+from smc.analyses.matching.aggregates.leakage import brief, leakage, shows_rows
 from smc.analyses.matching.aggregates.parameters import (
     MAX_DELTA,
     SHARES,
@@ -32,6 +32,7 @@ from smc.analyses.matching.aggregates.run import run
 from smc.analyses.matching.aggregates.tables import results, share_outcome
 from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_SECONDS, check_key_rows, plain_keys
 from smc.analyses.records.key_parameters import check_keys
+from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.loss import Loss
@@ -105,6 +106,10 @@ class AggregatesStudy(Study):
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         return leakage(self.parameters, recipients)
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        return brief(self.parameters, recipients, "match the rows of both by their keys")
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:

@@ -38,6 +38,7 @@ from smc.analyses.records.joint_keys import (
 )
 from smc.analyses.records.key_parameters import KeyParameters, check_keys
 from smc.analyses.records.keying import DISTINCT, MULTISET
+from smc.analyses.studies.brief import LEAST_MATCHES, Brief
 from smc.analyses.studies.columns import Column, Data, Schema
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
@@ -102,6 +103,12 @@ class ExactKeysStudy(Study):
         bit = f"whether the intersection has as many keys as the policies ask for, where they ask; {ASKED}"
         rows = "distinct keys" if self.parameters.duplicates == DISTINCT else "rows"
         return Leakage.to(recipients, (gets,), (f"the number of {rows} of each side",), both=(bit,))
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        gets = ("which of its own keys the other side has too",)
+        hides = "keys of the other side that it does not have itself"
+        return Brief.to(recipients, "find the keys that both have", gets, hides, both=(LEAST_MATCHES,))
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> None:

@@ -17,7 +17,7 @@ from smc.analyses.disclosure.crowds import BESIDE_BOUNDS
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_rows
-from smc.analyses.matching.aggregates.leakage import CHOSEN, shows_rows
+from smc.analyses.matching.aggregates.leakage import CHOSEN, brief, shows_rows
 from smc.analyses.matching.aggregates.parameters import SIZE, STATISTICS, UNKNOWN_VALUE, declare_value
 from smc.analyses.matching.aggregates.study import span_bits
 from smc.analyses.matching.linked.parameters import LinkedParameters
@@ -29,6 +29,7 @@ from smc.analyses.matching.tolerant.plain import plain_links
 from smc.analyses.matching.tolerant.preview import preview_rows
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
 from smc.analyses.matching.tolerant.study import TolerantStudy
+from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.loss import Loss
@@ -99,6 +100,10 @@ class LinkedStudy(Study):
         alice, bob = ((*gets.get(role, ()), bit) for role in Role)
         bounds = (f"bounds and scales of {names}",) if names else ()
         return Leakage(alice, bob, (*public(self.parameters.matching), *bounds))
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        return brief(self.parameters.figures, recipients, "pair records that are alike")
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:

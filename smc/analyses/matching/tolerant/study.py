@@ -29,6 +29,7 @@ from smc.analyses.matching.tolerant.records import count_rows, read_texts
 from smc.analyses.matching.tolerant.reference import reference
 from smc.analyses.matching.tolerant.run import run
 from smc.analyses.records.normalization import KINDS
+from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
@@ -96,6 +97,17 @@ class TolerantStudy(Study):
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         return leakage(self.parameters, recipients)
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        gets = (
+            "which of its own rows have a partner, by passing numbers",
+            "with many variants of a record: fields of the nearest one",
+        )
+        chosen = ("the threshold, and a noisy histogram of likeness",)
+        both = () if self.parameters.histogram is None else chosen
+        does = "pair records that are alike, even if they are spelt differently"
+        return Brief.to(recipients, does, gets, "which of its rows the other side's partners are", both=both)
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:

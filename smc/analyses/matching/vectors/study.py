@@ -21,6 +21,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.vectors import pairs as vector_pairs
 from smc.analyses.matching.vectors.parameters import EUCLIDEAN, VectorParameters
 from smc.analyses.matching.vectors.scores import VectorMeasure
+from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, Facts, RowBounds
 from smc.analyses.studies.loss import Loss
@@ -106,6 +107,14 @@ class VectorStudy(Study):
             f"where the policies ask for a least number of matches: whether there are as many; {ASKED}",
         )
         return Leakage.to(recipients, gets, public)
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        gets = (
+            "which of its own rows have alike ones, by passing numbers",
+            "with chosen rows: every value of the other side's columns",
+        )
+        return Brief.to(recipients, "find rows that are alike by their features", gets, "how alike they are")
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> None:

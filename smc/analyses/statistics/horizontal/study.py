@@ -28,9 +28,10 @@ from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
-from smc.analyses.statistics.plans.precision import expected_precision
+from smc.analyses.statistics.plans.precision import advise, expected_precision
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.studies.brief import Brief, count_of
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
@@ -112,6 +113,15 @@ class NoisyStudy(_HorizontalStudy):
         )
         return Leakage.to(recipients, (gets,), (*_public(parameters), loss))
 
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        names = self.parameters.names
+        figures = count_of(len(names), "figure")
+        gets = (f"{figures}, with noise that neither side can remove",)
+        does = f"compute {figures} over the rows of both, and add noise that neither knows"
+        hides = "the rows themselves, how many each side has, and the figures without noise"
+        return Brief.to(recipients, does, gets, hides, figures=names)
+
     def totals(self, pieces: Iterable[Data]) -> SummedRows:
         """The sums that are all that this study needs, see `smc.analyses.studies.totals.AddsUp`."""
         return noisy_results.totals(self.parameters, pieces)
@@ -122,9 +132,10 @@ class NoisyStudy(_HorizontalStudy):
         schemas = {name: column.schema for name, column in data.items()}
         plans = plan(self.parameters, schemas, counted=limits.counts_groups)
         own = noisy.local_entries(self.parameters, plans, data)
+        rows = data.rows if isinstance(data, SummedRows) else len(next(iter(data.values())))
         both = zip(plans, own, strict=True)
-        found = [row for planned, each in both for row in expected_precision(planned, each, len(Role))]
-        return with_precision(Preview(), found)
+        found = [row for planned, each in both for row in expected_precision(planned, each, len(Role), rows)]
+        return with_precision(Preview(advice=advise(plans, own, len(Role), found)), found)
 
     @property
     @override
@@ -193,6 +204,14 @@ class ExactTablesStudy(_HorizontalStudy):
             return (gets, WITHHELD, GOES_ON.format(other=other)) if role in recipients else ()
 
         return Leakage(learns(Role.ALICE), learns(Role.BOB), _public(self.parameters))
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        names = self.parameters.names
+        figures = count_of(len(names), "exact figure")
+        gets = (f"{figures}, without noise", "which cells, or whose part, the limits withhold")
+        does = f"compute {figures} over the rows of both"
+        return Brief.to(recipients, does, gets, "the rows themselves, and withheld cells", figures=names)
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> None:

@@ -8,8 +8,10 @@ rows, they are for the local people alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,23 +21,32 @@ from smc.analyses.statistics.plans.outcome import show_number
 from smc.analyses.statistics.plans.planned import Planned
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.rows import Ints
-from smc.analyses.studies.precision import expectation, half
+from smc.analyses.studies.precision import expectation, half, is_vague
 from smc.numeric.random import Randomness
 
+_SPREAD: Final = frozenset({"mean", "median", "quantile", "summary"})
+"""Kinds of figures that lie between the bounds of a column."""
 
-def expected_precision(planned: Planned, entries: Ints, sides: int) -> list[dict[str, Any]]:
+_QUANTILES: Final = frozenset({"median", "quantile"})
+
+_COUNTS: Final = frozenset({"count", "histogram", "crosstab"})
+"""Kinds of figures that lie between 0 and the number of rows."""
+
+
+def expected_precision(planned: Planned, entries: Ints, sides: int, rows: int = 0) -> list[dict[str, Any]]:
     """The half widths of a query's 95 % intervals: one for each group, and each term of a regression.
 
     Args:
         planned: the query.
         entries: the local ones, as `smc.analyses.statistics.plans.noisy.local` has them.
         sides: how often they count: 2 where the other side brings rows of its own.
+        rows: how many there are here; 0 if that is not known.
 
     Returns:
         `query`, `kind`, `group` and `term`, or None; `half_width` in `unit`, None where the query would have
         no result; and the query's `epsilon` or `rho`.
     """
-    statistic = planned.statistic
+    statistic, reach = planned.statistic, _reach(planned, sides * rows)
     sums = sides * entries
     if planned.count_distribution is not None:
         sums = np.ascontiguousarray(sums[:, :-1])
@@ -43,8 +54,57 @@ def expected_precision(planned: Planned, entries: Ints, sides: int) -> list[dict
     for group, typical in zip(planned.groups, statistic.typical(sums).tolist(), strict=True):
         random = Randomness.from_seed(b"", planned.query.name)
         result = statistic.result(typical, statistic.distributions, random)
-        found += [_row(planned.query, statistic.unit, group, term, width) for term, width in _widths(result)]
+        found += [
+            _row(planned.query, statistic.unit, group, term, width, reach) for term, width in _widths(result)
+        ]
     return found
+
+
+def advise(
+    plans: Sequence[Planned], entries: Sequence[Ints], sides: int, found: Sequence[dict[str, Any]]
+) -> tuple[str, ...]:
+    """What leaving out quantiles would give: they take as much of the loss as any figure, and tell least.
+
+    Args:
+        plans: of all queries.
+        entries: of each the local ones.
+        sides: as for `expected_precision`.
+        found: what `expected_precision` says of all.
+    """
+    if not any(row["kind"] in _QUANTILES and is_vague(row) for row in found):
+        return ()
+    rest = [both for both in zip(plans, entries, strict=True) if both[0].query.kind not in _QUANTILES]
+    every, kept = (
+        sum((_loss(one) for one in some), Fraction(0)) for some in (plans, [one for one, _ in rest])
+    )
+    widths = {(row["query"], row["group"], row["term"]): row["half_width"] for row in found}
+    for planned, own in rest:
+        if planned.query.kind not in _SPREAD:
+            continue
+        for row in expected_precision(_scaled(planned, every / kept), own, sides):
+            before, after = widths.get((row["query"], row["group"], row["term"])), row["half_width"]
+            if before and after and after < before:
+                return (
+                    f"Without medians and quartiles, {row['query']} would be about ± {after:.2g} "
+                    f"{row['unit']}".rstrip()
+                    + f" instead of ± {before:.2g}.",
+                )
+    return ()
+
+
+def _loss(planned: Planned) -> Fraction:
+    return planned.query.loss.rho or planned.query.loss.epsilon
+
+
+def _scaled(planned: Planned, factor: Fraction) -> Planned:
+    """The same with so many times the loss."""
+
+    def more(query: Query) -> Query:
+        loss = query.loss
+        return replace(query, loss=replace(loss, epsilon=loss.epsilon * factor, rho=loss.rho * factor))
+
+    statistic = replace(planned.statistic, query=more(planned.statistic.query))
+    return replace(planned, query=more(planned.query), statistic=statistic)
 
 
 def unknown(query: Query) -> dict[str, Any]:
@@ -52,9 +112,30 @@ def unknown(query: Query) -> dict[str, Any]:
     return _row(query, "", None, None, None)
 
 
-def _row(query: Query, unit: str, group: str | None, term: str | None, width: float | None) -> dict[str, Any]:
+def _reach(planned: Planned, rows: int) -> float | None:
+    query = planned.query
+    if query.kind in _COUNTS:
+        return float(rows) if rows else None
+    if query.kind not in _SPREAD:
+        return None
+    schema, lower, upper = planned.statistic.schemas[0], query.lower[:1], query.upper[:1]
+    ends = [
+        stated[0] if stated and stated[0] is not None else declared and Fraction(declared, 10**schema.scale)
+        for stated, declared in ((lower, schema.lower), (upper, schema.upper))
+    ]
+    return None if None in ends else float((ends[1] or 0) - (ends[0] or 0))
+
+
+def _row(
+    query: Query,
+    unit: str,
+    group: str | None,
+    term: str | None,
+    width: float | None,
+    reach: float | None = None,
+) -> dict[str, Any]:
     loss = {"rho": show_number(query.loss.rho)} if query.loss.rho else {"epsilon": text(query.loss.epsilon)}
-    return expectation(query.name, query.kind, width, unit, loss, group=group, term=term)
+    return expectation(query.name, query.kind, width, unit, loss, group=group, term=term, reach=reach)
 
 
 def _widths(result: Result) -> Iterator[tuple[str | None, float | None]]:

@@ -85,6 +85,11 @@ class StatisticsParameters:
         return tuple(dict.fromkeys(name for query in self.queries for name in query.all_columns))
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What people call the figures: a table one is one of them."""
+        return tuple(dict.fromkeys(q.entry.table if q.entry else q.name for q in self.queries))
+
+    @property
     def keeps_missing(self) -> frozenset[str]:
         """The columns of which missing cells are counted, so that their rows are kept."""
         return frozenset(

@@ -82,7 +82,8 @@ def precision_of(
     count = len(brought.keyed)
     rows = LocalRows(brought.columns, np.arange(count), count)
     known = {
-        each.query.name: expected_precision(each, local(each, rows.meeting(each.where)), 1) for each in plans
+        each.query.name: expected_precision(each, local(each, rows.meeting(each.where)), 1, count)
+        for each in plans
     }
     return [row for query in parameters.queries for row in known.get(query.name) or [unknown(query)]]
 

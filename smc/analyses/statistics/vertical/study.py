@@ -20,6 +20,7 @@ from smc.analyses.statistics.vertical.reference import reference
 from smc.analyses.statistics.vertical.run import Brought, plan_queries, run
 from smc.analyses.statistics.vertical.sums import FeatureLayout
 from smc.analyses.statistics.vertical.terms import pairs
+from smc.analyses.studies.brief import LEAST_MATCHES, Brief, count_of
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Facts, RowBounds
 from smc.analyses.studies.memory import MEBI, Memory, Pace
@@ -98,6 +99,15 @@ class VerticalStudy(Study):
             loss,
         )
         return Leakage.to(recipients, (gets,), public, both=(bit,))
+
+    @override
+    def brief(self, recipients: frozenset[Role]) -> Brief:
+        names = self.parameters.names
+        figures = count_of(len(names), "figure")
+        gets = (f"{figures} over the matched rows, with noise",)
+        does = f"match the rows of both by their keys, and compute {figures} over the matches, with noise"
+        hides = "which rows match, and the figures without noise"
+        return Brief.to(recipients, does, gets, hides, both=(LEAST_MATCHES,), figures=names)
 
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:

@@ -1,0 +1,164 @@
+"""A job of statistics as the form for a new job stands for it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+
+import tomli_w
+
+from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.declarations.declaration import load_catalog
+from parties.dashboard.drawing.desk import Context
+from parties.texts import NAME
+from smc.analyses.records.numbers import loss_term
+from smc.errors import DuettoError, UsageError
+
+_BINS: Final = 8
+_LONGEST: Final = 60
+
+_LOOKED_AT: Final = 20
+"""Earlier jobs with a peer in which its columns are looked up."""
+
+
+class FieldError(UsageError):
+    """A field of the form that has to be corrected.
+
+    Attributes:
+        field: its name.
+    """
+
+    def __init__(self, field: str, what: str, hint: str) -> None:
+        super().__init__(what, hint)
+        self.field = field
+
+
+def offers(column: ColumnDeclaration) -> tuple[str, ...]:
+    """What the form offers of a column."""
+    if column.type == "category":
+        return ("histogram",)
+    if column.type == "integer":
+        return ("mean", "median", "histogram")
+    return ("mean", "histogram") if column.type == "decimal" else ()
+
+
+def declared_by(desk: Context, peer: str) -> dict[str, list[str]]:
+    """Columns that a peer declared in earlier jobs with this party, by its data set; none before any."""
+    found: dict[str, dict[str, None]] = {}
+    alike = [job for job in desk.party.jobs(limit=_LOOKED_AT * 5) if job.peer == peer and not job.is_older]
+    for job in alike[:_LOOKED_AT]:
+        role = "bob" if job.describe()["role"] == "alice" else "alice"
+        side = job.contract["spec"].get(role, {})
+        if side.get("dataset") and (job.contract.get("schemas") or {}).get(role):
+            found.setdefault(side["dataset"], {}).update(dict.fromkeys(side["columns"].values()))
+    return {dataset: list(names) for dataset, names in found.items()}
+
+
+def proposed(name: str, theirs: Collection[str]) -> str:
+    """What a peer probably calls the column that is called `name` here."""
+    alike = [one for one in theirs if _plain(one) == _plain(name)]
+    return name if name in theirs or len(alike) != 1 else alike[0]
+
+
+def statistics_text(desk: Context, sent: dict[str, str], figures: list[str]) -> str:
+    """The job file of what was chosen.
+
+    Args:
+        desk: the dashboard.
+        sent: the other fields of the form.
+        figures: each `kind` or `kind:column`.
+
+    Raises:
+        FieldError: something has to be chosen or corrected yet.
+        ConfigError: there is no such data set or peer.
+    """
+    config = desk.config
+    dataset = load_catalog(config.catalog).dataset(sent.get("dataset", ""))
+    peer = config.peer(sent.get("peer", "")).name
+    chosen = []
+    for figure in figures:
+        kind, _, name = figure.partition(":")
+        column = dataset.columns.get(name)
+        if not (kind == "count" and not name) and (column is None or kind not in offers(column)):
+            raise FieldError("figure", f"{figure!r} is not offered for {dataset.name!r}.", "Choose again.")
+        chosen.append((kind, column))
+    if not chosen:
+        raise FieldError("figure", "No figure was chosen.", "Tick at least one.")
+    used = [column.name for _, column in chosen if column is not None]
+    if not used:
+        hint = "Tick a figure of a column, too; rows are counted where it has cells."
+        raise FieldError("figure", "No column was chosen, so there are no rows to count.", hint)
+    names = job_names(used)
+    queries = [_query(kind, column, names) for kind, column in chosen]
+    theirs = {short: sent.get(f"theirs:{name}", "").strip() or name for name, short in names.items()}
+    document = {
+        "job": {
+            "title": sent.get("title", "").strip() or f"Statistics of {dataset.name}",
+            "analysis": "statistics",
+            "alice": config.name,
+            "bob": peer,
+            "recipients": ["alice", "bob"],
+        },
+        "alice": {"dataset": dataset.name, "columns": {short: name for name, short in names.items()}},
+        "bob": {"dataset": _peer_dataset(sent, dataset.name), "columns": theirs},
+        "parameters": {"epsilon": _epsilon(sent), "queries": queries},
+    }
+    return tomli_w.dumps(document)
+
+
+def job_names(columns: Iterable[str]) -> dict[str, str]:
+    """Names by which a job can call columns, by the columns': plain words, each another one."""
+    found: dict[str, str] = {}
+    for column in dict.fromkeys(columns):
+        name = column if NAME.fullmatch(column) else f"c_{_plain(column)}"[:_LONGEST]
+        number, free = 2, name
+        while free in found.values():
+            number, free = number + 1, f"{name}_{number}"
+        found[column] = free
+    return found
+
+
+def _plain(name: str) -> str:
+    ascii_only = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "_", ascii_only).strip("_")
+
+
+def _peer_dataset(sent: dict[str, str], usual: str) -> str:
+    name = sent.get("peer_dataset", "").strip() or usual
+    if not NAME.fullmatch(name):
+        hint = "Use letters, digits, point, hyphen and underscore, as the peer's catalog does."
+        raise FieldError("peer_dataset", f"{name!r} cannot be the name of a data set.", hint)
+    return name
+
+
+def _epsilon(sent: dict[str, str]) -> str:
+    """Epsilon as the job writes it; a decimal comma is taken for a point."""
+    text = sent.get("epsilon", "").strip().replace(",", ".")
+    try:
+        loss_term(text, "epsilon")
+    except DuettoError:
+        raise FieldError("epsilon", "Epsilon is not a number above 0.", "Write one such as 0.5.") from None
+    return text
+
+
+def _query(kind: str, column: ColumnDeclaration | None, names: dict[str, str]) -> dict[str, Any]:
+    if column is None:
+        return {"name": "count", "kind": "count"}
+    named = {"name": f"{kind} of {column.name}", "kind": kind, "column": names[column.name]}
+    return named | _edges(kind, column)
+
+
+def _edges(kind: str, column: ColumnDeclaration) -> dict[str, Any]:
+    """The edges of a histogram of numbers: bins of one width between the declared bounds."""
+    if kind != "histogram" or column.type == "category":
+        return {}
+    schema = column.schema
+    if schema.lower is None or schema.upper is None:
+        raise FieldError("figure", f"{column.name!r} has no bounds.", "Declare lower and upper on Data.")
+    lower, upper = schema.lower, schema.upper + 1
+    width = -((lower - upper) // _BINS) or 1
+    scale = 10**schema.scale
+    edges = [*range(lower, upper, width), upper]
+    return {"edges": edges if scale == 1 else [f"{edge / scale:.{schema.scale}f}" for edge in edges]}

@@ -1,0 +1,102 @@
+"""What a job comes to for this party, in the words that a person decides by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import ROUND_FLOOR
+from fractions import Fraction
+from typing import Any, Final
+
+from parties.errors import BudgetError
+from parties.jobs.checks.admission import Admission
+from parties.jobs.checks.local_data import LocalData, count_persons
+from parties.jobs.checks.task import Task
+from parties.ledger.accounting import describe_loss, show_number
+from parties.policy.verdict import Verdict
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.precision import PRECISION, is_vague
+from smc.analyses.studies.study import Preview
+from smc.forms import Role
+
+_NEGLIGIBLE: Final = Fraction(1, 1 << 40)
+"""A delta that comes from the drawing of noise alone."""
+
+_UNSTATED: Final = ("before", "after", "total", "left", "delta")
+
+
+def terms_document(
+    admission: Admission, task: Task, local: LocalData, verdict: Verdict, preview: Preview
+) -> dict[str, Any]:
+    """What a person has to know of a job, as plain JSON values.
+
+    Args:
+        admission: the local checks.
+        task: the job.
+        local: the local data.
+        verdict: of the local policy.
+        preview: what the local rows tell of a run.
+
+    Returns:
+        `does`, what the programs do; `learns`, by role what that side learns, in short lines; `hides`, what
+        nobody learns; `figures`, each with its `name`, the `half_width` of its 95 % interval or None, its
+        `unit`, and whether it is `vague`; `advice`; `persons`, how many local ones are in the rows; `loss` in
+        words, empty without any; `budget` with epsilons as decimals, empty texts where none can be stated.
+    """
+    brief = task.study.brief(task.spec.recipients)
+    loss = task.facts.loss
+    rows = preview.details.get(PRECISION, ())
+    figures = [_figure(row) for row in rows] or [_named(name) for name in brief.figures]
+    return {
+        "does": brief.does,
+        "learns": {Role.ALICE.value: list(brief.alice), Role.BOB.value: list(brief.bob)},
+        "hides": brief.hides,
+        "figures": figures,
+        "advice": list(preview.advice) or _advice(figures),
+        "persons": count_persons(local.columns),
+        "loss": describe_loss(_stated(loss)) if loss else "",
+        "budget": _budget(admission, task, verdict) if loss else dict.fromkeys(_UNSTATED, ""),
+    }
+
+
+def _stated(loss: Loss) -> Loss:
+    """A loss without the delta of the drawing of noise, of which contract and ledger speak."""
+    return replace(loss, delta=Fraction(0)) if loss.delta <= _NEGLIGIBLE else loss
+
+
+def _advice(figures: list[dict[str, Any]]) -> list[str]:
+    if not any(figure["vague"] for figure in figures):
+        return []
+    return [
+        "Ask for fewer figures, allow a larger epsilon, or bring more rows: so little says almost nothing."
+    ]
+
+
+def _figure(row: dict[str, Any]) -> dict[str, Any]:
+    place = [str(row[key]) for key in ("group", "term") if row[key] is not None]
+    return {
+        "name": ", ".join([row["query"], *place]),
+        "half_width": row["half_width"],
+        "unit": row["unit"],
+        "vague": is_vague(row),
+    }
+
+
+def _named(name: str) -> dict[str, Any]:
+    return {"name": name, "half_width": None, "unit": "", "vague": False}
+
+
+def _budget(admission: Admission, task: Task, verdict: Verdict) -> dict[str, str]:
+    """The losses on the job's people towards the peer before and after it, and what may be lost in all."""
+    spent, delta = admission.spent(task), verdict.budget.delta
+    try:
+        before, after = spent.epsilon_at(delta), (spent + task.facts.loss).epsilon_at(delta)
+    except BudgetError:
+        return dict.fromkeys(_UNSTATED, "")
+    total = verdict.budget.epsilon if verdict.allowed else None
+    return {
+        "before": show_number(before),
+        "after": show_number(after),
+        "total": "" if total is None else show_number(total),
+        "left": "" if total is None else show_number(max(total - after, Fraction(0)), ROUND_FLOOR),
+        "delta": show_number(delta),
+    }

@@ -1,0 +1,152 @@
+"""New job: what a form stands for, what it says before a proposal, and that nothing typed is lost."""
+
+from __future__ import annotations
+
+import html
+import re
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from parties.client import Party
+from parties.contracts.spec import parse_spec
+from parties.contracts.state import State
+from parties.dashboard.pages.statistics import declared_by, job_names, proposed
+from parties.texts import NAME
+from tests.parties.dashboard.browsing import Browser
+from tests.parties.jobs.institutions import Institutions
+from tests.parties.jobs.joined import approve, wait_final, wait_state
+from tests.parties.served import control
+
+NAMES = ("north", "south")
+WEIGHT = "Gewicht (kg)"
+COLUMNS = {
+    "Alter": {"type": "integer", "lower": 0, "upper": 120, "unit": "years"},
+    WEIGHT: {"type": "integer", "lower": 20, "upper": 250, "unit": "kg"},
+}
+PEER = '[[peers]]\nname = "south"\naddress = "127.0.0.1:7443"\npairing = "south.pair"\npin = "x"\n'
+FORM = {
+    "dataset": "data",
+    "title": "Why <we> ask",
+    "peer": "south",
+    "peer_dataset": "data",
+    "epsilon": "1",
+    "figure": ["count", "mean:Alter", f"mean:{WEIGHT}", f"median:{WEIGHT}"],
+}
+
+
+@pytest.fixture
+def made():
+    with tempfile.TemporaryDirectory(prefix="duetto-") as folder:
+        found = Institutions(Path(folder))
+        for name in NAMES:
+            found.hold(name, {"Alter": range(90), WEIGHT: range(50, 140)}, COLUMNS, dataset="data")
+            found.allow(name, approval="person")
+        with control(found.north, found.folder / "north") as home, Party(home) as party:
+            with (home / "duetto.toml").open("a") as config:
+                config.write(PEER)
+            yield SimpleNamespace(parties=found, browser=Browser(party), party=party)
+        found.close()
+
+
+def text_of(page):
+    return html.unescape(re.search(r"<textarea[^>]*readonly>(.*?)</textarea>", page, re.S)[1])
+
+
+def test_columns_with_blanks_and_brackets_can_be_asked_about(made):
+    page = made.browser.post("/new/check", FORM).text
+    spec = parse_spec(text_of(page))
+    (short,) = (name for name, column in spec.alice.columns.items() if column == WEIGHT)
+    assert NAME.fullmatch(short)
+    assert spec.bob.columns == spec.alice.columns
+    assert spec.title == FORM["title"]
+    assert "mean of Gewicht (kg)" in page
+    moved = made.browser.post("/new/submit", {"text": text_of(page)})
+    assert moved.status_code == 303
+    shown = made.browser.get(f"/decide/{moved.headers['location'].rsplit('/', 1)[1]}").text
+    assert "Gewicht (kg)</strong>" in shown
+    assert "Why &lt;we&gt; ask" in shown
+    assert "{" not in re.search(r"Settings of the analysis(.*?)</table>", shown, re.S)[1]
+
+
+def test_the_precision_of_each_figure_stands_there_before_anything_is_proposed(made):
+    page = made.browser.post("/new/check", FORM).text
+    widths = re.findall(r"<li[^>]*>([^<]*)<strong>(± [0-9.]+ \w+)</strong>", page)
+    assert [name for name, _ in widths] == [
+        "count",
+        "mean of Alter",
+        f"mean of {WEIGHT}",
+        f"median of {WEIGHT}",
+    ]
+    assert "Nobody learns" in page
+    assert "It costs epsilon 1" in page
+    page = made.browser.post("/new/check", {**FORM, "epsilon": "0,1"}).text
+    assert page.count("says almost nothing</small>") == 4
+    assert '<p class="note">' in page
+    assert made.party.jobs() == []
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong", "said"),
+    [
+        ("epsilon", "much", "Epsilon is not a number above 0."),
+        ("epsilon", "", "Epsilon is not a number above 0."),
+        ("peer_dataset", "two words", "cannot be the name of a data set"),
+        ("figure", [], "No figure was chosen."),
+        ("figure", ["count"], "No column was chosen"),
+        ("figure", ["mean:nosuch"], "is not offered"),
+    ],
+)
+def test_a_wrong_field_is_named_beside_it_and_nothing_typed_is_lost(made, field, wrong, said):
+    answer = made.browser.post("/new/check", {**FORM, "theirs:Alter": "age", field: wrong})
+    assert answer.status_code == 409
+    beside = re.search(
+        rf'aria-describedby="wrong-{field}".*?id="wrong-{field}" role="alert">([^<]*)', answer.text, re.S
+    )
+    assert said in html.unescape(beside[1])
+    assert "<option selected>south" in answer.text
+    for name, value in (FORM | {"theirs:Alter": "age", field: wrong}).items():
+        for one in [value] if isinstance(value, str) else value:
+            if name != "peer" and one != "mean:nosuch":
+                assert f'value="{html.escape(one)}"' in answer.text, name
+    assert answer.text.count(" checked") == len(
+        [one for one in (wrong if field == "figure" else FORM["figure"]) if one != "mean:nosuch"]
+    )
+
+
+def test_what_the_text_of_a_job_lacks_is_said_above_it(made):
+    answer = made.browser.post("/new/check", {"text": "[job]\nanalysis = 1 # mine"})
+    assert answer.status_code == 409
+    assert "That did not work" in answer.text
+    assert "analysis = 1 # mine</textarea>" in answer.text
+
+
+def test_what_a_peer_declared_in_earlier_jobs_is_offered(made):
+    desk = SimpleNamespace(party=made.party)
+    assert declared_by(desk, "south") == {}
+    job = made.party.submit(text_of(made.browser.post("/new/check", FORM).text))
+    approve(made.parties.north, job.id)
+    wait_state(made.parties.south, job.id, State.WAITING_OWN)
+    approve(made.parties.south, job.id)
+    wait_final(made.parties.north, job.id)
+    assert {name: sorted(columns) for name, columns in declared_by(desk, "south").items()} == {
+        "data": ["Alter", WEIGHT]
+    }
+    assert f'<option value="{WEIGHT}">' in made.browser.get("/new").text
+
+
+def test_names_are_plain_words_and_each_another_one():
+    names = job_names(["age", "a b", "a-b!", "a(b", "Größe", "年齢", "age"])
+    assert len({*names.values()}) == len(names) == 6
+    assert names["age"] == "age"
+    assert all(NAME.fullmatch(name) for name in names.values())
+
+
+def test_a_peers_name_is_proposed_where_one_is_alike():
+    assert proposed("Alter", {"alter", "Geschlecht"}) == "alter"
+    assert proposed("Gewicht (kg)", {"gewicht_kg"}) == "gewicht_kg"
+    assert proposed("Alter", {"ALTER", "alter"}) == "Alter"
+    assert proposed("Alter", {"age"}) == "Alter"
+    assert proposed("Alter", ()) == "Alter"
