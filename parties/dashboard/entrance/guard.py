@@ -7,15 +7,20 @@ without doing anything for it.
 
 The host is a name of 128 random bits below `localhost`, which browsers take for this machine without asking
 anybody. Cookies know hosts and no ports: that of 127.0.0.1 would go to whatever listens at another port of
-this machine, of whichever account; that of a name which nobody else knows goes nowhere else.
+this machine, of whichever account; that of a name which nobody else knows goes nowhere else. Where persons
+sign with keys in their browsers the name stays the same, as such a key signs for one name alone.
 """
 
 from __future__ import annotations
 
 import hmac
+import os
+import re
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -25,6 +30,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parties.dashboard.entrance.access import Access, Session, same_form
+from parties.errors import ConfigError
+from parties.pki.files import PRIVATE, read_private
 
 ENTRY: Final = "/enter"
 """Where links lead; needs no session."""
@@ -39,6 +46,10 @@ _MAX_FIELDS: Final = 2_000
 _FORM: Final = "application/x-www-form-urlencoded"
 _COOKIE: Final = "duetto"
 _HOST_BYTES: Final = 16
+_HOST: Final = re.compile(r"[0-9a-f]{32}\.localhost")
+
+HOST_FILE: Final = "dashboard.host"
+"""In a home: the name of its dashboard, where it lasts."""
 
 HEADERS: Final = {
     "content-security-policy": (
@@ -77,6 +88,31 @@ class Rules:
 def new_host() -> str:
     """A host name that no other program of this machine knows or answers to."""
     return f"{secrets.token_hex(_HOST_BYTES)}.localhost"
+
+
+def lasting_host(home: Path) -> str:
+    """The host name of a home, which is made once and kept in a file that only its owner may read.
+
+    Raises:
+        ConfigError: the file cannot be read or written, or holds something else.
+    """
+    path = home / HOST_FILE
+    try:
+        with suppress(FileExistsError), open(path, "x", opener=_private) as file:
+            file.write(new_host())
+        found = read_private(path).decode()
+    except (OSError, UnicodeDecodeError):
+        found = ""
+    if not _HOST.fullmatch(found):
+        raise ConfigError(
+            f"{path} does not hold the name of the dashboard.",
+            "Delete it; keys that browsers have made for the dashboard have to be made again then.",
+        )
+    return found
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, PRIVATE)
 
 
 class _Refused(Exception):  # noqa: N818 - never leaves this module

@@ -12,7 +12,8 @@ from starlette.testclient import TestClient
 
 from parties.contracts.state import State
 from parties.dashboard.app import ACTS, ASKS, SHOWS
-from parties.dashboard.entrance.guard import HEADERS, MAX_FORM_BYTES, new_host
+from parties.dashboard.entrance.guard import HEADERS, HOST_FILE, MAX_FORM_BYTES, lasting_host, new_host
+from parties.errors import ConfigError
 from tests.parties.dashboard.browsing import COOKIE, HOST, NAME, ORIGIN, Browser
 from tests.parties.jobs.joined import job_file
 from tests.parties.served import waiting
@@ -70,6 +71,21 @@ def test_every_dashboard_has_a_name_that_nobody_guesses():
     names = {new_host() for _ in range(100)}
     assert len(names) == 100
     assert all(re.fullmatch(r"[0-9a-f]{32}\.localhost", name) for name in names)
+
+
+def test_a_lasting_name_is_made_once_and_for_its_owner_alone(tmp_path):
+    found = lasting_host(tmp_path)
+    assert re.fullmatch(r"[0-9a-f]{32}\.localhost", found)
+    assert lasting_host(tmp_path) == found
+    assert (tmp_path / HOST_FILE).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("content", ["", "localhost", "evil.example", "5a" * 16])
+def test_a_file_with_another_name_is_refused(tmp_path, content):
+    (tmp_path / HOST_FILE).write_text(content)
+    (tmp_path / HOST_FILE).chmod(0o600)
+    with pytest.raises(ConfigError, match="does not hold the name"):
+        lasting_host(tmp_path)
 
 
 def test_every_page_wants_a_session(party):
@@ -213,10 +229,11 @@ def test_forms_that_cannot_be_read_are_refused(browser):
     assert browser.client.get("/enter?token=x", headers={"host": HOST}).status_code == 401
 
 
-def test_the_only_script_is_the_one_that_was_read():
+def test_the_only_foreign_script_is_the_one_that_was_read():
     """htmx 2.0.11 as its authors have published it."""
     static = files("parties.dashboard.drawing") / "static"
-    assert [one.name for one in static.iterdir() if one.name.endswith(".js")] == ["htmx.min.js"]
+    scripts = {one.name for one in static.iterdir() if one.name.endswith(".js")}
+    assert scripts == {"htmx.min.js", "signing.js"}  # the second is our own
     digest = hashlib.sha256((static / "htmx.min.js").read_bytes()).hexdigest()
     assert digest == "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"
 
