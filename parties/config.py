@@ -22,6 +22,7 @@ from commons.settings.toml import read
 from parties.errors import ConfigError
 from parties.kept_pools import KeptPools, check_pools
 from parties.memory import present_memory
+from parties.oidc import Oidc
 from parties.places import find
 from smc.channel.message import MAX_LANES
 
@@ -229,6 +230,7 @@ class Config:
         log_level: the least that the daemon logs, one of `LOG_LEVELS`.
         compute: where it computes.
         pools: what it keeps ready for later comparisons.
+        oidc: whose accounts may come into the dashboard; None for links alone.
     """
 
     path: Annotated[Path, Unread()]
@@ -247,6 +249,7 @@ class Config:
     log_level: Annotated[str, Key("log.level"), OneOf(LOG_LEVELS, _LEVEL)] = "info"
     compute: Compute = field(default_factory=Compute)
     pools: tuple[KeptPools, ...] = ()
+    oidc: Annotated[Oidc | None, Key("dashboard.oidc")] = None
 
     def __post_init__(self) -> None:
         names = [peer.name for peer in self.peers]

@@ -11,13 +11,26 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from parties.dashboard.drawing.desk import Context, Page, redirect, render
 from parties.dashboard.entrance.access import Access
-from parties.dashboard.entrance.guard import ENTRY, LEAVE, LIVE, NEW_LINK, STATIC, Guard, Rules, sign_in
+from parties.dashboard.entrance.guard import (
+    AWAY_COOKIE,
+    ENTRY,
+    LEAVE,
+    LIVE,
+    NEW_LINK,
+    SIGN_IN,
+    STATIC,
+    Guard,
+    Rules,
+    remember_away,
+    sign_in,
+)
+from parties.dashboard.entrance.oidc import BACK, SignIn
 from parties.dashboard.pages import (
     adding,
     budget,
@@ -85,13 +98,14 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
 """Forms that do something."""
 
 
-def make_app(desk: Context, access: Access, host: str) -> Starlette:
+def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None = None) -> Starlette:
     """The application.
 
     Args:
         desk: the party, and what may be done.
         access: links and sessions.
         host: the name under which it answers, see `parties.dashboard.entrance.guard`.
+        accounts: the sign-in by accounts; None for links alone.
     """
     rules = Rules(host, desk.decides, frozenset((LEAVE, *(path for path, _ in ASKS))))
 
@@ -103,6 +117,32 @@ def make_app(desk: Context, access: Access, host: str) -> Starlette:
         sign_in(response, session)
         return response
 
+    def to_provider(request: Request) -> Response:
+        del request
+        if accounts is None:
+            return PlainTextResponse("No provider of accounts is configured below [dashboard.oidc].\n", 404)
+        try:
+            url, secret = accounts.leave()
+        except DuettoError as error:
+            return _refused(error)
+        response = redirect(url)
+        remember_away(response, secret)
+        return response
+
+    def from_provider(request: Request) -> Response:
+        if accounts is None:
+            return _lost(request, HTTPException(404))
+        try:
+            person = accounts.arrive(request.cookies.get(AWAY_COOKIE, ""), request.query_params)
+        except DuettoError as error:
+            return _refused(error)
+        # The browser comes from another site, so it would not send the cookie of the session along with a
+        # redirect; it does from a page of this one.
+        response = HTMLResponse(_SIGNED_IN)
+        sign_in(response, access.admit(person))
+        response.delete_cookie(AWAY_COOKIE, path=BACK)
+        return response
+
     def leave(request: Request) -> Response:
         access.leave(request.state.session)
         return PlainTextResponse(f"You have left the dashboard. {NEW_LINK}\n")
@@ -111,6 +151,8 @@ def make_app(desk: Context, access: Access, host: str) -> Starlette:
         routes=[
             Mount(STATIC.rstrip("/"), StaticFiles(packages=[("parties.dashboard.drawing", "static")])),
             Route(ENTRY, enter, methods=["GET"]),
+            Route(SIGN_IN, to_provider, methods=["GET"]),
+            Route(BACK, from_provider, methods=["GET"]),
             Route(LEAVE, leave, methods=["POST"]),
             *(Route(path, _answering(desk, page), methods=["GET"]) for path, page in SHOWS),
             *(Route(path, _answering(desk, page), methods=["POST"]) for path, page in (*ASKS, *ACTS)),
@@ -139,6 +181,19 @@ def _answering(desk: Context, page: Page) -> Callable[[Request], Response]:
             )
 
     return answer
+
+
+def _refused(error: DuettoError) -> Response:
+    """Why somebody is not signed in; there is no session yet, and so no page."""
+    _LOG.warning("a sign-in was refused: %s", error.what)
+    return PlainTextResponse(f"{error.what} {error.hint}\n", 403)
+
+
+_SIGNED_IN: Final = (
+    '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Signed in · duetto</title>'
+    '<meta http-equiv="refresh" content="0; url=/"></head>'
+    '<body><p>You are signed in. <a href="/">Go on</a></p></body></html>'
+)
 
 
 def _status(error: DuettoError) -> int:

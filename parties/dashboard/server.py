@@ -19,7 +19,8 @@ from parties.dashboard.app import make_app
 from parties.dashboard.drawing.desk import Context
 from parties.dashboard.entrance.access import IDLE_SECONDS, Access
 from parties.dashboard.entrance.connection import BrowserConnection
-from parties.dashboard.entrance.guard import ENTRY, new_host
+from parties.dashboard.entrance.guard import ENTRY, lasting_host, new_host
+from parties.dashboard.entrance.oidc import SignIn
 from parties.errors import ConfigError
 from parties.pki.home import load_identity
 
@@ -71,10 +72,15 @@ class Dashboard:
         )
         load_identity(desk.config)
         self._path = options.socket
-        self._listeners = [_unix(options.socket)] if options.socket else _loopback(options.port)
-        self._host = new_host()
+        oidc, self._host = desk.config.oidc, new_host()
+        port, accounts = options.port, None
+        if oidc is not None:
+            # The provider knows one address.
+            port, self._host = oidc.port, lasting_host(desk.config.home)
+            accounts = SignIn(oidc, f"http://{self._host}:{port}")
+        self._listeners = [_unix(options.socket)] if options.socket else _loopback(port)
         settings = uvicorn.Config(
-            make_app(desk, self._access, self._host),
+            make_app(desk, self._access, self._host, accounts),
             access_log=False,
             http=BrowserConnection,
             lifespan="off",

@@ -93,7 +93,7 @@ FLOORS = (
     ("parties.errors", "parties.texts", "parties.release"),
     ("parties.exits",),
     ("parties.clock", "parties.memory", "parties.places", "parties.workers"),
-    ("parties.kept_pools", "parties.speed"),
+    ("parties.kept_pools", "parties.oidc", "parties.speed"),
     ("parties.config", "parties.plugins"),
     ("parties.pki",),
     ("parties.catalog.sources",),

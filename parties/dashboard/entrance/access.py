@@ -1,4 +1,4 @@
-"""Who may look at the dashboard: one-time links become sessions, which end when nobody uses them."""
+"""Who may look at the dashboard: links and accounts open sessions, which end when nobody uses them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ class Session:
         key: what its cookie holds.
         form_key: what each of its forms sends back (the CSRF token).
         used: when it was last used, by the clock of its `Access`.
+        person: the word for the person who came in by an account; empty if by a link.
     """
 
     key: str = field(repr=False)
     form_key: str = field(repr=False)
     used: float
+    person: str = ""
 
 
 class Access:
@@ -68,9 +70,17 @@ class Access:
             if found is None:
                 return None
             del self._links[found]
-            session = Session(secrets.token_urlsafe(_BYTES), secrets.token_urlsafe(_BYTES), now)
-            self._sessions = [*self._alive(now)[-(MAX_SESSIONS - 1) :], session]
-            return session
+            return self._open(now)
+
+    def admit(self, person: str) -> Session:
+        """A session for somebody whom a provider of accounts has signed in."""
+        with self._lock:
+            return self._open(self._clock(), person)
+
+    def _open(self, now: float, person: str = "") -> Session:
+        session = Session(secrets.token_urlsafe(_BYTES), secrets.token_urlsafe(_BYTES), now, person)
+        self._sessions = [*self._alive(now)[-(MAX_SESSIONS - 1) :], session]
+        return session
 
     def find(self, key: str, *, uses: bool) -> Session | None:
         """The session of a cookie; None if there is none or it was left alone for too long.

@@ -30,11 +30,15 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parties.dashboard.entrance.access import Access, Session, same_form
+from parties.dashboard.entrance.oidc import AWAY_SECONDS, BACK
 from parties.errors import ConfigError
 from parties.pki.files import PRIVATE, read_private
 
 ENTRY: Final = "/enter"
 """Where links lead; needs no session."""
+
+SIGN_IN: Final = "/sign-in"
+"""Leads to the provider of accounts, where there is one; needs no session."""
 
 LEAVE: Final = "/leave"
 STATIC: Final = "/static/"
@@ -45,6 +49,7 @@ MAX_FORM_BYTES: Final = 1 << 18
 _MAX_FIELDS: Final = 2_000
 _FORM: Final = "application/x-www-form-urlencoded"
 _COOKIE: Final = "duetto"
+AWAY_COOKIE: Final = "duetto-away"
 _HOST_BYTES: Final = 16
 _HOST: Final = re.compile(r"[0-9a-f]{32}\.localhost")
 
@@ -163,7 +168,7 @@ class Guard:
         if request.method not in ("GET", "HEAD", "POST"):
             raise _Refused(405, "This dashboard knows GET and POST only.")
         path = request.url.path
-        if path.startswith(STATIC) or (path == ENTRY and request.method == "GET"):
+        if path.startswith(STATIC) or (path in (ENTRY, SIGN_IN, BACK) and request.method == "GET"):
             return
         session = self._session(headers, uses=not path.startswith(LIVE))
         request.state.session = session
@@ -226,6 +231,16 @@ def _fields(body: bytes) -> dict[str, list[str]]:
         )
     except ValueError:  # UnicodeDecodeError is one
         raise _Refused(400, "The form cannot be read.") from None
+
+
+def remember_away(response: Response, secret: str) -> None:
+    """Give a browser that leaves for a provider the cookie by which it is known when it comes back.
+
+    It is not `strict`, as another site sends the browser back.
+    """
+    response.set_cookie(
+        AWAY_COOKIE, secret, max_age=int(AWAY_SECONDS), path=BACK, httponly=True, samesite="lax"
+    )
 
 
 def sign_in(response: Response, session: Session) -> None:

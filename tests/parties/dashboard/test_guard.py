@@ -95,7 +95,12 @@ def test_every_page_wants_a_session(party):
     for path in [path for path, _ in (*ASKS, *ACTS)]:
         assert browser.client.post(filled(path), data={}, headers={"origin": ORIGIN}).status_code == 401, path
     listed = {route.path for route in browser.app.routes if isinstance(route, Route)}
-    assert listed == {path for path, _ in (*SHOWS, *ASKS, *ACTS)} | {"/enter", "/leave"}
+    assert listed == {path for path, _ in (*SHOWS, *ASKS, *ACTS)} | {
+        "/enter",
+        "/leave",
+        "/sign-in",
+        "/signed-in",
+    }
 
 
 @pytest.mark.parametrize(
