@@ -14,7 +14,7 @@ from parties.config import load
 from parties.errors import DaemonUnavailable, JobError
 from parties.jobs.faults import METADATA, unpack
 from parties.persons.roles import Act
-from parties.persons.signer import Signer
+from parties.persons.signer import Signs
 from parties.pki.home import socket_path
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
@@ -37,7 +37,7 @@ class Connection:
         ConfigError: there is no configuration, or it is wrong.
     """
 
-    def __init__(self, config_path: Path | str | None = None, signer: Signer | None = None) -> None:
+    def __init__(self, config_path: Path | str | None = None, signer: Signs | None = None) -> None:
         config = load(Path(config_path) if config_path is not None else None)
         self.name, self.config_path = config.name, config.path
         self._signer = signer

@@ -15,7 +15,7 @@ from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse
 from parties.errors import ConfigError
-from parties.persons.keys import HOW_TO_WRITE, PersonKey
+from parties.persons.keys import FORM, HOW_TO_WRITE, PersonKey
 from parties.persons.roles import ALLOWED, Act, PersonRole
 from parties.texts import is_plain
 
@@ -49,7 +49,7 @@ def _parse_keys(value: Any, place: str) -> tuple[PersonKey, ...]:
     return tuple(PersonKey.parse(text, place) for text in texts)
 
 
-_TEXT: Final = {"type": "string", "pattern": r"^ed25519:[A-Za-z0-9+/]{43}=$"}
+_TEXT: Final = {"type": "string", "pattern": FORM}
 _KEYS: Final = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MAX_KEYS}]}
 
 
@@ -83,7 +83,8 @@ class DeclaredPerson:
     Attributes:
         name: as people know that person.
         roles: what that person is trusted with.
-        key: public keys, `ed25519:BASE64`, one or a list of up to four; by any of them it is the same person.
+        key: public keys, `ed25519:BASE64` or `webauthn:BASE64`, one or a list of up to four; by any of them
+            it is the same person.
         until: the last day on which the keys are taken, in UTC; without it there is no end.
         absences: times in which that person does not decide.
     """

@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
@@ -16,17 +17,23 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from typing_extensions import override
 
 from parties.errors import ConfigError
+from parties.persons.webauthn import WEBAUTHN, Credential
 from parties.pki.files import PRIVATE, read_private
 from smc.errors import UsageError
 
 ED25519: Final = "ed25519"
 
-KINDS: Final = (ED25519,)
+KINDS: Final = (ED25519, WEBAUTHN)
 """Kinds of keys. A signature is of the kind of its key."""
 
-HOW_TO_WRITE: Final = f"Write {ED25519}:BASE64, as `duetto person key FILE` prints it."
+HOW_TO_WRITE: Final = (
+    f"Write {ED25519}:BASE64 as `duetto person key FILE` prints it, or {WEBAUTHN}:BASE64 as the page Persons "
+    "of the dashboard shows it."
+)
 
-_RAW_BYTES: Final = 32
+FORM: Final = rf"^({ED25519}:[A-Za-z0-9+/]{{43}}=|{WEBAUTHN}:[A-Za-z0-9+/]{{80,2000}}={{0,2}})$"
+"""What a key as a text looks like."""
+
 _SHORTEST: Final = 8
 """Characters of a passphrase at least."""
 
@@ -37,7 +44,8 @@ class PersonKey:
 
     Attributes:
         kind: one of `KINDS`.
-        data: the key as its kind writes it; of `ed25519` the 32 bytes of RFC 8032.
+        data: the key as its kind writes it; of `ed25519` the 32 bytes of RFC 8032, of `webauthn` as
+            `parties.persons.webauthn.Credential` writes it.
     """
 
     kind: str
@@ -61,9 +69,16 @@ class PersonKey:
             data = base64.b64decode(rest, validate=True)
         except (ValueError, binascii.Error):
             data = b""
-        if not colon or kind not in KINDS or len(data) != _RAW_BYTES or cls(kind, data).text != text:
+        if not colon or not re.fullmatch(FORM, text) or cls(kind, data).text != text:
             raise ConfigError(f"{place} is {text[:80]!r}, which is no public key of a person.", HOW_TO_WRITE)
+        if kind == WEBAUTHN:
+            Credential.decode(data)
         return cls(kind, data)
+
+    @property
+    def credential(self) -> Credential | None:
+        """What a browser knows the key by; None for one in a file."""
+        return Credential.decode(self.data) if self.kind == WEBAUTHN else None
 
     @property
     def text(self) -> str:
@@ -81,6 +96,8 @@ class PersonKey:
 
     def has_signed(self, statement: bytes, signature: bytes) -> bool:
         """Whether a signature under a statement is by this key."""
+        if (credential := self.credential) is not None:
+            return credential.has_signed(statement, signature)
         try:
             Ed25519PublicKey.from_public_bytes(self.data).verify(signature, statement)
         except InvalidSignature:

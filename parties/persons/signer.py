@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from parties.config import Config
 from parties.errors import ConfigError
@@ -12,6 +14,30 @@ from parties.persons.gate import Gate
 from parties.persons.keys import PrivateKey, load_key
 from parties.persons.roles import Act
 from parties.persons.statement import PersonStatement, Presented, now, present
+
+
+class Signs(Protocol):
+    """Gives signatures under what is about to be done."""
+
+    def sign(self, party: str, act: Act, digest: str, peer: str = "", after: str = "") -> Presented:
+        """The signature under an act; arguments as of `parties.persons.statement.PersonStatement`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SignedElsewhere:
+    """One signature that was made elsewhere, such as in a browser, and is handed on.
+
+    Attributes:
+        presented: the signature.
+    """
+
+    presented: Presented
+
+    def sign(self, party: str, act: Act, digest: str, peer: str = "", after: str = "") -> Presented:
+        """The signature, whatever it is about: the daemon checks it against the act."""
+        del party, act, digest, peer, after
+        return self.presented
 
 
 class Signer:
