@@ -42,6 +42,7 @@ from parties.dashboard.pages import (
     learned,
     new,
     peers,
+    persons,
     policy,
     releases,
     today,
@@ -56,6 +57,7 @@ SHOWS: Final[tuple[tuple[str, Page], ...]] = (
     (f"{LIVE}today", today.part),
     ("/decide", decide.page),
     ("/decide/{job_id}", decide.one),
+    ("/decide/{job_id}/statement", persons.statement),
     ("/jobs", jobs.page),
     ("/jobs/{job_id}", job.page),
     ("/jobs/{job_id}/certificate", certificate.page),
@@ -70,6 +72,7 @@ SHOWS: Final[tuple[tuple[str, Page], ...]] = (
     ("/data/add", adding.page),
     ("/policy", policy.page),
     ("/peers", peers.page),
+    ("/persons", persons.page),
     ("/releases", releases.page),
     ("/releases/beside", releases.beside),
     ("/releases/{name}/report.html", releases.report),
@@ -81,6 +84,7 @@ ASKS: Final[tuple[tuple[str, Page], ...]] = (
     ("/policy/try", policy.attempt),
     ("/data/check", data.check),
     ("/peers/check", peers.check),
+    ("/persons/key", persons.new_key),
 )
 """Forms that change nothing, and so are allowed where people only look."""
 

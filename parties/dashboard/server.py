@@ -22,6 +22,7 @@ from parties.dashboard.entrance.connection import BrowserConnection
 from parties.dashboard.entrance.guard import ENTRY, lasting_host, new_host
 from parties.dashboard.entrance.oidc import SignIn
 from parties.errors import ConfigError
+from parties.persons.declaration import FILE
 from parties.pki.home import load_identity
 
 LOOPBACK: Final = ("127.0.0.1", "::1")
@@ -72,11 +73,13 @@ class Dashboard:
         )
         load_identity(desk.config)
         self._path = options.socket
-        oidc, self._host = desk.config.oidc, new_host()
+        home, oidc = desk.config.home, desk.config.oidc
+        lasts = oidc is not None or (home / FILE).exists()
+        self._host = lasting_host(home) if lasts else new_host()
         port, accounts = options.port, None
         if oidc is not None:
             # The provider knows one address.
-            port, self._host = oidc.port, lasting_host(desk.config.home)
+            port = oidc.port
             accounts = SignIn(oidc, f"http://{self._host}:{port}")
         self._listeners = [_unix(options.socket)] if options.socket else _loopback(port)
         settings = uvicorn.Config(

@@ -63,6 +63,7 @@ PAGES: Final = (
     ("/data", "Data"),
     ("/policy", "Policy"),
     ("/peers", "Peers"),
+    ("/persons", "Persons"),
     ("/releases", "Releases"),
 )
 """Paths and names in the order in which every page lists them."""
