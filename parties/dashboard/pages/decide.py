@@ -11,7 +11,9 @@ from parties.client import Job
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, form, redirect, render
 from parties.dashboard.pages.job import learners, papers
+from parties.dashboard.pages.persons import acting, signable
 from parties.errors import JobError
+from parties.persons.roles import Act
 from smc.errors import DuettoError, UsageError
 
 _EARLIER = 10
@@ -35,19 +37,22 @@ def decision(desk: Context, request: Request) -> Response:
     nothing is approved.
     """
     sent = form(request)
-    job = desk.party.job(request.path_params["job_id"])
-    name = sent.get("name", "").strip()
-    if not name:
-        raise UsageError("The form does not say who decides.", "Write your name into it.")
-    match sent.get("decision"):
-        case "approve":
-            if not sent.get("shown"):
-                raise JobError("The form does not say what was shown.", "Reload the page, and decide again.")
-            job.approve(name, sent["shown"])
-        case "deny":
-            job.deny(sent.get("reason", "").strip(), name)
-        case _:
-            raise UsageError("The form neither approves nor denies.", "Use one of its two buttons.")
+    with acting(desk, request) as party:
+        job = party.job(request.path_params["job_id"])
+        name = request.state.session.person or sent.get("name", "").strip() or sent.get("person", "")
+        if not name:
+            raise UsageError("The form does not say who decides.", "Write your name into it.")
+        match sent.get("decision"):
+            case "approve":
+                if not sent.get("shown"):
+                    raise JobError(
+                        "The form does not say what was shown.", "Reload the page, and decide again."
+                    )
+                job.approve(name, sent["shown"])
+            case "deny":
+                job.deny(sent.get("reason", "").strip(), name)
+            case _:
+                raise UsageError("The form neither approves nor denies.", "Use one of its two buttons.")
     return redirect(f"/jobs/{job.id}")
 
 
@@ -59,6 +64,8 @@ def _shown(desk: Context, request: Request, job: Job) -> Response:
         "decide_one.html",
         job=described,
         shown=job.shown,
+        signable=signable(desk, request, Act.APPROVE, job.shown, job.peer),
+        came_in=request.state.session.person,
         learners=learners(desk, job),
         papers=papers(desk, job),
         **_report(desk, job),

@@ -17,6 +17,8 @@ from parties.client.spreadsheet import write_table
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, redirect, render
 from parties.dashboard.drawing.words import settings
+from parties.dashboard.pages.persons import acting, signable
+from parties.persons.roles import Act
 from parties.results.plots import plots_of
 from parties.results.svg import svg
 from parties.results.tables import show_table
@@ -42,6 +44,9 @@ def page(desk: Context, request: Request) -> Response:
         papers=papers(desk, job),
         facts=job.facts,
         result=result,
+        signable=None
+        if job.is_older
+        else signable(desk, request, Act.FORGET if job.state.is_final else Act.CANCEL, job.shown, job.peer),
         **_progress(desk, job),
         **_figures(result),
     )
@@ -81,13 +86,15 @@ def table(desk: Context, request: Request) -> Response:
 
 def cancel(desk: Context, request: Request) -> Response:
     """Give the job up."""
-    job = _job(desk, request).cancel()
+    with acting(desk, request) as party:
+        job = party.job(request.path_params["job_id"]).cancel(request.state.session.person)
     return redirect(f"/jobs/{job.id}")
 
 
 def forget(desk: Context, request: Request) -> Response:
     """Delete the local result."""
-    job = _job(desk, request).forget()
+    with acting(desk, request) as party:
+        job = party.job(request.path_params["job_id"]).forget()
     return redirect(f"/jobs/{job.id}")
 
 

@@ -9,7 +9,10 @@ from starlette.responses import Response
 
 from parties.catalog.declarations.declaration import load_catalog
 from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
+from parties.dashboard.pages.persons import acting, signable
 from parties.dashboard.pages.statistics import FieldError, declared_by, offers, proposed, statistics_text
+from parties.persons.gate import text_digest
+from parties.persons.roles import Act
 from smc.errors import DuettoError
 
 
@@ -24,6 +27,8 @@ def check(desk: Context, request: Request) -> Response:
     try:
         text = _text(desk, request)
         found: dict[str, Any] = {"report": desk.party.check(text), "estimate": desk.party.estimate(text)}
+        digest = text_digest(f"{text}\n")  # a form ends a text with a line of its own
+        found["signable"] = signable(desk, request, Act.SUBMIT, digest)
         return _shown(desk, request, sent, figures, text=text, **found)
     except FieldError as error:
         said: dict[str, Any] = {"field": error.field, "problem": error}
@@ -34,7 +39,8 @@ def check(desk: Context, request: Request) -> Response:
 
 def submit(desk: Context, request: Request) -> Response:
     """Propose the job whose check was shown."""
-    job = desk.party.submit(_text(desk, request))
+    with acting(desk, request) as party:
+        job = party.submit(_text(desk, request))
     return redirect(f"/jobs/{job.id}")
 
 
@@ -66,7 +72,10 @@ def _shown(
         usual=next(iter(known), chosen),
         sent=sent,
         figures=["count"] if figures is None else figures,
-        **({"text": "", "report": None, "estimate": None, "problem": None, "field": ""} | more),
+        **(
+            {"text": "", "report": None, "estimate": None, "problem": None, "field": "", "signable": None}
+            | more
+        ),
     )
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from parties.client import Party
 from parties.clock import CLOCK
 from parties.dashboard.drawing.desk import Context, form, render
 from parties.ledger.book import open_ledger
@@ -30,21 +32,25 @@ from parties.persons.webauthn import (
 )
 from smc.errors import DuettoError, UsageError
 
-DECISIONS: Final = {"approve": Act.APPROVE, "deny": Act.DENY, "cancel": Act.CANCEL}
-"""What is signed here about a job."""
+HERE: Final = {act.value: act for act in (Act.SUBMIT, Act.APPROVE, Act.DENY, Act.CANCEL, Act.FORGET)}
+"""What is signed on pages."""
 
 _NEW_KEY: Final = b"duetto new key\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Signing:
-    """How a decision is signed on a page.
+class Signable:
+    """What a form asks a person to sign.
 
     Attributes:
+        digest: of what is done, hexadecimal.
+        peer: with which peer; empty for none.
         signers: the words and names of those who may sign it with a key in a browser.
-        behalf: the words and names of those who are absent and have a delegate.
+        behalf: the words and names of those who are absent and have one of them as delegate.
     """
 
+    digest: str
+    peer: str
     signers: Mapping[str, str]
     behalf: Mapping[str, str]
 
@@ -64,25 +70,23 @@ def new_key(desk: Context, request: Request) -> Response:
 
 
 def statement(desk: Context, request: Request) -> Response:
-    """What an authenticator is to sign about a job, as JSON for the page's script."""
+    """What an authenticator is to sign, as JSON for the page's script."""
     asked = request.query_params
     try:
-        job = desk.party.job(request.path_params["job_id"])
-        word = asked.get("person", "")
-        keys = _browser_keys(_required(desk), word, _host(request))
-        said = _statement(desk, asked, job.peer, now())
+        keys = _browser_keys(_required(desk), asked.get("person", ""), _host(request))
+        said = _statement(desk, asked, now())
     except DuettoError as error:
         return JSONResponse({"what": error.what, "hint": error.hint}, 409)
     return JSONResponse(
         {
             "moment": said.moment,
-            "challenge": base64.urlsafe_b64encode(make_challenge(said.text)).decode().rstrip("="),
-            "keys": [base64.urlsafe_b64encode(key.id).decode().rstrip("=") for key in keys.values()],
+            "challenge": _web_text(make_challenge(said.text)),
+            "keys": [_web_text(key.id) for key in keys.values()],
         }
     )
 
 
-def signing(desk: Context, request: Request, act: Act) -> Signing | None:
+def signable(desk: Context, request: Request, act: Act, digest: str, peer: str = "") -> Signable | None:
     """How somebody signs an act on a page; None where names are as people write them.
 
     Raises:
@@ -103,41 +107,35 @@ def signing(desk: Context, request: Request, act: Act) -> Signing | None:
         for word, one in persons.persons.items()
         if (absence := one.absence(today)) is not None and absence.delegate in held
     }
-    return Signing(held, away)
+    return Signable(digest, peer, held, away)
 
 
-def presented(desk: Context, request: Request, peer: str) -> SignedElsewhere | None:
-    """The signature that came with a form; None where none is needed.
-
-    Args:
-        desk: the dashboard.
-        request: the form.
-        peer: of the job.
+@contextmanager
+def acting(desk: Context, request: Request) -> Iterator[Party]:
+    """The party as the sender of a form acts at it: with the signature in the form, where one is needed.
 
     Raises:
         UsageError: persons are in force, and the form has no signature.
     """
     if gate(desk).persons() is None:
-        return None
+        yield desk.party
+        return
+    with Party(desk.config_path, SignedElsewhere(_presented(desk, request))) as party:
+        yield party
+
+
+def _presented(desk: Context, request: Request) -> Presented:
     sent = form(request)
-    word = sent.get("person", "")
-    known = _browser_keys(_required(desk), word, _host(request))
-    found = next(
-        (
-            text
-            for text, key in known.items()
-            if sent.get("credential") and key.id == _bytes(sent, "credential")
-        ),
-        None,
-    )
-    if found is None:
+    known = _browser_keys(_required(desk), sent.get("person", ""), _host(request))
+    used = _bytes(sent, "credential")
+    found = next((text for text, key in known.items() if key.id == used), None)
+    if found is None or request.state.session.person not in ("", sent.get("person")):
         raise UsageError(
             "Nobody has signed this in the browser.",
-            "Say who you are and sign with your key, or decide with `duetto job approve --key FILE`.",
+            "Say who you are and sign with your key, or use the command with --key FILE.",
         )
-    said = _statement(desk, sent, peer, sent.get("moment", ""))
     answer = pack_answer(*(_bytes(sent, name) for name in ("authenticator", "client", "signature")))
-    return SignedElsewhere(Presented(said.person, said.behalf, said.moment, found, answer))
+    return Presented(sent["person"], sent.get("behalf", ""), sent.get("moment", ""), found, answer)
 
 
 def gate(desk: Context) -> Gate:
@@ -146,19 +144,12 @@ def gate(desk: Context) -> Gate:
     return Gate(config.name, config.home, open_ledger(config.home))
 
 
-def _statement(desk: Context, sent: Mapping[str, str], peer: str, moment: str) -> PersonStatement:
-    act = DECISIONS.get(sent.get("act", sent.get("decision", "")))
+def _statement(desk: Context, asked: Mapping[str, str], moment: str) -> PersonStatement:
+    act = HERE.get(asked.get("act", ""))
     if act is None:
-        raise UsageError("The form does not say what is decided.", "Use one of its buttons.")
-    return PersonStatement(
-        act,
-        desk.party.name,
-        peer,
-        sent.get("shown", ""),
-        sent.get("person", ""),
-        sent.get("behalf", ""),
-        moment,
-    )
+        raise UsageError("The page does not say what is signed.", "Reload it, and try again.")
+    peer, digest, person, behalf = (asked.get(name, "") for name in ("peer", "digest", "person", "behalf"))
+    return PersonStatement(act, desk.party.name, peer, digest, person, behalf, moment)
 
 
 def _required(desk: Context) -> Persons:
@@ -180,6 +171,10 @@ def _bytes(sent: Mapping[str, str], name: str) -> bytes:
         return base64.b64decode(sent.get(name, ""), validate=True)
     except (ValueError, binascii.Error):
         raise UsageError("The browser's answer cannot be read.", "Reload the page, and try again.") from None
+
+
+def _web_text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def _challenge(request: Request) -> bytes:
@@ -205,7 +200,7 @@ def _shown(desk: Context, request: Request, made: PersonKey | None = None) -> Re
         made=made,
         host=_host(request),
         today=CLOCK.now().date(),
-        challenge=base64.urlsafe_b64encode(_challenge(request)).decode().rstrip("="),
+        challenge=_web_text(_challenge(request)),
         algorithms=list(ALGORITHMS),
         no_file=NO_FILE,
         **shown,

@@ -34,8 +34,9 @@ async function makeKey(form) {
 }
 
 async function sign(form, button) {
-  const asked = new URLSearchParams({ act: button.value, person: form.elements.person.value, shown: form.elements.shown.value });
-  const answer = await fetch(`${form.dataset.statement}?${asked}`, { headers: { accept: "application/json" } });
+  const named = Object.fromEntries(["person", "behalf"].map((name) => [name, form.elements[name]?.value ?? ""]));
+  const asked = new URLSearchParams({ act: button.value, digest: form.dataset.digest, peer: form.dataset.peer, ...named });
+  const answer = await fetch(`/persons/statement?${asked}`, { headers: { accept: "application/json" } });
   const stated = await answer.json();
   if (!answer.ok) {
     throw new Error(`${stated.what} ${stated.hint}`);
