@@ -107,7 +107,7 @@ def check_jobs(command, form):
     for job in jobs[1:]:
         result = parsed(command("job", "result", job["job_id"], "--json"))
         assert 40 < float(next(iter(result["tables"].values()))["value"][0]) < 60
-        assert "cost:" in command("job", "result", job["job_id"])
+        assert "cost:" in command("job", "result", job["job_id"], "--details")
     refused = parsed(command("job", "approve", jobs[0]["job_id"], "--json", code=65))
     assert refused["error"]["code"] == "state"
 

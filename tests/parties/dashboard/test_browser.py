@@ -173,7 +173,7 @@ def test_from_a_question_to_a_result(homes, north):
         assert south.current_url == start
         south.find_element(By.LINK_TEXT, "Statistics of patients").click()
         shows(south, "north asks", "north learns", "Allowed by rule “noisy statistics with north”")
-        assert "then 1 of your 3 towards north is spent, and 2 are left" in text(south)
+        assert "then 1 of your 3 towards north is spent, and 2 is left" in text(south)
         described_well(south, "decide", 1280)
         south.find_element(By.ID, "name").send_keys("Dr. Eva Meyer")
         button(south, "Approve")
