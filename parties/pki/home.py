@@ -10,6 +10,7 @@
     ledger.jsonl  heads.json   what was spent; what was seen of the peers' ledgers
     doubts.json   for which ledgers sessions were refused last, see `parties.ledger.doubts`
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
+    notices.json   who is still to be told of what, see `parties.notices`; made when needed
     moved.json   only in a home that was packed to live elsewhere, see `parties.pki.moving`
     pools/   what was prepared for later comparisons, see `parties.session.pools`; made when needed
 

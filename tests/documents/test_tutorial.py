@@ -37,6 +37,7 @@ NOT_RUN = MappingProxyType(
         "openssl": "tests/parties/cluster/test_page.py runs them",
         "dask": "the same",
         "cd": "each line begins in the folder of the party",
+        "duetto notice test": "tests/parties/daemon/test_notices.py runs it by each of the sections",
         "duetto init north --home": "names of containers; tests/parties/daemon/test_containers.py reads them",
         "duetto init south --home": "the same",
         "duetto pair south/": "the same",
