@@ -4,6 +4,7 @@ Their exit statuses are in `parties.exits`.
 
     DuettoError
       ConfigError           the configuration file, or a file that it names
+        KeysLocked          the private keys are under a passphrase that is not given
         DaemonUnavailable   the local daemon does not run or does not answer
       PairingError          a pairing file or a fingerprint
       DataError             a data set of the catalog
@@ -36,6 +37,12 @@ class ConfigError(DuettoError):
     """The configuration, or a file that it names, is wrong; correct the named place."""
 
     code = "config"
+
+
+class KeysLocked(ConfigError):  # noqa: N818 - a state, not a fault
+    """The keys are under a passphrase, which nobody has given; give it."""
+
+    code = "keys-locked"
 
 
 class DaemonUnavailable(ConfigError):  # noqa: N818 - a state, not a fault

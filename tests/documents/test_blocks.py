@@ -101,7 +101,7 @@ SHELL = MappingProxyType(
 )
 """By page: how many blocks of commands there are (None for any number), and where they run, or why not."""
 
-OTHER_COMMANDS = ("scripts/", "sudo", "cd", "podman", "openssl", "dask", "nft")
+OTHER_COMMANDS = ("scripts/", "systemd-ask-password", "sudo", "cd", "podman", "openssl", "dask", "nft")
 
 
 def of(*languages: str) -> list:
