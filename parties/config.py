@@ -15,11 +15,12 @@ from typing import Annotated, Any, Final
 from typing_extensions import override
 
 from commons.settings.bounds import Between, OneOf
-from commons.settings.marks import Inline, Item, Key, Parse, UnfitError, Unread
+from commons.settings.marks import Inline, Item, Key, Length, Parse, UnfitError, Unread, Variants
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import read
 from parties.errors import ConfigError
+from parties.hooks import KINDS, MAX_HOOKS, AnyHook, check_hooks, choose
 from parties.kept_pools import KeptPools, check_pools
 from parties.memory import present_memory
 from parties.oidc import Oidc
@@ -231,6 +232,7 @@ class Config:
         compute: where it computes.
         pools: what it keeps ready for later comparisons.
         oidc: whose accounts may come into the dashboard; None for links alone.
+        on_event: who is told of events, and how.
     """
 
     path: Annotated[Path, Unread()]
@@ -250,6 +252,9 @@ class Config:
     compute: Compute = field(default_factory=Compute)
     pools: tuple[KeptPools, ...] = ()
     oidc: Annotated[Oidc | None, Key("dashboard.oidc")] = None
+    on_event: Annotated[
+        tuple[AnyHook, ...], Item("on_event"), Length(0, MAX_HOOKS), Variants(KINDS, choose)
+    ] = ()
 
     def __post_init__(self) -> None:
         names = [peer.name for peer in self.peers]
@@ -257,6 +262,7 @@ class Config:
             if names.count(name) > 1:
                 raise UnfitError("peers", f"names {name!r} twice", "Remove one of the two.")
         check_pools(self.pools, self.name, names)
+        check_hooks(self.on_event)
         lanes, inbox = self.compute.lanes, self.limits.inbox_bytes
         if lanes > 1 and inbox < lanes * LANE_INBOX_BYTES:
             least = lanes * LANE_INBOX_BYTES

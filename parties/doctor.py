@@ -22,16 +22,26 @@ from parties.cluster.connecting import check_files
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
 from parties.contracts.spec import MAX_MBIT, MAX_RTT_MS
-from parties.errors import ClockError, ConfigError, PeerRefused, PeerUntrusted, VersionMismatch
+from parties.errors import ClockError, ConfigError, KeysLocked, PeerRefused, PeerUntrusted, VersionMismatch
+from parties.hooks import AnyHook
 from parties.jobs.storage.results import SPACE, ResultFolder
 from parties.kept_pools import KeptPools
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.heads import ledger_doubts
+from parties.notices.queues import NoticeQueues, read_queues
+from parties.notices.sending import check_hook
 from parties.persons.gate import Gate
 from parties.persons.pending import pending, standing_line
 from parties.pki import Identity, PeerIdentity, certificate, pairing
-from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing, socket_path
+from parties.pki.home import (
+    check_config_file,
+    load_identity,
+    load_peer,
+    own_certificates,
+    own_pairing,
+    socket_path,
+)
 from parties.pki.lock import running_pid
 from parties.pki.offers import find_offer
 from parties.policy.rules import load_policy
@@ -99,7 +109,7 @@ def examine_self(config: Config) -> list[Finding]:
         _attempt("self", "policy", lambda: _policy(config)),
         _attempt("self", "persons", lambda: _persons(config)),
         _attempt("self", "keys", lambda: _keys(config)),
-        _attempt("self", "certificate", lambda: _dates("self", load_identity(config).certificates)),
+        _attempt("self", "certificate", lambda: _dates("self", own_certificates(config))),
         _attempt("self", "ledger", lambda: _ledger(config)),
         _attempt("self", "audit log", lambda: _audit(config)),
         _attempt("self", "jobs", lambda: _jobs(config)),
@@ -109,6 +119,7 @@ def examine_self(config: Config) -> list[Finding]:
         _disk(config),
         _attempt("self", "kernels", _kernels),
         *(_attempt("self", "pools", partial(_pools, config, kept)) for kept in config.pools),
+        *(_attempt("self", "notices", partial(_notices, config, hook)) for hook in config.on_event),
         *_daemon(config),
     ]
 
@@ -243,6 +254,9 @@ def _failed_check(error: DuettoError) -> str:
 def _attempt(subject: str, check: str, run: Callable[[], Finding]) -> Finding:
     try:
         return run()
+    except KeysLocked:
+        what = "not looked at: the keys are under a passphrase, which was not given here"
+        return Finding(subject, check, Status.OK, what)
     except DuettoError as error:
         return Finding(subject, check, Status.FAIL, error.what, error.hint)
 
@@ -425,6 +439,22 @@ def _pools(config: Config, kept: KeptPools) -> Finding:
         what,
         f"They are filled when both daemons are idle, if {kept.peer} has the same below [[pools]]; "
         "the log says what prevents it.",
+    )
+
+
+def _notices(config: Config, hook: AnyHook) -> Finding:
+    check_hook(hook)
+    queue = (read_queues(config.home) or NoticeQueues()).queue(hook.name)
+    if not queue.failure:
+        return Finding("self", "notices", Status.OK, f"hook {hook.name!r} is in order")
+    lost = f", {queue.lost} were given up" if queue.lost else ""
+    return Finding(
+        "self",
+        "notices",
+        Status.WARN,
+        f"hook {hook.name!r} failed at {queue.failed_at}: {queue.failure} "
+        f"{_counted(len(queue.pending), 'notice')} waiting{lost}",
+        f"Correct it, and run `duetto notice test {hook.name}`.",
     )
 
 

@@ -4,6 +4,7 @@ Their exit statuses are in `parties.exits`.
 
     DuettoError
       ConfigError           the configuration file, or a file that it names
+        KeysLocked          the private keys are under a passphrase that is not given
         DaemonUnavailable   the local daemon does not run or does not answer
       PairingError          a pairing file or a fingerprint
       DataError             a data set of the catalog
@@ -12,6 +13,7 @@ Their exit statuses are in `parties.exits`.
       JobError              a job file, or a job in a state that does not allow what was asked
       StorageError          jobs or results cannot be kept: the disk is full, or the database is damaged
       ClockError            the clock of this machine is not one by which something may be deleted
+      NoticeError           a notice of an event was not taken by whoever should get it
       PoolError             prepared randomness that is damaged or was used before
       ClusterError          this party's Dask cluster does not do the work that it is given
         ClusterUnavailable  ... because it does not answer, or no worker is left
@@ -35,6 +37,12 @@ class ConfigError(DuettoError):
     """The configuration, or a file that it names, is wrong; correct the named place."""
 
     code = "config"
+
+
+class KeysLocked(ConfigError):  # noqa: N818 - a state, not a fault
+    """The keys are under a passphrase, which nobody has given; give it."""
+
+    code = "keys-locked"
 
 
 class DaemonUnavailable(ConfigError):  # noqa: N818 - a state, not a fault
@@ -84,6 +92,12 @@ class ClockError(DuettoError):
     """The clock of this machine has stepped, or is behind what was written; set it."""
 
     code = "clock"
+
+
+class NoticeError(DuettoError):
+    """A notice was not handed over; correct the hook, or what it calls."""
+
+    code = "notice"
 
 
 class PoolError(DuettoError):

@@ -27,6 +27,7 @@ FORGOTTEN: Final = "forgotten"
 TORN: Final = "torn"
 FILLED: Final = "filled"
 GAP: Final = "gap"
+KEYS: Final = "keys"
 
 EVENTS: Final = (
     *(
@@ -43,6 +44,7 @@ EVENTS: Final = (
         TORN,
         FILLED,
         GAP,
+        KEYS,
     ),
 )
 

@@ -39,6 +39,7 @@ class Audit:
         self._now = now
         self._lock = threading.Lock()
         self._refusals: dict[str, tuple[float, int]] = {}
+        self._hear: Callable[[AuditLine], None] = lambda _: None
         try:
             self._folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
         except OSError as problem:
@@ -64,6 +65,10 @@ class Audit:
         with self._lock:
             return self._last.time if self._last else ""
 
+    def listen(self, hear: Callable[[AuditLine], None]) -> None:
+        """Call this with each line that is written from now on; it may neither wait nor raise."""
+        self._hear = hear
+
     def write(self, event: str, **about: str | int) -> None:
         """Write one line and force it to disk.
 
@@ -80,7 +85,10 @@ class Audit:
                 return
             if self._log.size >= FILE_BYTES:
                 self._log = log_file(self._folder / name_of(self._log.end[0] + 1), self._last)
-            self._last = self._log.extend(makes)[-1]
+            lines = self._log.extend(makes)
+            self._last = lines[-1]
+            for line in lines:
+                self._hear(line)
 
     def refused(self, peer: str, job: str, code: str) -> None:
         """Write that a proposal of a peer was refused, which nothing else keeps.

@@ -9,15 +9,17 @@ import click
 
 from commons.exits import REFUSED
 from parties.audit.files import AuditLog, read_log
-from parties.audit.lines import DECIDED, ENTRIES, EVENTS, GAP, SIGNED, AuditError, AuditLine
+from parties.audit.keys import forged
+from parties.audit.lines import DECIDED, ENTRIES, EVENTS, GAP, KEYS, SIGNED, AuditError, AuditLine
 from parties.audit.verification import known_gaps, lost_decisions, missing_decisions, missing_entries
 from parties.audit.writer import Audit
 from parties.cli.options import Listing, as_option, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.clock import CLOCK
-from parties.config import load
+from parties.config import Config, load
 from parties.jobs.agreement.decisions import own_person
 from parties.ledger.book import open_ledger
+from parties.pki.home import own_pairing
 from parties.pki.lock import only_one
 from smc.errors import UsageError
 
@@ -77,6 +79,7 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
             *missing_decisions(found, entries),
             *missing_entries(found, entries),
             *_checked(found, head),
+            *_unsigned(config, found),
         ]
     except AuditError as error:
         found, problems = AuditLog((), ()), [str(error)]
@@ -111,6 +114,15 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
     emit(document, render, as_json=as_json)
     if problems:
         raise SystemExit(REFUSED)
+
+
+def _unsigned(config: Config, found: AuditLog) -> list[str]:
+    """The lines about the protection of the keys that the party's key has not signed."""
+    lines = [line for line in found.lines if line.event == KEYS]
+    if not lines:
+        return []
+    wrong = forged(lines, own_pairing(config).identity.signing)
+    return [f"Line {number}, about the keys, is not signed by the key of {config.name}." for number in wrong]
 
 
 @log.command()

@@ -53,6 +53,7 @@ ENTRIES: Final = {
     "matching": Subcommand("parties.cli.matching", "Help to choose how records of persons are matched."),
     "ledger": Subcommand("parties.cli.ledger", "What was spent, released, run and decided."),
     "log": Subcommand("parties.cli.audit", "What happened to jobs and daemon: the audit log."),
+    "notice": Subcommand("parties.cli.notices", "Notices of events, as `[[on_event]]` asks for them."),
     "dashboard": Subcommand(
         "parties.cli.dashboard", "Serve the dashboard of this party until it is interrupted."
     ),

@@ -1,4 +1,4 @@
-"""Commands about this party's own keys: show, renew, renew-pairing."""
+"""Commands about this party's own keys: show, renew, renew-pairing, accept, and how they are protected."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from parties.cli import protecting
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option
 from parties.cli.party import address_of, changes
@@ -153,5 +154,8 @@ def accept_renewal(peer: str, yes: bool, config_path: Path | None, as_json: bool
         as_json=as_json,
     )
 
+
+for _command in (protecting.protect, protecting.unprotect, protecting.status):
+    keys.add_command(_command)
 
 COMMANDS: Final[tuple[click.Command, ...]] = (keys,)

@@ -40,8 +40,8 @@ from parties.pki import certificate, pairing
 from parties.pki.home import (
     add_peer,
     load_pairing,
-    load_tls,
     make,
+    own_certificates,
     require_later,
     socket_path,
 )
@@ -258,7 +258,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
     said = ask_daemon(config, pid)
     listens = said.pop("listens") or str(config.listen)  # an earlier release does not say
     doubts = _doubts(config) if said["ledger_whole"] else []
-    days = certificate.days_left(b"".join(pem for pem, _ in load_tls(config.home / "keys", config.name)))
+    days = certificate.days_left(own_certificates(config))
     jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
     signs = standing_line(
         config, Gate(config.name, config.home, open_ledger(config.home)), CLOCK.now().date()

@@ -26,6 +26,8 @@ from parties.jobs.manager import JobManager
 from parties.ledger.book import open_ledger
 from parties.ledger.entries import LedgerError
 from parties.ledger.heads import open_heads
+from parties.notices.alerts import Sources, all_alerts
+from parties.notices.notifier import Notifier
 from parties.persons.pending import pools_digest
 from parties.persons.roles import Act
 from parties.pki import Identity, PeerIdentity, certificate
@@ -90,6 +92,8 @@ class Daemon:
         self._renewals = Renewals(config)
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms, renewals=self._renewals)
         self._manager = JobManager(config, identity, self._directory, ledger=ledger)
+        self._notifier = Notifier(config.home, config.name, config.on_event, ledger.clock, self._conditions)
+        self._manager.store.audit.listen(self._notifier.hear)
         note = partial(self._manager.store.audit.write, FILLED)
         self._filler = Filler(
             self._with_signed_pools(config), pools, self._directory, self._runner, self._manager, note
@@ -136,6 +140,7 @@ class Daemon:
         about: dict[str, str | int] = {**_digests(self._config), **self._counted()}
         about |= {"release": release(), "pid": os.getpid()}
         self._manager.store.audit.write(STARTED, **about)
+        self._notifier.start()
         self._peer_server.start()
         self._filler.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
@@ -188,6 +193,7 @@ class Daemon:
                         if digests[f"{name}_digest"] != self._seen[f"{name}_digest"]
                     ),
                     *(("pools",) if config.pools != self._config.pools else ()),
+                    *(("on_event",) if config.on_event != self._config.on_event else ()),
                 ),
             )
             self._runner.set_peers(peers)
@@ -201,6 +207,7 @@ class Daemon:
             self._peer_server.set_peers(peers)
             self._manager.housekeeper.set_days(config)
             self._filler.follow(self._with_signed_pools(config))
+            self._notifier.follow(config.on_event)
             self._config, self._peers, self._seen = config, peers, digests
             changes = {name: " ".join(value) for name, value in asdict(done).items()}
             self._manager.store.audit.write(RELOADED, **changes, **digests)
@@ -236,6 +243,11 @@ class Daemon:
             return replace(config, pools=())
         return config
 
+    def _conditions(self) -> Sources:
+        pems = self._certificates, {name: peer.certificates for name, peer in self._peers.items()}
+        jobs = self._manager
+        return all_alerts(self._config, jobs.ledger, jobs.store, pems, jobs.is_approval_ending)
+
     def _accept_renewals(self) -> None:
         for name in self._renewals.due():
             try:
@@ -261,6 +273,7 @@ class Daemon:
             log.warning("a session did not end within %g seconds", GRACE_SECONDS)
         self._manager.stop()
         self._note_end()
+        self._notifier.stop()
         self._peer_server.stop(1)
         self._control.stop(1).wait()
         if self._metrics is not None:
@@ -335,6 +348,7 @@ def _later(before: Config, after: Config) -> tuple[str, ...]:
         keep_results_days=before.keep_results_days,
         limits=limits,
         pools=before.pools,
+        on_event=before.on_event,
     )
     return tuple(
         entry.name for entry in fields(Config) if getattr(followed, entry.name) != getattr(before, entry.name)

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from parties.config import Config
+from parties.pki.passphrase import CREDENTIAL
+from parties.pki.protection import is_protected
 
 _ODD: Final = re.compile(r"""[\x00-\x1f\x7f"'$\\]""")
 
@@ -62,7 +64,7 @@ After=network-online.target
 Type=notify
 ExecStart={command} party start --config {config}
 ExecReload=/bin/kill -HUP $MAINPID
-{account}Restart=on-failure
+{account}{credential}Restart=on-failure
 RestartSec=10
 RestartPreventExitStatus=65 77 78
 TimeoutStopSec=60
@@ -72,6 +74,14 @@ UMask=0077
 {hardening}
 [Install]
 WantedBy={target}
+"""
+
+
+_CREDENTIAL: Final = f"""\
+# The passphrase of the keys; to make it, once, as root:
+# systemd-ask-password -n | \\
+#     systemd-creds encrypt --name={CREDENTIAL} - /etc/credstore.encrypted/duetto-{{name}}
+LoadCredentialEncrypted={CREDENTIAL}:/etc/credstore.encrypted/duetto-{{name}}
 """
 
 
@@ -101,6 +111,7 @@ def unit(config: Config, command: Path, *, is_system: bool) -> str:
         command=_quoted(command),
         config=_quoted(config.path),
         account=account,
+        credential=_CREDENTIAL.format(name=config.name) if is_protected(config.home / "keys") else "",
         hardening=_HARDENING.format(home=_quoted(config.home)) if is_system else "NoNewPrivileges=yes\n",
         target="multi-user.target" if is_system else "default.target",
     )

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from parties.disclosure.log import HistoryError
-from parties.pki.files import PRIVATE, PRIVATE_FOLDER, read_private, write_atomically
+from parties.pki.files import PRIVATE_FOLDER
+from parties.pki.protection import read_key, write_key
 
 SECRET_BYTES: Final = 32
 
@@ -40,8 +41,8 @@ class Secret:
                     "Restore it from a backup.",
                 )
             self.path.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
-            write_atomically(self.path, os.urandom(SECRET_BYTES), PRIVATE)
-        secret = read_private(self.path)
+            write_key(self.path, os.urandom(SECRET_BYTES))
+        secret = read_key(self.path)
         if len(secret) != SECRET_BYTES:
             raise HistoryError(f"{self.path.name} is damaged.", "Restore it from a backup.")
         return secret

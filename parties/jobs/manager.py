@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from parties.audit.lines import LOG_CREATED
@@ -221,6 +222,20 @@ class JobManager:
         trouble = courier.trouble if courier is not None else "it is not paired any more"
         return waits_for(job, trouble, self._peers.outage(job.job_id), self._approvals_of(job))
 
+    def is_approval_ending(self, job: Summary) -> bool:
+        """Whether the approval of an approved job holds for a day at most.
+
+        Raises:
+            DuettoError: its policy, its data or the ledger cannot be read.
+        """
+        if job.state is not State.APPROVED or not job.is_readable:
+            return False
+        try:
+            self._require_fresh(self.store.get(job.job_id), days_ahead=1)
+        except JobError as error:
+            return error.stable_code == "approval-expired"
+        return False
+
     def cancel(self, job_id: str, person: Person, presented: Presented | None = None) -> Summary:
         """Give a job up, whatever it is doing, and tell the peer.
 
@@ -411,11 +426,12 @@ class JobManager:
             return error.what.rstrip(".")
         return found.text if found is not None else ""
 
-    def _require_fresh(self, record: Record) -> None:
+    def _require_fresh(self, record: Record, days_ahead: int = 0) -> None:
         self.gate.require_peer(self._peers.public(record.peer))
         verdict = self._admission.judge(self._admission.understand(record.contract.spec), None)
         if verdict.needs_person:
-            self._decisions.require_fresh(record, verdict)
+            days = verdict.approval_days - days_ahead
+            self._decisions.require_fresh(record, replace(verdict, approval_days=days))
 
     def _changed(self, job: Summary, *, interrupt: bool = True) -> None:
         """A job has changed by a word: end its session if it has ended, and tell the peer."""

@@ -4,12 +4,14 @@
     keys/    tls.crt  tls.key  signing.key  paillier.json  pool.key  exact-jobs.key
              tls.pem    in place of tls.crt and tls.key once the certificate was renewed
              results.key                                             for no other eyes
+             protection.json   only where these are under a passphrase, see `parties.pki.protection`
     peers/   <peer>.pair
     run/     control.sock  daemon.pid
     jobs.sqlite  results/   jobs; this party's results of finished ones, a sealed file each
     ledger.jsonl  heads.json   what was spent; what was seen of the peers' ledgers
     doubts.json   for which ledgers sessions were refused last, see `parties.ledger.doubts`
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
+    notices.json   who is still to be told of what, see `parties.notices`; made when needed
     moved.json   only in a home that was packed to live elsewhere, see `parties.pki.moving`
     pools/   what was prepared for later comparisons, see `parties.session.pools`; made when needed
 
@@ -44,6 +46,7 @@ from parties.pki.files import (
 )
 from parties.pki.identity import Identity, PeerIdentity
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS, Pairing
+from parties.pki.protection import is_protected, read_key
 from parties.places import CONFIG_NAME
 from smc.ciphers import keys, phe_format
 from smc.errors import KeyMaterialError
@@ -150,12 +153,25 @@ def load_identity(config: Config) -> Identity:
     folder = config.home / "keys"
     check_private(folder)
     first, *further = load_tls(folder, config.name)
-    signing = _private_key(folder / "signing.key", read_private(folder / "signing.key"))
+    signing = _private_key(folder / "signing.key", read_key(folder / "signing.key"))
     if not isinstance(signing, Ed25519PrivateKey):
         raise ConfigError(f"{folder / 'signing.key'} is not an Ed25519 key.", _MAKE)
-    paillier = phe_format.read_private_key(read_private(folder / "paillier.json").decode())
+    paillier = phe_format.read_private_key(read_key(folder / "paillier.json").decode())
     keys.check_public_key(paillier.public.n, MINIMUM_PAILLIER_BITS)
     return Identity(config.name, *first, signing, paillier, renewed=further[0] if further else None)
+
+
+def own_certificates(config: Config) -> bytes:
+    """This party's TLS certificates, PEM, without a question for the passphrase of its keys.
+
+    Raises:
+        ConfigError: the keys are not protected, and cannot be read.
+        PairingError: they are, and the pairing file is missing or damaged.
+    """
+    folder = config.home / "keys"
+    if is_protected(folder):
+        return own_pairing(config).identity.certificates
+    return b"".join(pem for pem, _ in load_tls(folder, config.name))
 
 
 def load_tls(folder: Path, name: str) -> tuple[tuple[bytes, bytes], ...]:
@@ -166,12 +182,12 @@ def load_tls(folder: Path, name: str) -> tuple[tuple[bytes, bytes], ...]:
     """
     together = folder / "tls.pem"
     if together.exists():
-        pairs = tuple((pem, key) for key, pem in _PAIR.findall(read_private(together)))
+        pairs = tuple((pem, key) for key, pem in _PAIR.findall(read_key(together)))
         if not 1 <= len(pairs) <= certificate.MAXIMUM:
             raise ConfigError(f"{together} does not hold one or two keys with their certificates.", _MAKE)
         return tuple(_checked_pair(name, *pair, together, together) for pair in pairs)
     pem, key = folder / "tls.crt", folder / "tls.key"
-    return (_checked_pair(name, read_private(pem), read_private(key), pem, key),)
+    return (_checked_pair(name, read_private(pem), read_key(key), pem, key),)
 
 
 def _checked_pair(name: str, pem: bytes, key: bytes, pem_path: Path, key_path: Path) -> tuple[bytes, bytes]:

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 
 from parties.config import Config
 from parties.pki import certificate, pairing
-from parties.pki.files import PRIVATE, write_atomically
+from parties.pki.files import write_atomically
 from parties.pki.home import load_identity, own_pairing
 from parties.pki.identity import CHANGE
 from parties.pki.lock import require_here
 from parties.pki.pairing import Pairing
+from parties.pki.protection import write_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def _renew(config: Config, now: dt.datetime, *, at_once: bool) -> Renewal:
         )
         folder = config.home / "keys"
         pairs = (*kept, certificate.make(config.name, now))
-        write_atomically(folder / "tls.pem", b"".join(key + pem for pem, key in pairs), PRIVATE)
+        write_key(folder / "tls.pem", b"".join(key + pem for pem, key in pairs))
         for name in ("tls.crt", "tls.key"):
             (folder / name).unlink(missing_ok=True)
         identity = load_identity(config)

@@ -32,6 +32,7 @@ from parties.config import check_name
 from parties.errors import ConfigError, PoolError
 from parties.kept_pools import MAX_POOLS, KeptPools
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, read_private, write_atomically
+from parties.pki.protection import read_key, write_key
 
 if TYPE_CHECKING:
     from smc.oblivious.pool import PoolInfo
@@ -217,8 +218,8 @@ class PoolStore:
         """The key, made on first use."""
         if not self._key_path.exists():
             _make_private(self._key_path.parent)
-            write_atomically(self._key_path, os.urandom(_KEY_BYTES), PRIVATE)
-        key = read_private(self._key_path)
+            write_key(self._key_path, os.urandom(_KEY_BYTES))
+        key = read_key(self._key_path)
         if len(key) != _KEY_BYTES:
             raise ConfigError(
                 f"{self._key_path} does not hold a key of {_KEY_BYTES} bytes.",

@@ -101,7 +101,7 @@ SHELL = MappingProxyType(
 )
 """By page: how many blocks of commands there are (None for any number), and where they run, or why not."""
 
-OTHER_COMMANDS = ("scripts/", "sudo", "cd", "podman", "openssl", "dask", "nft")
+OTHER_COMMANDS = ("scripts/", "systemd-ask-password", "sudo", "cd", "podman", "openssl", "dask", "nft")
 
 
 def of(*languages: str) -> list:
@@ -140,7 +140,7 @@ def test_files_are_read_by_their_parsers(block, tmp_path):
         case Block(page="docs/anonymizer.md"):
             release = tomllib.loads((EXAMPLES / "release.toml").read_text(encoding="utf-8"))
             pipelines.parse(release | document, EXAMPLES)
-        case Block() if set(document) <= {"compute", "metrics", "limits", "jobs", "pools"}:
+        case Block() if set(document) <= {"compute", "metrics", "limits", "jobs", "pools", "on_event"}:
             south = {"name": "south", "address": "127.0.0.1:7444", "pairing": "south.pair", "pin": "A"}
             party = {"party": {"name": "north"}, "listen": {"address": "127.0.0.1:7443"}, "peers": [south]}
             parse_config(party | document, tmp_path / "duetto.toml")

@@ -11,6 +11,7 @@ from commons.exits import CONFIG
 from parties.config import LANE_INBOX_BYTES, Address, Config, Dask, check_name, load
 from parties.errors import ConfigError
 from parties.exits import exit_code
+from parties.hooks import CommandHook, EventKind
 from parties.places import find
 from smc.oblivious.spans import SPAN_BYTES
 
@@ -264,3 +265,57 @@ def test_pools_that_cannot_be_kept(tmp_path, before, after, what):
     assert before in POOLS
     with pytest.raises(ConfigError, match=re.escape(what)):
         load(written(tmp_path, GOOD + POOLS.replace(before, after)))
+
+
+HOOKS = (
+    GOOD
+    + """
+[[on_event]]
+name = "desk"
+command = ["/usr/local/bin/tell", "desk"]
+[[on_event]]
+name = "mail"
+events = ["waiting", "failed"]
+server = "mail.hospital.example"
+from = "duetto@hospital.example"
+to = ["steward@hospital.example"]
+login = "keys/mail.login"
+[[on_event]]
+name = "chat"
+url = "https://chat.hospital.example/hooks/7"
+secret = "keys/chat.secret"
+"""
+)
+
+
+def test_hooks_are_read(tmp_path):
+    command, mail, chat = load(written(tmp_path, HOOKS)).on_event
+    assert command == CommandHook(name="desk", command=("/usr/local/bin/tell", "desk"))
+    assert set(command.events) == set(EventKind)
+    assert mail.events == (EventKind.WAITING, EventKind.FAILED)
+    assert (mail.tls, mail.port, mail.login) == ("starttls", 587, tmp_path / "keys/mail.login")
+    assert chat.secret == tmp_path / "keys/chat.secret"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"/usr/local/bin/tell"', '"tell"', ["on_event 1", "full path"]),
+        ('name = "mail"', 'name = "desk"', ["'desk' twice"]),
+        ('"failed"]', '"failing"]', ["on_event 2", "'failing'"]),
+        ('login = "keys/mail.login"', 'password = "x"', ["on_event 2", "password"]),
+        ('login = "keys/mail.login"', 'tls = "off"', ["on_event 2", "another machine"]),
+        ('"steward@hospital.example"', '"steward\\nBcc: x@y.example"', ["on_event 2", "mail address"]),
+        ("https://chat", "http://chat", ["on_event 3", "no TLS"]),
+        ("https://chat", "https://ann:pw@chat", ["on_event 3", "url is not valid"]),
+        ("https://chat", "ftp://chat", ["on_event 3", "url is not valid"]),
+        ('secret = "keys/chat.secret"\n', "", ["on_event 3", "secret"]),
+        ('secret = "keys/chat.secret"\n', 'command = ["/bin/true"]\n', ["on_event 3", "exactly one"]),
+        ('url = "https://chat.hospital.example/hooks/7"\n', "", ["on_event 3", "exactly one"]),
+    ],
+)
+def test_wrong_hooks_are_refused(tmp_path, old, new, said):
+    assert old in HOOKS
+    with pytest.raises(ConfigError) as refused:
+        load(written(tmp_path, HOOKS.replace(old, new)))
+    assert all(word in str(refused.value) for word in said), str(refused.value)

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, render
 from parties.pki import certificate
-from parties.pki.home import load_identity
+from parties.pki.home import own_certificates
 
 LISTED: Final = 20
 """Jobs of a kind on this page."""
@@ -49,7 +49,7 @@ def _today(desk: Context) -> dict[str, Any]:
     digest = hashlib.sha256(repr(states).encode()).hexdigest()
     return {
         "daemon": desk.party.status(),
-        "certificate_days": certificate.days_left(load_identity(config).certificates),
+        "certificate_days": certificate.days_left(own_certificates(config)),
         "free": shutil.disk_usage(config.home).free,
         "mark": f"{digest}-{time.time() // 60:.0f}",
         **jobs,

@@ -15,9 +15,10 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from parties.errors import ConfigError, StorageError
+from parties.errors import ConfigError, KeysLocked, StorageError
 from parties.exits import why_unreadable
-from parties.pki.files import PRIVATE, PRIVATE_FOLDER, read_private, write_atomically
+from parties.pki.files import PRIVATE_FOLDER
+from parties.pki.protection import read_key, write_key
 from smc.numeric.random import Randomness
 
 CODE: Final = "results-key"
@@ -49,7 +50,7 @@ class Seal:
             return
         try:
             self.path.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
-            write_atomically(self.path, self._random.bytes(_KEY_BYTES), PRIVATE)
+            write_key(self.path, self._random.bytes(_KEY_BYTES))
         except OSError as problem:
             raise StorageError(
                 f"The key of the results, {self.path}, cannot be written: {why_unreadable(problem)}.",
@@ -88,7 +89,9 @@ class Seal:
 
     def _cipher(self) -> AESGCM:
         try:
-            key = read_private(self.path)
+            key = read_key(self.path)
+        except KeysLocked:
+            raise
         except ConfigError as problem:
             hint = problem.hint if self.path.exists() else f"Restore {self.path} from a copy of the home."
             raise StorageError(

@@ -94,7 +94,7 @@ def test_a_certificate_is_checked_with_the_keys_and_the_result_of_this_party(
 def test_what_refreshes_itself_leaves_the_browser_alone_while_nothing_changes(served, south, monkeypatch):
     from parties.dashboard.pages import today as today_page
 
-    monkeypatch.setattr(today_page, "load_identity", lambda _: served._identities["south"])
+    monkeypatch.setattr(today_page, "own_certificates", lambda _: served._identities["south"].certificates)
     monkeypatch.setattr(today_page.certificate, "days_left", lambda _: 400)
     job_id = waiting(served, job_file("1/2"))
     browser = Browser(south)

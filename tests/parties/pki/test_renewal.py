@@ -110,7 +110,8 @@ def test_a_renewal_that_is_killed_leaves_a_home_that_goes_on(homes, monkeypatch,
         write_atomically(*arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr("parties.pki.renewal.write_atomically", killed)
+        for module in ("protection", "renewal"):
+            patched.setattr(f"parties.pki.{module}.write_atomically", killed)
         with pytest.raises(KeyboardInterrupt):
             renew(config)
     between = home.load_identity(config)
