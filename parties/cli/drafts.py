@@ -14,7 +14,7 @@ from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog, toml_key
 from parties.catalog.drafting.adding import Asked, stand_for
 from parties.catalog.drafting.confirming import entries, proposal
-from parties.catalog.drafting.drafting import Draft
+from parties.catalog.drafting.drafting import Choices, Draft
 from parties.catalog.loading.checking import unconfirmed_columns
 from parties.catalog.reading import Reader
 from parties.cli.hints import with_config
@@ -154,10 +154,9 @@ def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
         decimal=given["decimal"],
         thousands=given["thousands"],
         date_format=given["date_format"],
-        types=_pairs("--type", given["types"]),
         key=given["key"] or None,
         person=given["person"] or None,
-        without=given["without"],
+        choices=Choices(_pairs("--type", given["types"]), without=given["without"]),
     )
 
 

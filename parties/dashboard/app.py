@@ -55,6 +55,7 @@ SHOWS: Final[tuple[tuple[str, Page], ...]] = (
     ("/learned.csv", learned.export),
     ("/data", data.page),
     ("/data/add", adding.page),
+    ("/data/remove", data.removal),
     ("/policy", policy.page),
     ("/peers", peers.page),
     ("/releases", releases.page),
@@ -79,7 +80,7 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/policy/allow", policy.allow),
     ("/data/draft", adding.look),
     ("/data/add", adding.add),
-    ("/data/confirm", data.confirm),
+    ("/data/remove", data.take_away),
     ("/peers/reload", peers.reload),
 )
 """Forms that do something."""

@@ -34,8 +34,8 @@ STATIC: Final = "/static/"
 LIVE: Final = "/live/"
 """Parts of pages that refresh themselves; asking for them does not keep a session alive."""
 
-MAX_FORM_BYTES: Final = 1 << 18
-_MAX_FIELDS: Final = 2_000
+MAX_FORM_BYTES: Final = 1 << 20
+_MAX_FIELDS: Final = 5_000
 _FORM: Final = "application/x-www-form-urlencoded"
 _COOKIE: Final = "duetto"
 _HOST_BYTES: Final = 16
