@@ -58,6 +58,7 @@ SHOWS: Final[tuple[tuple[str, Page], ...]] = (
     ("/data/remove", data.removal),
     ("/policy", policy.page),
     ("/peers", peers.page),
+    ("/peers/own.pair", peers.own_file),
     ("/releases", releases.page),
     ("/releases/beside", releases.beside),
     ("/releases/{name}/report.html", releases.report),
@@ -82,8 +83,13 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/data/add", adding.add),
     ("/data/remove", data.take_away),
     ("/peers/reload", peers.reload),
+    ("/peers/look", peers.look),
+    ("/peers/pair", peers.pair),
 )
 """Forms that do something."""
+
+UPLOADS: Final = frozenset({"/peers/look"})
+"""Forms that bring a small file."""
 
 
 def make_app(desk: Context, access: Access, host: str) -> Starlette:
@@ -94,7 +100,7 @@ def make_app(desk: Context, access: Access, host: str) -> Starlette:
         access: links and sessions.
         host: the name under which it answers, see `parties.dashboard.entrance.guard`.
     """
-    rules = Rules(host, desk.decides, frozenset((LEAVE, *(path for path, _ in ASKS))))
+    rules = Rules(host, desk.decides, frozenset((LEAVE, *(path for path, _ in ASKS))), UPLOADS)
 
     def enter(request: Request) -> Response:
         session = access.enter(request.query_params.get("token", ""))
@@ -117,7 +123,7 @@ def make_app(desk: Context, access: Access, host: str) -> Starlette:
             *(Route(path, _answering(desk, page), methods=["POST"]) for path, page in (*ASKS, *ACTS)),
         ],
         middleware=[Middleware(Guard, access=access, rules=rules)],
-        exception_handlers={404: _lost, 405: _lost},
+        exception_handlers={status: _lost(desk) for status in (404, 405)},
     )
 
 
@@ -149,6 +155,15 @@ def _status(error: DuettoError) -> int:
     return 404 if error.stable_code == "unknown-job" else 409
 
 
-def _lost(_: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    return PlainTextResponse("There is no such page in this dashboard. Go back, or open /.\n", status)
+def _lost(desk: Context) -> Callable[[Request, Exception], Response]:
+    """The page in place of one that there is not."""
+
+    def answer(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        what = "There is no such page in this dashboard."
+        if not hasattr(request.state, "session"):  # what needs none: files of the style
+            return PlainTextResponse(f"{what}\n", status)
+        hint = "Choose one of the pages above."
+        return render(desk, request, "error.html", code=status, what=what, hint=hint)
+
+    return answer

@@ -155,7 +155,8 @@ def _editable(desk: Context, name: str) -> DatasetDeclaration:
     dataset = load_catalog(desk.config.catalog).dataset(name)
     if dataset.source is None or max(len(dataset.person), len(dataset.key)) > 1:
         raise UsageError(
-            f"Data set {name!r} cannot be edited here: it is not a file, or more than one column identifies its rows.",
+            f"Data set {name!r} cannot be edited here: it is not a file, or more than one column identifies "
+            "its rows.",
             f"Change it in {desk.config.catalog}.",
         )
     return dataset
