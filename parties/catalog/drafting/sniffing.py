@@ -30,6 +30,7 @@ _DAYS: Final = ("date", "birth_date")
 _WIDE: Final = 10**17
 """Bounds while the real ones are being looked for; they fit 63 bits."""
 _LABEL: Final = 40
+_PERCENT: Final = re.compile(r"[+-]?[0-9][0-9.,]*\s?%")
 _PLAIN: Final = Writing()
 _MAX_ODD: Final = 3
 _ODD_SHARE: Final = 0.05
@@ -115,6 +116,8 @@ def infer(
     short = (
         "Years of two digits are no dates: write four in the source."
         if all(map(has_short_year, texts))
+        else "Numbers with a percent sign are texts: export them without it."
+        if all(_PERCENT.fullmatch(text) for text in weights)
         else ""
     )
     long = Inference(replace(text, maximum_length=max(200, 2 * max(map(len, texts)))), note=short)

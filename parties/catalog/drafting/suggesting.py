@@ -6,7 +6,7 @@ A person decides; nothing is taken unasked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -23,10 +23,28 @@ _CODE: Final = re.compile(r"-?([789])\1*(?:[.,]0*|[.,]([789])\2*)?|-1|-?9+[6-9]"
 """Values that are customary as codes: 9, 99, 999, 888, 97, -9, -1."""
 _BRACKET: Final = re.compile(r"[(\[]\s*(?:in\s+)?([^()\[\]]{1,16}?)\s*[)\]]\s*$")
 _UNIT: Final = re.compile(r"[A-Za-zµμ°%€$£¥Å‰][A-Za-zµμ°%€$£¥Å‰0-9²³/·.*^-]{0,11}")
-_LAST: Final = re.compile(r"[\s_.-]([A-Za-z%€$µμ]{1,5}|mg/dl|mmol/l)$")
+_LAST: Final = re.compile(r"[\s_.-]([A-Za-z%€$µμ°/]{1,7})$")
 _UNITS: Final = frozenset(
     (
-        *("kg", "g", "mg", "µg", "μg", "ug", "ng", "cm", "mm", "km", "m", "l", "dl", "ml", "mg/dl", "mmol/l"),
+        *(
+            "kg",
+            "g",
+            "mg",
+            "µg",
+            "μg",
+            "ug",
+            "ng",
+            "cm",
+            "mm",
+            "km",
+            "m",
+            "l",
+            "dl",
+            "ml",
+            "mg/dl",
+            "mmol/l",
+            "µmol/l",
+        ),
         *("%", "€", "$", "eur", "euro", "usd", "chf", "gbp", "kcal", "kj", "mmhg", "bpm", "min", "h", "°c"),
     )
 )
@@ -83,26 +101,25 @@ def codes_in(column: ColumnDeclaration, cells: Mapping[Any, int]) -> tuple[Code,
             except ValueError:
                 continue
             counts[value] = (text, counts.get(value, ("", 0))[1] + count)
-    values = sorted(counts)
-    return tuple(
-        Code(*counts[one], counts[nearest][0], is_largest)
-        for is_largest in (True, False)
-        for one, nearest in _apart(values if is_largest else values[::-1])
-        if _CODE.fullmatch(counts[one][0]) and counts[one][1] >= _OFTEN
-    )
+    values, found = sorted(counts), list[Code]()
+    for is_largest in (True, False):
+        apart, nearest = _apart(values if is_largest else values[::-1])
+        texts = [counts[one] for one in apart]
+        if all(_CODE.fullmatch(text) and count >= _OFTEN for text, count in texts):
+            found += [Code(text, count, counts[nearest][0], is_largest) for text, count in texts]
+    return tuple(found)
 
 
-def _apart(values: Sequence[Fraction]) -> Iterator[tuple[Fraction, Fraction]]:
-    """The few values behind a gap that is wider than all before it together, each with the last before it.
+def _apart(values: Sequence[Fraction]) -> tuple[Sequence[Fraction], Fraction]:
+    """The few values behind a gap that is wider than all before it together, and the last before it.
 
-    Values that nobody's negative ones precede count as apart below zero, too: -1 and -9 beside ages.
+    Negative values beside others that are not are apart, too: -1 and -9 beside ages.
     """
     for place in range(max(1, len(values) - _MOST), len(values)):
         before, after = values[place - 1], values[place]
-        is_below_zero = after < 0 <= before
-        if is_below_zero or (place > 1 and abs(after - before) > abs(before - values[0])):
-            yield from ((one, before) for one in values[place:])
-            return
+        if after < 0 <= before or (place > 1 and abs(after - before) > abs(before - values[0])):
+            return values[place:], before
+    return (), Fraction(0)
 
 
 def is_free_text(column: ColumnDeclaration) -> bool:
