@@ -10,7 +10,7 @@ from starlette.responses import Response
 from parties.catalog.declarations.declaration import load_catalog
 from parties.config import Config
 from parties.dashboard.drawing.desk import Context, form, redirect, render
-from parties.doctor import Finding, examine_peer, examine_self
+from parties.doctor import Status, examine_cluster, examine_peer, examine_self
 from parties.pki import certificate, pairing
 from parties.pki.home import add_peer, load_pairing, load_peer, own_pairing, require_later
 from parties.pki.lock import running_pid
@@ -28,7 +28,10 @@ def check(desk: Context, request: Request) -> Response:
     """Examine this party, or the way to one peer."""
     config = desk.config
     name = form(request).get("peer", "")
-    findings: list[Finding] = list(examine_peer(config, config.peer(name)) if name else examine_self(config))
+    found = (
+        examine_peer(config, config.peer(name)) if name else examine_self(config) + examine_cluster(config)
+    )
+    findings = sorted(found, key=lambda one: [*Status][::-1].index(one.verdict))
     return _shown(desk, request, checked=name or config.name, findings=findings)
 
 
@@ -91,13 +94,17 @@ def _compared(desk: Context, request: Request, found: pairing.Pairing, problem: 
 
 def _shown(desk: Context, request: Request, **more: Any) -> Response:
     config = desk.config
-    fingerprint = own_pairing(config).fingerprint
+    try:
+        fingerprint = own_pairing(config).fingerprint
+    except DuettoError as error:  # the checks below say more
+        fingerprint = ""
+        more.setdefault("problem", f"{error.what} {error.hint}")
     return render(
         desk,
         request,
         "peers.html",
         fingerprint=fingerprint,
-        words=words_of(fingerprint),
+        words=words_of(fingerprint) if fingerprint else (),
         peers=_peers(config),
         **({"checked": "", "findings": [], "reloaded": None, "problem": ""} | more),
     )
