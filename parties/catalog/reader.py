@@ -16,7 +16,8 @@ from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.declarations.declaration import DatasetDeclaration
 from parties.catalog.declarations.stamps import stamp_of
 from parties.catalog.drafting.adding import Addition, Asked, draft_addition
-from parties.catalog.drafting.drafting import ColumnDraft, Draft
+from parties.catalog.drafting.drafting import Choices, ColumnDraft, Draft
+from parties.catalog.drafting.suggesting import Code
 from parties.catalog.loading.checking import Checked, check_dataset
 from parties.catalog.loading.loaded import Loaded
 from parties.catalog.loading.loading import load, load_pieces
@@ -31,7 +32,7 @@ from smc.errors import DuettoError, UsageError
 VALUES: Final = Values(
     (
         *(DatasetDeclaration, ColumnDeclaration, Schema, Dialect, Writing),
-        *(Loaded, Column, Checked, Fault, Asked, Addition, Draft, ColumnDraft),
+        *(Loaded, Column, Checked, Fault, Asked, Addition, Choices, Draft, ColumnDraft, Code),
     ),
     (DataError, ConfigError, StorageError, UsageError, DuettoError),
 )

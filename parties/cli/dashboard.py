@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 import threading
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, talk
 from parties.errors import ConfigError
+
+if TYPE_CHECKING:
+    from parties.dashboard.server import Dashboard
 
 _MINUTES: Final = 30
 
@@ -61,6 +64,38 @@ def dashboard(
     It answers on this machine only and asks the running daemon for everything. The printed link lets one
     browser in, once; press Enter for another.
     """
+    serving = open_dashboard(
+        config_path,
+        decides=decide,
+        port=port,
+        socket=socket_path,
+        releases=releases,
+        folders=folders,
+        idle_seconds=60 * idle_minutes,
+    )
+    link = serving.link()
+    emit(
+        {"name": serving.name, "link": link, "decides": decide},
+        lambda out: out.print(f"The dashboard of {serving.name}, for one browser:", link),
+        as_json=as_json,
+    )
+    sys.stdout.flush()
+    if sys.stdin.isatty() and not as_json:
+        talk("Press Enter for another link, Ctrl-C to end.")
+        threading.Thread(target=_offer, args=(serving.link,), daemon=True).start()
+    serving.serve()
+
+
+def open_dashboard(config_path: Path | None, **options: Any) -> Dashboard:
+    """A dashboard of the party that is ready to serve.
+
+    Args:
+        config_path: the party's configuration; None for the usual place.
+        options: those of `parties.dashboard.server.Options`.
+
+    Raises:
+        ConfigError: a package that the dashboard needs is not installed, or it cannot be served so.
+    """
     try:
         from parties.dashboard.server import Dashboard, Options
     except ImportError as problem:
@@ -68,19 +103,7 @@ def dashboard(
             f"The dashboard needs a package that is not installed: {problem.name}.",
             "Run pip install 'duetto[dashboard]'.",
         ) from None
-    options = Options(decide, port, socket_path, releases, folders, 60 * idle_minutes)
-    opened = Dashboard(config_path, options)
-    link = opened.link()
-    emit(
-        {"name": opened.name, "link": link, "decides": decide},
-        lambda out: out.print(f"The dashboard of {opened.name}, for one browser:", link),
-        as_json=as_json,
-    )
-    sys.stdout.flush()
-    if sys.stdin.isatty() and not as_json:
-        talk("Press Enter for another link, Ctrl-C to end.")
-        threading.Thread(target=_offer, args=(opened.link,), daemon=True).start()
-    opened.serve()
+    return Dashboard(config_path, Options(**options))
 
 
 def _offer(link: object) -> None:

@@ -14,7 +14,7 @@ from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog, toml_key
 from parties.catalog.drafting.adding import Asked, stand_for
 from parties.catalog.drafting.confirming import entries, proposal
-from parties.catalog.drafting.drafting import Draft
+from parties.catalog.drafting.drafting import Choices, Draft
 from parties.catalog.loading.checking import unconfirmed_columns
 from parties.catalog.reading import Reader
 from parties.cli.hints import with_config
@@ -40,6 +40,13 @@ _SKIP = "-"
 @click.option("--thousands", default="", help="What stands between thousands.")
 @click.option("--date-format", default="", help="Such as %d/%m/%Y, where cells can be read both ways.")
 @click.option("--type", "types", multiple=True, metavar="COLUMN=TYPE", help="The type of a column.")
+@click.option(
+    "--missing", multiple=True, metavar="COLUMN=TOKEN;...", help="What a missing cell holds, such as 999."
+)
+@click.option(
+    "--below-limit", multiple=True, metavar="COLUMN=half", help="What <0.2 is read as: half, or limit."
+)
+@click.option("--unit", "units", multiple=True, metavar="COLUMN=UNIT", help="The unit of a column.")
 @click.option("--bounds", multiple=True, metavar="COLUMN=LOWER:UPPER", help="Bounds that you stand for.")
 @click.option("--values", multiple=True, metavar="COLUMN=LABEL,...", help="Labels that you stand for.")
 @click.option("--confirm", multiple=True, metavar="COLUMN", help="Stand for what is proposed.")
@@ -154,10 +161,18 @@ def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
         decimal=given["decimal"],
         thousands=given["thousands"],
         date_format=given["date_format"],
-        types=_pairs("--type", given["types"]),
         key=given["key"] or None,
         person=given["person"] or None,
-        without=given["without"],
+        choices=Choices(
+            types=_pairs("--type", given["types"]),
+            tokens={
+                name: [token.strip() for token in said.split(";") if token.strip()]
+                for name, said in _pairs("--missing", given["missing"]).items()
+            },
+            below_limit=_pairs("--below-limit", given["below_limit"]),
+            units=_pairs("--unit", given["units"]),
+            without=given["without"],
+        ),
     )
 
 

@@ -31,6 +31,10 @@ class Subcommand(NamedTuple):
 
 
 ENTRIES: Final = {
+    "up": Subcommand(
+        "parties.cli.up",
+        "Make the party if there is none, start its daemon and its dashboard, and open the browser.",
+    ),
     "init": Subcommand(
         "parties.cli.party",
         "Make a party: keys, certificate, configuration, and the pairing file for its peer.",

@@ -21,6 +21,7 @@ from parties.pki.lock import running_pid
 from parties.pki.offers import accept, find_offer
 from parties.pki.renewal import renew as renew_certificate
 from parties.pki.signing import key_text
+from parties.pki.spoken import words_of
 from smc.errors import UsageError
 
 
@@ -48,7 +49,9 @@ def show(config_path: Path | None, as_json: bool) -> None:
             "certificate_days": days,
         },
         lambda out: out.print(
-            f"{config.name}: {own.fingerprint}", f"signing key: {key_text(own.identity.signing)}"
+            f"{config.name}: {own.fingerprint}",
+            f"as words: {' '.join(words_of(own.fingerprint))}",
+            f"signing key: {key_text(own.identity.signing)}",
         ),
         as_json=as_json,
     )

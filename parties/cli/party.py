@@ -46,6 +46,7 @@ from parties.pki.home import (
     socket_path,
 )
 from parties.pki.lock import only_one, running_pid
+from parties.pki.spoken import words_of
 from parties.places import require_text, user_folder
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
 from smc.errors import DuettoError, OutOfMemory, UsageError
@@ -70,10 +71,8 @@ _DEFAULT_PORT = "7443"
 @json_option
 def init(name: str, *, address: str, listen: str | None, home: Path | None, key: str, as_json: bool) -> None:
     """Make a party: keys, certificate, configuration, and the pairing file for its peer."""
-    where = address_of(address)
     folder = require_text((home or user_folder()).absolute())
-    bound = Address.parse(listen) if listen else Address(_usual_listening_host(where.host), where.port)
-    own = make(name, folder, where, bound, parse_size(key), policy=policy.EXAMPLE, catalog=catalog.EXAMPLE)
+    own = make_party(name, folder, address_of(address), key, Address.parse(listen) if listen else None)
     file = folder / f"{name}.pair"
     emit(
         {"name": name, "home": str(folder), "pairing_file": str(file), "fingerprint": own.fingerprint},
@@ -81,9 +80,27 @@ def init(name: str, *, address: str, listen: str | None, home: Path | None, key:
             f"Party {name} is made in {folder}.",
             f"Give {file} to the peer, and run `duetto pair` with the peer's file.",
             f"Fingerprint to compare by phone:  {own.fingerprint}",
+            f"The same as words:  {' '.join(words_of(own.fingerprint))}",
         ),
         as_json=as_json,
     )
+
+
+def make_party(
+    name: str, folder: Path, address: Address, key: str, listen: Address | None = None
+) -> pairing.Pairing:
+    """Make a party with an example of a policy and of a catalog.
+
+    Args:
+        name: of the party.
+        folder: its home.
+        address: at which peers reach it.
+        key: bits of its Paillier key, as people write them.
+        listen: where its daemon listens; None for all addresses, or for loopback where that is the address.
+    """
+    bound = listen or Address(_usual_listening_host(address.host), address.port)
+    bits = parse_size(key)
+    return make(name, folder, address, bound, bits, policy=policy.EXAMPLE, catalog=catalog.EXAMPLE)
 
 
 @click.command()
@@ -339,7 +356,10 @@ def _question(config: Config, found: pairing.Pairing) -> str:
     name = found.identity.name
     known = [peer for peer in config.peers if peer.name == name]
     if not known or not pairing.vouched_for(found, load_pairing(config, known[0])):
-        talk(f"{name} at {found.address}", f"Fingerprint:  {found.fingerprint}")
+        said = " ".join(words_of(found.fingerprint))
+        talk(
+            f"{name} at {found.address}", f"Fingerprint:  {found.fingerprint}", f"The same as words:  {said}"
+        )
         return "Does the peer read out the same with `duetto keys show`?"
     talk(f"{name} at {found.address}: a renewal, signed by the key that is paired.")
     return changes(known[0], found, load_pairing(config, known[0]))

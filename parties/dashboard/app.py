@@ -69,10 +69,12 @@ SHOWS: Final[tuple[tuple[str, Page], ...]] = (
     ("/learned.csv", learned.export),
     ("/data", data.page),
     ("/data/add", adding.page),
+    ("/data/remove", data.removal),
     ("/policy", policy.page),
     ("/peers", peers.page),
     ("/persons", persons.page),
     ("/persons/statement", persons.statement),
+    ("/peers/own.pair", peers.own_file),
     ("/releases", releases.page),
     ("/releases/beside", releases.beside),
     ("/releases/{name}/report.html", releases.report),
@@ -96,10 +98,15 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/policy/allow", policy.allow),
     ("/data/draft", adding.look),
     ("/data/add", adding.add),
-    ("/data/confirm", data.confirm),
+    ("/data/remove", data.take_away),
     ("/peers/reload", peers.reload),
+    ("/peers/look", peers.look),
+    ("/peers/pair", peers.pair),
 )
 """Forms that do something."""
+
+UPLOADS: Final = frozenset({"/peers/look"})
+"""Forms that bring a small file."""
 
 
 def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None = None) -> Starlette:
@@ -111,7 +118,7 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
         host: the name under which it answers, see `parties.dashboard.entrance.guard`.
         accounts: the sign-in by accounts; None for links alone.
     """
-    rules = Rules(host, desk.decides, frozenset((LEAVE, *(path for path, _ in ASKS))))
+    rules = Rules(host, desk.decides, frozenset((LEAVE, *(path for path, _ in ASKS))), UPLOADS)
 
     def enter(request: Request) -> Response:
         session = access.enter(request.query_params.get("token", ""))
@@ -135,7 +142,7 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
 
     def from_provider(request: Request) -> Response:
         if accounts is None:
-            return _lost(request, HTTPException(404))
+            return _lost(desk)(request, HTTPException(404))
         try:
             person = accounts.arrive(request.cookies.get(AWAY_COOKIE, ""), request.query_params)
         except DuettoError as error:
@@ -162,7 +169,7 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
             *(Route(path, _answering(desk, page), methods=["POST"]) for path, page in (*ASKS, *ACTS)),
         ],
         middleware=[Middleware(Guard, access=access, rules=rules)],
-        exception_handlers={404: _lost, 405: _lost},
+        exception_handlers={status: _lost(desk) for status in (404, 405)},
     )
 
 
@@ -207,6 +214,15 @@ def _status(error: DuettoError) -> int:
     return 404 if error.stable_code == "unknown-job" else 409
 
 
-def _lost(_: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    return PlainTextResponse("There is no such page in this dashboard. Go back, or open /.\n", status)
+def _lost(desk: Context) -> Callable[[Request, Exception], Response]:
+    """The page in place of one that there is not."""
+
+    def answer(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        what = "There is no such page in this dashboard."
+        if not hasattr(request.state, "session"):  # what needs none: files of the style
+            return PlainTextResponse(f"{what}\n", status)
+        hint = "Choose one of the pages above."
+        return render(desk, request, "error.html", code=status, what=what, hint=hint)
+
+    return answer

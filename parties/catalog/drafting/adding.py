@@ -6,7 +6,7 @@ Nothing is written before `Addition.write`, and what a catalog has already stays
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.declarations.declaration import Catalog, DatasetDeclaration, catalog_of
 from parties.catalog.declarations.tables import file_kind
 from parties.catalog.drafting.confirming import confirm
-from parties.catalog.drafting.drafting import Draft, draft
+from parties.catalog.drafting.drafting import LEFT_OUT, Choices, Draft, draft
 from parties.catalog.drafting.rendering import text_of
 from parties.catalog.sources.csvs import guess_dialect
 from parties.catalog.sources.databases import query_of, tables_of
@@ -45,10 +45,10 @@ class Asked:
         decimal: what stands before decimals, where cells can be read in several ways.
         thousands: what stands between thousands.
         date_format: such as `%d.%m.%Y`.
-        types: by column.
         key: columns that are never empty or twice; None to propose one.
         person: columns that tell whom a row is about; None to propose one.
-        without: columns to leave out.
+        choices: what is said of columns.
+        is_known: whether the catalog has the data set, and it is looked at to be revised.
     """
 
     source: str | None = None
@@ -63,10 +63,10 @@ class Asked:
     decimal: str = ""
     thousands: str = ""
     date_format: str = ""
-    types: Mapping[str, str] = field(default_factory=dict)
     key: Sequence[str] | None = None
     person: Sequence[str] | None = None
-    without: Sequence[str] = ()
+    choices: Choices = field(default_factory=Choices)
+    is_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,14 @@ class Addition:
         path: the catalog.
         before: its text; what is written replaces nothing else.
         draft: what was found in the source.
+        source: the entries of the catalog that say where the data are.
         entry: the text that is added, with comments.
     """
 
     path: Path
     before: str
     draft: Draft
+    source: Mapping[str, Any]
     entry: str
 
     @property
@@ -102,6 +104,13 @@ class Addition:
     @property
     def _whole(self) -> str:
         return f"{self.before.rstrip()}\n\n{self.entry}" if self.before.strip() else self.entry
+
+    def without(self, columns: Collection[str]) -> Addition:
+        """The same without some of its columns; the source is not read again."""
+        kept = {name: one for name, one in self.draft.columns.items() if name not in columns}
+        dropped = {name: LEFT_OUT for name in self.draft.columns if name in columns}
+        found = replace(self.draft, columns=kept, left_out=self.draft.left_out | dropped)
+        return replace(self, draft=found, entry=text_of(found, self.source))
 
     def completed(self, given: Mapping[str, str], columns: Sequence[str]) -> Addition:
         """The same with bounds and labels that a person stands for, as in `confirming.confirm`.
@@ -156,12 +165,12 @@ def draft_addition(path: Path, asked: Asked) -> Addition:
     known = catalog_of(parse(before, path.name, ConfigError), path)
     place = _database(path, asked) if _is_database(asked) else _file(path, asked)
     name = asked.name or _plain(place.called)
-    if name in known.datasets:
+    if name in known.datasets and not asked.is_known:
         raise ConfigError(f"The catalog has a data set {name!r} already.", "Choose another with --name.")
     population = asked.population or _population(place, known, name)
-    found = draft(replace(place.dataset, name=name, population=population), asked.types, asked.without)
+    found = draft(replace(place.dataset, name=name, population=population), asked.choices)
     _identify(found, asked)
-    return Addition(path, before, found, text_of(found, place.entries))
+    return Addition(path, before, found, place.entries, text_of(found, place.entries))
 
 
 def stand_for(path: Path, name: str, given: Mapping[str, str], columns: Sequence[str]) -> DatasetDeclaration:

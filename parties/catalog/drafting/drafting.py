@@ -15,12 +15,14 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
 
+from commons.tabular.cells import limit_in
 from commons.tabular.column_names import is_called
 from commons.tabular.dialect import Writing
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.columns.missing import missing_cells
 from parties.catalog.declarations.declaration import DatasetDeclaration
 from parties.catalog.drafting.sniffing import Inference, infer, is_code
+from parties.catalog.drafting.suggesting import Code, codes_in, is_asked_for, unit_in
 from parties.catalog.loading.opening import batches, header
 from parties.catalog.loading.survey import Range, survey
 from parties.errors import DataError
@@ -29,10 +31,15 @@ from parties.texts import is_plain
 MAX_COLUMNS: Final = 5000
 """More are not drafted: they would not fit into a catalog, whose text has a bound."""
 
+LEFT_OUT: Final = "left out as asked"
+
 _SAMPLE: Final = 10
 """Batches that are looked at first; later rows that do not fit change what these say."""
 _ROUNDS: Final = 5
-_NONE: Final[Mapping[str, str]] = {}
+_SHOWN: Final = 5
+"""Rows of the sample."""
+_CELL: Final = 60
+"""Characters of a cell of the sample."""
 _EPOCH: Final = date(1970, 1, 1)
 
 
@@ -45,12 +52,18 @@ class ColumnDraft:
         seen: what the data hold, for the person who decides.
         others: other ways to read the cells.
         note: what the person should know besides.
+        codes: values that may stand for missing cells.
+        has_limits: whether cells such as `<0.2` are among those looked at.
+        is_chosen: whether it is declared unless a person says otherwise.
     """
 
     column: ColumnDeclaration
     seen: str = ""
     others: tuple[str, ...] = ()
     note: str = ""
+    codes: tuple[Code, ...] = ()
+    has_limits: bool = False
+    is_chosen: bool = True
 
 
 @dataclass
@@ -64,6 +77,7 @@ class Draft:
         key: a column that differs in every row.
         person: a column that tells whom a row is about.
         left_out: columns that are not declared, and why.
+        sample: by column, the cells of the first few rows.
     """
 
     dataset: DatasetDeclaration
@@ -72,25 +86,43 @@ class Draft:
     key: tuple[str, ...] = ()
     person: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
+    sample: dict[str, list[str]] = field(default_factory=dict, repr=False)
 
 
-def draft(
-    dataset: DatasetDeclaration, types: Mapping[str, str] = _NONE, without: Sequence[str] = ()
-) -> Draft:
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person says of columns; what is not said is found out.
+
+    Attributes:
+        types: by column.
+        tokens: by column, what a missing cell may hold.
+        below_limit: by column, what a cell such as `<0.2` is read as, one of `BELOW_LIMIT`.
+        units: by column.
+        without: columns to leave out.
+    """
+
+    types: Mapping[str, str] = field(default_factory=dict)
+    tokens: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    below_limit: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    without: Sequence[str] = ()
+
+
+def draft(dataset: DatasetDeclaration, choices: Choices | None = None) -> Draft:
     """Look at all rows of a source.
 
     Args:
         dataset: where it is and how it is written; numbers and dates that can be read in several ways are
             read in its way. Its columns do not matter.
-        types: types of columns that a person has chosen, by name.
-        without: columns to leave out.
+        choices: what a person says of its columns.
 
     Raises:
         DataError: the source cannot be read, or has more than `MAX_COLUMNS` columns.
         ConfigError: a library that the source needs is not installed.
     """
+    choices = choices or Choices()
     found = Draft(replace(dataset, columns={}, key=(), person=()))
-    names = _declarable(found, header(dataset), without)
+    names = _declarable(found, header(dataset), choices.without)
     if len(names) > MAX_COLUMNS:
         raise DataError(
             f"{dataset.place} has {len(names)} columns; at most {MAX_COLUMNS} can be declared.",
@@ -100,7 +132,9 @@ def draft(
     for batch in islice(batches(found.dataset, names), _SAMPLE):
         for name, cells in zip(names, batch.columns, strict=True):
             counts[name].update(cells)
-    looks = {name: _looked(name, counts[name], found.dataset, types) for name in names}
+            shown = found.sample.setdefault(name, [])
+            shown += [_shortened(cells[row]) for row in range(min(len(cells), _SHOWN - len(shown)))]
+    looks = {name: _looked(name, counts[name], found.dataset, choices) for name in names}
     for _ in range(_ROUNDS):
         declared = {name: one.column for name, one in looks.items() if not one.reason}
         seen = survey(replace(found.dataset, columns=declared))
@@ -109,7 +143,7 @@ def draft(
             break
         for fault in faults:
             counts[fault.column].update({cell or None: 1 for _, cell in fault.examples})
-            looks[fault.column] = _looked(fault.column, counts[fault.column], found.dataset, types)
+            looks[fault.column] = _looked(fault.column, counts[fault.column], found.dataset, choices)
     else:
         for fault in faults:
             looks[fault.column] = Inference(
@@ -120,7 +154,7 @@ def draft(
         if one.reason:
             found.left_out[name] = one.reason
         else:
-            found.columns[name] = _proposed(one, seen.ranges.get(name, Range()))
+            found.columns[name] = _proposed(one, seen.ranges.get(name, Range()), counts[name], choices)
     if not found.columns:
         reasons = "; ".join(f"{name!r}: {reason}" for name, reason in [*found.left_out.items()][:5])
         raise DataError(
@@ -138,21 +172,43 @@ def _declarable(found: Draft, there: Sequence[str], without: Sequence[str]) -> l
         if not name or count > 1 or not is_plain(name):
             found.left_out[name or "(no name)"] = "its name is empty, comes twice or cannot be printed"
         elif name in without:
-            found.left_out[name] = "left out as asked"
+            found.left_out[name] = LEFT_OUT
     return [name for name in there if name and name not in found.left_out]
 
 
-def _looked(
-    name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, types: Mapping[str, str]
-) -> Inference:
+def _looked(name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, choices: Choices) -> Inference:
     writing = dataset.dialect.writing
     if writing == Writing() and dataset.dialect.separator == ";":
         writing = Writing(",")  # who separates cells by semicolons needs the comma
-    return infer(name, cells, likely=writing, wanted=types.get(name, ""))
+    return infer(
+        name,
+        cells,
+        likely=writing,
+        wanted=choices.types.get(name, ""),
+        tokens=choices.tokens.get(name),
+        below_limit=choices.below_limit.get(name, ""),
+    )
 
 
-def _proposed(one: Inference, held: Range) -> ColumnDraft:
-    """The column with round bounds around what it holds."""
+def _shortened(cell: Any) -> str:
+    text = "" if cell is None else str(cell)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+
+
+def _proposed(one: Inference, held: Range, cells: Mapping[Any, int], choices: Choices) -> ColumnDraft:
+    """The column with round bounds around what it holds, and what its name and cells suggest."""
+    found = _bounded(one, held)
+    column = found.column
+    if column.type in ("integer", "decimal"):
+        unit = choices.units.get(column.name, unit_in(column.name))
+        found.column = replace(column, schema=replace(column.schema, unit=unit))
+        found.has_limits = any(isinstance(cell, str) and limit_in(cell) is not None for cell in cells)
+    found.codes = codes_in(column, cells)
+    found.is_chosen = not is_asked_for(column)
+    return found
+
+
+def _bounded(one: Inference, held: Range) -> ColumnDraft:
     column, schema = one.column, one.column.schema
     if column.type == "text":
         return ColumnDraft(column, note=one.note)
@@ -202,7 +258,13 @@ def _name(found: Draft) -> None:
             rows[name].update(cells)
             missing[name] += int(missing_cells(cells, found.columns[name].column.tokens).sum())
     unique = [name for name in candidates if len(rows[name]) == found.rows and not missing[name]]
-    persons = [name for name in candidates if name not in unique and _is_person(name)]
+    persons = [
+        name
+        for name in candidates
+        if name not in unique
+        and (_is_person(name) or (is_called(name, "identifier") and 2 * len(rows[name]) > found.rows))
+    ]
+    persons.sort(key=lambda name: not _is_person(name))
     found.key = tuple(sorted(unique, key=_is_person)[:1])
     if not any(_is_person(name) for name in unique):
         found.person = tuple(persons[:1])

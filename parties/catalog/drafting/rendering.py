@@ -66,7 +66,7 @@ def _written(way: Writing, beside: Writing) -> dict[str, Any]:
 
 def _column_lines(one: ColumnDraft, shared: Writing) -> list[str]:
     column = one.column
-    entries = _entries(column, shared)
+    entries = column_entries(column, shared)
     lines = [f"{key} = {_toml(value)}" for key, value in entries.items()]
     lines += [f"# {one.note}"] if one.note else []
     lines += [f"# Or is {other} meant? Both read all cells." for other in one.others]
@@ -76,7 +76,13 @@ def _column_lines(one: ColumnDraft, shared: Writing) -> list[str]:
     return lines
 
 
-def _entries(column: ColumnDeclaration, shared: Writing) -> dict[str, Any]:
+def column_entries(column: ColumnDeclaration, shared: Writing) -> dict[str, Any]:
+    """The entries of the catalog for a column.
+
+    Args:
+        column: what is declared of it.
+        shared: how the data set says that numbers and dates are written.
+    """
     schema = column.schema
     entries: dict[str, Any] = {"type": column.type}
     if column.type == "decimal":
@@ -94,6 +100,10 @@ def _entries(column: ColumnDeclaration, shared: Writing) -> dict[str, Any]:
         entries |= _own_numbers(column, shared)
     elif column.maximum_length != 200:
         entries["maximum_length"] = column.maximum_length
+    if schema.unit and column.type in ("integer", "decimal"):
+        entries["unit"] = schema.unit
+    if column.writing.below_limit:
+        entries["below_limit"] = column.writing.below_limit
     if column.tokens:
         entries["missing_tokens"] = list(column.tokens)
     if column.missing == "drop":

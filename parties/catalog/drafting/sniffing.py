@@ -13,7 +13,7 @@ from typing import Any, Final
 from commons.tabular.cells import MISSING_TOKENS, limit_in, lost_by_limits
 from commons.tabular.column_names import direct, is_called
 from commons.tabular.dialect import ISO, Writing
-from parties.catalog.columns.cells import CONTROL
+from parties.catalog.columns.cells import CONTROL, is_missing
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.columns.hints import date_formats, has_short_year, looks_like_code, writings
 from parties.texts import is_plain
@@ -30,6 +30,7 @@ _DAYS: Final = ("date", "birth_date")
 _WIDE: Final = 10**17
 """Bounds while the real ones are being looked for; they fit 63 bits."""
 _LABEL: Final = 40
+_PERCENT: Final = re.compile(r"[+-]?[0-9][0-9.,]*\s?%")
 _PLAIN: Final = Writing()
 _MAX_ODD: Final = 3
 _ODD_SHARE: Final = 0.05
@@ -67,7 +68,15 @@ def is_personal(name: str) -> bool:
     return direct(name) is not None or is_called(name, *_PERSONAL)
 
 
-def infer(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wanted: str = "") -> Inference:
+def infer(
+    name: str,
+    cells: Mapping[Any, int],
+    *,
+    likely: Writing = _PLAIN,
+    wanted: str = "",
+    tokens: Sequence[str] | None = None,
+    below_limit: str = "",
+) -> Inference:
     """How a column of these cells would be declared.
 
     Args:
@@ -75,38 +84,48 @@ def infer(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, want
         cells: how often each comes.
         likely: what is meant where cells can be read in several ways.
         wanted: the type that a person has chosen; empty leaves it to the cells.
+        tokens: what a person says that a missing cell holds; None leaves it to the cells.
+        below_limit: what a person says that a cell such as `<0.2` is read as, one of `BELOW_LIMIT`; empty for
+            a missing one.
     """
     held: Counter[Any] = Counter()
     for cell, count in cells.items():
         if cell is not None and not (isinstance(cell, str) and not cell.strip()):
             held[cell.strip() if isinstance(cell, str) else cell] += count
-    tokens = tuple(sorted(cell for cell in held if isinstance(cell, str) and cell in MISSING_TOKENS))
-    there = [cell for cell in held if cell not in tokens or not isinstance(cell, str)]
-    missing = "drop" if sum(held.values()) < sum(cells.values()) or tokens else "error"
-    text = ColumnDeclaration(name, "text", Schema("text"), missing, Writing(missing_tokens=tokens))
+    if tokens is None:
+        found = tuple(sorted(cell for cell in held if isinstance(cell, str) and cell in MISSING_TOKENS))
+    else:
+        found = tuple(dict.fromkeys(tokens))
+    there = [cell for cell in held if not is_missing(cell, found)]
+    missing = "drop" if sum(held.values()) < sum(cells.values()) or found else "error"
+    writing = Writing(missing_tokens=found, below_limit=below_limit)
+    text = ColumnDeclaration(name, "text", Schema("text"), missing, writing)
+    odd = _MAX_ODD if tokens is None else 0
     if not there:
         return Inference(text, reason="no cell holds anything")
-    if (found := _native(text, there)) is not None:
-        return found
+    if (native := _native(text, there)) is not None:
+        return native
     texts = [_text(cell) for cell in there]
     weights = dict(zip(texts, (held[cell] for cell in there), strict=True))
     of_type = {
-        "date": lambda: _dates(text, weights, name, likely),
-        "integer": lambda: _numbers(text, weights, likely),
-        "decimal": lambda: _numbers(text, weights, likely),
+        "date": lambda: _dates(text, weights, likely, odd),
+        "integer": lambda: _numbers(text, weights, likely, odd),
+        "decimal": lambda: _numbers(text, weights, likely, odd),
         "category": lambda: _labels(text, weights, MAX_LABELS),
     }
     short = (
         "Years of two digits are no dates: write four in the source."
         if all(map(has_short_year, texts))
+        else "Numbers with a percent sign are texts: export them without it."
+        if all(_PERCENT.fullmatch(text) for text in weights)
         else ""
     )
     long = Inference(replace(text, maximum_length=max(200, 2 * max(map(len, texts)))), note=short)
     if wanted in of_type:
-        found = of_type[wanted]()
-        if found is not None and (wanted, found.column.type) == ("integer", "decimal"):
-            found = None
-        return found or Inference(text, reason=f"its cells do not read as {wanted}")
+        chosen = of_type[wanted]()
+        if chosen is not None and (wanted, chosen.column.type) == ("integer", "decimal"):
+            chosen = None
+        return chosen or Inference(text, reason=f"its cells do not read as {wanted}")
     if wanted:
         return (
             long if wanted == "text" else Inference(text, reason=f"type {wanted} has to be written by hand")
@@ -139,10 +158,10 @@ def _text(cell: Any) -> str:
 
 
 def _dates(
-    text: ColumnDeclaration, weights: Mapping[str, int], name: str, likely: Writing
+    text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing, most: int
 ) -> Inference | None:
-    forms, odd = _fitting(weights, date_formats)
-    if not is_called(name, *_DAYS):
+    forms, odd = _fitting(weights, date_formats, most)
+    if not is_called(text.name, *_DAYS):
         forms = [form for form in forms if re.search(r"[^%a-zA-Z]", form)]
     forms.sort(key=lambda form: form != likely.date_format)
     if not forms:
@@ -151,15 +170,19 @@ def _dates(
     return Inference(found, tuple(f'date_format = "{form}"' for form in forms[1:]))
 
 
-def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing) -> Inference | None:
+def _numbers(
+    text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing, most: int
+) -> Inference | None:
     limits = tuple(one for one in weights if limit_in(one) is not None)
-    if limits and len(limits) <= min(MAX_LABELS, len(weights) - 1):
-        return _of_limits(text, weights, limits, likely)
-    ways, odd = _fitting(weights, writings)
+    are_read = bool(text.writing.below_limit and limits)
+    if limits and not are_read and len(limits) <= min(MAX_LABELS, len(weights) - 1):
+        return _of_limits(text, weights, limits, likely, most)
+    ways, odd = _fitting(_without(weights, limits) if are_read else weights, writings, most)
     ways.sort(key=lambda way: (way.decimal != likely.decimal, way.thousands != likely.thousands))
     if not ways:
         return None
-    way = replace(ways[0], missing_tokens=(*text.tokens, *odd))
+    below = text.writing.below_limit if are_read else ""
+    way = replace(ways[0], missing_tokens=(*text.tokens, *odd), below_limit=below)
     plain = [way.plain_number(cell) or "" for cell in weights if cell not in odd]
     scale = max(len(cell.partition(".")[2].rstrip("0")) for cell in plain)
     if max(len(cell.partition(".")[0]) for cell in plain) > 15 or scale > _MAX_SCALE:
@@ -174,26 +197,33 @@ def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writin
     return Inference(replace(text, type=kind, schema=schema, writing=way, missing=missing), others)
 
 
+def _without(weights: Mapping[str, int], texts: tuple[str, ...]) -> dict[str, int]:
+    return {one: count for one, count in weights.items() if one not in texts}
+
+
 def _of_limits(
-    text: ColumnDeclaration, weights: Mapping[str, int], limits: tuple[str, ...], likely: Writing
+    text: ColumnDeclaration,
+    weights: Mapping[str, int],
+    limits: tuple[str, ...],
+    likely: Writing,
+    most: int,
 ) -> Inference | None:
     """Numbers with some below a limit of detection, which count as missing until a person says more."""
-    others = {one: count for one, count in weights.items() if one not in limits}
     tokens = replace(text.writing, missing_tokens=(*text.tokens, *limits))
-    found = _numbers(replace(text, writing=tokens, missing="drop"), others, likely)
+    found = _numbers(replace(text, writing=tokens, missing="drop"), _without(weights, limits), likely, most)
     if found is None or found.reason:
         return found
     return replace(found, note=lost_by_limits(limits[0]))
 
 
-def _fitting(weights: Mapping[str, int], forms: Any) -> tuple[list[Any], tuple[str, ...]]:
-    """The forms that all texts have; or all but a few rare ones, which are taken for missing cells."""
+def _fitting(weights: Mapping[str, int], forms: Any, most: int) -> tuple[list[Any], tuple[str, ...]]:
+    """The forms that all texts have; or all but at most so many rare ones, which are taken for missing."""
     texts = list(weights)
     found = list(forms(texts))
-    if found or len(texts) <= _MAX_ODD:
+    if found or not most or len(texts) <= _MAX_ODD:
         return found, ()
     odd = [one for one in texts if not forms([one])]
-    some = [one for one in texts if one not in odd] if len(odd) <= _MAX_ODD else []
+    some = [one for one in texts if one not in odd] if len(odd) <= most else []
     if len(some) <= _MAX_ODD or sum(weights[one] for one in odd) > _ODD_SHARE * sum(weights.values()):
         return [], ()
     if not all(is_plain(one) for one in odd):

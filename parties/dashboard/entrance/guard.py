@@ -19,6 +19,7 @@ import re
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
+from email.parser import BytesParser
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Final
@@ -45,9 +46,11 @@ STATIC: Final = "/static/"
 LIVE: Final = "/live/"
 """Parts of pages that refresh themselves; asking for them does not keep a session alive."""
 
-MAX_FORM_BYTES: Final = 1 << 18
-_MAX_FIELDS: Final = 2_000
+MAX_FORM_BYTES: Final = 1 << 20
+_MAX_FIELDS: Final = 5_000
 _FORM: Final = "application/x-www-form-urlencoded"
+_UPLOAD: Final = "multipart/form-data"
+MAX_UPLOAD_BYTES: Final = 1 << 16
 _COOKIE: Final = "duetto"
 AWAY_COOKIE: Final = "duetto-away"
 _HOST_BYTES: Final = 16
@@ -83,11 +86,13 @@ class Rules:
         host: the only name under which it answers, at whatever port: ssh may lead there from another.
         decides: whether actions are allowed at all.
         asks: paths of forms that only ask something and change nothing.
+        uploads: paths of forms that bring a small file.
     """
 
     host: str
     decides: bool
     asks: frozenset[str]
+    uploads: frozenset[str] = frozenset()
 
 
 def new_host() -> str:
@@ -196,9 +201,13 @@ class Guard:
             raise _Refused(403, "This form does not come from a page of this dashboard; nothing was done.")
         if headers.get("sec-fetch-site", "same-origin") != "same-origin":
             raise _Refused(403, "This form was sent by another site; nothing was done.")
-        if headers.get("content-type", "").split(";")[0].strip().lower() != _FORM:
+        kind = headers.get("content-type", "").split(";")[0].strip().lower()
+        if kind == _UPLOAD and request.url.path in self._rules.uploads:
+            form = _parts(headers["content-type"], await _body(request, MAX_UPLOAD_BYTES))
+        elif kind == _FORM:
+            form = _fields(await _body(request, MAX_FORM_BYTES))
+        else:
             raise _Refused(415, "Forms of this dashboard are sent as plain fields.")
-        form = _fields(await _body(request))
         if not same_form(session, form.pop("form_key", [""])[0]):
             raise _Refused(
                 403,
@@ -211,13 +220,33 @@ class Guard:
         request.state.form = form
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, most: int) -> bytes:
     body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > MAX_FORM_BYTES:
-            raise _Refused(413, f"The form is longer than {MAX_FORM_BYTES} bytes.")
+        if len(body) > most:
+            raise _Refused(413, f"The form is longer than {most} bytes.")
     return bytes(body)
+
+
+def _parts(kind: str, body: bytes) -> dict[str, list[str]]:
+    """The fields of a form with a file, of which all have to be texts; the names of files do not matter."""
+    found: dict[str, list[str]] = {}
+    message = BytesParser().parsebytes(b"Content-Type: " + kind.encode("latin-1") + b"\r\n\r\n" + body)
+    if not message.is_multipart():
+        raise _Refused(400, "The form cannot be read.")
+    _, *parts = message.walk()
+    for part in parts:
+        name = part.get_param("name", header="content-disposition")
+        data = part.get_payload(decode=True)
+        try:
+            text = data.decode() if isinstance(data, bytes) else None
+        except UnicodeDecodeError:
+            raise _Refused(400, "The file is not a text, and so not a pairing file.") from None
+        if not isinstance(name, str) or text is None:
+            raise _Refused(400, "The form cannot be read.")
+        found.setdefault(name, []).append(text)
+    return found
 
 
 def _fields(body: bytes) -> dict[str, list[str]]:

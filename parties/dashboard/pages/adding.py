@@ -1,16 +1,16 @@
-"""Add a data set: a file of an offered folder is looked at, its entry shown as a form, and written.
+"""Add or edit a data set: its file is looked at, its columns shown as rows of a form, its entry written.
 
 The files stay where they are. Only files below the folders that the command named are offered, and only what
-is offered can be looked at, so nothing that a browser sends can name another one. What is written is the
-entry that the page has shown: where file or choices have changed since, the page is shown again instead.
+is offered can be looked at, or what a data set has already, so nothing that a browser sends can name another
+one. What is written is what the page has shown: where the file or a choice has changed what was found, the
+page is shown once more.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -19,12 +19,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from commons.tabular.dialect import SEPARATORS
-from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.declarations.tables import FILES
 from parties.catalog.drafting.adding import Addition, Asked
+from parties.catalog.drafting.rendering import column_entries
+from parties.catalog.drafting.revising import Revision, revise
 from parties.catalog.reading import Reader
-from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
-from parties.dashboard.pages.bounds import chosen_bounds, questions
+from parties.dashboard.drawing.desk import Context, fields, redirect, render
+from parties.dashboard.pages.rows import TYPES, Fields, Row, choices_in, form_of, rows_of
 from parties.errors import DataError
 from smc.errors import DuettoError, UsageError
 
@@ -38,7 +40,6 @@ MAX_DEPTH: Final = 3
 MAX_COLUMNS: Final = 300
 """Columns of a form; files with more are for the command line."""
 
-_TYPES: Final = ("integer", "decimal", "category", "date", "text")
 _NONE: Final = "-"
 
 
@@ -59,31 +60,61 @@ class Offer:
     datasets: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A file that was looked at.
+
+    Attributes:
+        addition: its draft.
+        rows: its columns, as the form shows them.
+    """
+
+    addition: Addition
+    rows: list[Row]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether what would be written is what the person has seen, without faults."""
+        kept = [row for row in self.rows if row.is_kept]
+        return bool(kept) and not any(row.error or row.news or not row.was_seen for row in kept)
+
+    @property
+    def kept(self) -> Addition:
+        """What the person declares of it."""
+        return self.addition.without([row.name for row in self.rows if not row.is_kept])
+
+
 def page(desk: Context, request: Request) -> Response:
-    """What can be added."""
-    return _shown(desk, request)
+    """What can be added; or with `edit=NAME`, a declared data set as a form."""
+    name = request.query_params.get("edit", "")
+    if not name:
+        return _shown(desk, request)
+    dataset = _editable(desk, name)
+    sent = form_of(dataset.columns.values()) | {
+        "edit": [name],
+        "file": [str(dataset.source)],
+        "person": list(dataset.person[:1]) or [_NONE],
+        "key": list(dataset.key[:1]) or [_NONE],
+    }
+    return _looked(desk, request, sent)
 
 
 def look(desk: Context, request: Request) -> Response:
-    """Draft an entry and show it; nothing is written."""
-    return _drafted(desk, request)
+    """Look at a file and show its columns; nothing is written."""
+    return _looked(desk, request, fields(request))
 
 
 def add(desk: Context, request: Request) -> Response:
-    """Write the entry that was shown, with the bounds and labels for which the person stands."""
-    sent = form(request)
+    """Write what was shown, with the bounds and labels that the person confirms."""
+    sent = fields(request)
     try:
-        addition = Reader(desk.config.limits).drafted(desk.config.catalog, _asked(desk, request))
-        if sent.get("shown") != _digest(addition):
-            said = "The file or your choices have changed what is drafted; nothing was added yet. Look again."
-            return _drafted(desk, request, problem=said)
-        columns = [one.column for one in addition.draft.columns.values()]
-        added = addition.completed(*chosen_bounds(sent, columns))
-        added.dataset  # noqa: B018 - refuses what does not hold together
-        added.write()
+        seen = _look(desk, sent)
+        if not seen.is_settled:
+            return _looked(desk, request, sent, seen)
+        _write(desk, sent, seen)
     except DuettoError as error:
-        return _drafted(desk, request, problem=f"{error.what} {error.hint}")
-    return redirect(f"/data?added={addition.name}")
+        return _looked(desk, request, sent, problem=f"{error.what} {error.hint}")
+    return redirect(f"/data?added={seen.addition.name}")
 
 
 def offers(desk: Context) -> list[Offer]:
@@ -114,38 +145,65 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _asked(desk: Context, request: Request) -> Asked:
+def _editable(desk: Context, name: str) -> DatasetDeclaration:
+    """A declared data set that is a file.
+
+    Raises:
+        DataError: there is none of that name.
+        UsageError: it is none that a form can show.
+    """
+    dataset = load_catalog(desk.config.catalog).dataset(name)
+    if dataset.source is None or max(len(dataset.person), len(dataset.key)) > 1:
+        raise UsageError(
+            f"Data set {name!r} cannot be edited here: it is not a file, or more than one column identifies "
+            "its rows.",
+            f"Change it in {desk.config.catalog}.",
+        )
+    return dataset
+
+
+def _asked(desk: Context, sent: Fields) -> Asked:
     """What the form asks for; a first look asks for nothing but the file.
 
     Raises:
         UsageError: the file is not offered.
     """
-    sent = form(request)
+    said = {name: values[-1] for name, values in sent.items()}
+    dataset = _editable(desk, said["edit"]) if said.get("edit") else None
     offered = {str(one.path): one.path for one in offers(desk)}
-    source = offered.get(sent.get("file", ""))
+    if dataset is not None and dataset.source is not None:
+        offered[str(dataset.source)] = dataset.source
+    source = offered.get(said.get("file", ""))
     if source is None:
         raise UsageError("This file is not offered here.", "Choose one of the list on the page.")
-    columns = fields(request).get("column", [])
-    kept = {*fields(request).get("keep", [])}
-    delimiter = sent.get("delimiter", "")
-    return Asked(
+    asked = Asked(
         source=str(source),
-        name=sent.get("name", "").strip(),
-        population=sent.get("population", "").strip(),
-        sheet=sent.get("sheet", ""),
-        delimiter=delimiter or None,
-        encoding=sent.get("encoding", "").strip(),
-        decimal=sent.get("decimal", ""),
-        thousands=sent.get("thousands", ""),
-        date_format=sent.get("date_format", "").strip(),
-        types={
-            name: sent[f"type:{name}"]
-            for name in columns
-            if sent.get(f"type:{name}") in _TYPES and sent[f"type:{name}"] != sent.get(f"found:{name}")
-        },
-        key=_one(sent.get("key")),
-        person=_one(sent.get("person")),
-        without=[name for name in columns if name not in kept],
+        name=said.get("name", "").strip(),
+        population=said.get("population", "").strip(),
+        sheet=said.get("sheet", ""),
+        delimiter=said.get("delimiter", "") or None,
+        encoding=said.get("encoding", "").strip(),
+        decimal=said.get("decimal", ""),
+        thousands=said.get("thousands", ""),
+        date_format=said.get("date_format", "").strip(),
+        key=_one(said.get("key")),
+        person=_one(said.get("person")),
+        choices=choices_in(sent),
+    )
+    if dataset is None:
+        return asked
+    dialect = dataset.dialect
+    return replace(
+        asked,
+        is_known=True,
+        name=dataset.name,
+        population=dataset.population,
+        sheet=dataset.sheet,
+        delimiter=dialect.delimiter or None,
+        encoding=dialect.encoding,
+        decimal=dialect.writing.decimal,
+        thousands=dialect.writing.thousands,
+        date_format=dialect.writing.date_format,
     )
 
 
@@ -153,48 +211,95 @@ def _one(column: str | None) -> list[str] | None:
     return None if column is None else [] if column == _NONE else [column]
 
 
-def _drafted(desk: Context, request: Request, problem: str = "") -> Response:
+def _look(desk: Context, sent: Fields) -> Look:
+    """Read the file as the form says. A type that does not fit its column is an error of its row.
+
+    Raises:
+        DuettoError: the file is not offered, or cannot be read.
+    """
+    asked, mistaken = _asked(desk, sent), dict[str, str]()
+    addition = _drafted(desk, asked)
+    wrong = {name: why for name, why in addition.draft.left_out.items() if name in asked.choices.types}
+    if wrong:
+        mistaken = {name: f"Type {asked.choices.types[name]!r}: {why}." for name, why in wrong.items()}
+        addition = _drafted(desk, replace(asked, choices=choices_in(sent, mistaken)))
+    return Look(addition, rows_of(addition.draft, sent, mistaken))
+
+
+def _drafted(desk: Context, asked: Asked) -> Addition:
+    addition = Reader(desk.config.limits).drafted(desk.config.catalog, asked)
+    if len(addition.draft.columns) > MAX_COLUMNS:
+        raise DataError(
+            f"The file has {len(addition.draft.columns)} columns, more than {MAX_COLUMNS}.",
+            "Add it with duetto data add.",
+        )
+    return addition
+
+
+def _write(desk: Context, sent: Fields, seen: Look) -> None:
+    """Write a new data set, or the changes of one.
+
+    Raises:
+        ConfigError: the catalog was changed meanwhile, or what was typed does not hold together.
+    """
+    given = {row.name: row.given for row in seen.rows if row.is_kept and row.given}
+    stands = [row.name for row in seen.rows if row.is_kept and row.stands and row.values]
+    if "edit" not in sent:
+        added = seen.kept.completed(given, stands)
+        added.dataset  # noqa: B018 - refuses what does not hold together
+        added.write()
+        return
+    dataset = _editable(desk, seen.addition.name)
+    shared = dataset.dialect.writing
+    confirmed = {*given, *stands}
+    revision = Revision(
+        columns={row.name: _entries(row, shared, row.name in confirmed) for row in seen.rows if row.is_kept},
+        dropped=[row.name for row in seen.rows if not row.is_kept],
+        person=seen.addition.draft.person,
+        key=seen.addition.draft.key,
+        source=None if sent["file"][-1] == str(dataset.source) else str(seen.addition.source["source"]),
+    )
+    revise(desk.config.catalog, dataset.name, revision, seen.addition.before)
+
+
+def _entries(row: Row, shared: Any, is_confirmed: bool) -> dict[str, Any]:
+    """The entries of the catalog for a row."""
+    found = column_entries(row.column, shared)
+    if row.given:
+        found |= row.typed_entries
+    if row.values and not is_confirmed:
+        found["confirmed"] = False
+    return found
+
+
+def _looked(
+    desk: Context, request: Request, sent: Fields, seen: Look | None = None, problem: str = ""
+) -> Response:
+    shown: dict[str, Any] = {"problem": problem, "said": {name: values[-1] for name, values in sent.items()}}
     try:
-        asked = _asked(desk, request)
-    except UsageError as error:
-        return _shown(desk, request, problem=f"{error.what} {error.hint}")
-    shown: dict[str, Any] = {"asked": asked, "problem": problem}
-    try:
-        addition = Reader(desk.config.limits).drafted(desk.config.catalog, asked)
-        if len(addition.draft.columns) > MAX_COLUMNS:
-            raise DataError(
-                f"The file has {len(addition.draft.columns)} columns, more than {MAX_COLUMNS}.",
-                "Add it with duetto data add.",
-            )
+        shown["asked"] = _asked(desk, sent)
+        seen = seen or _look(desk, sent)
     except DuettoError as error:
         return _shown(desk, request, **shown | {"problem": problem or f"{error.what} {error.hint}"})
-    return _shown(desk, request, **shown, **_form(addition, asked, form(request)))
+    return _shown(desk, request, **shown, **_form(seen, sent))
 
 
-def _form(addition: Addition, asked: Asked, sent: Mapping[str, str]) -> dict[str, Any]:
-    """What the template fills in of a draft; what was typed before stays where it fits."""
-    found = addition.draft
+def _form(seen: Look, sent: Fields) -> dict[str, Any]:
+    """What the template fills in of a draft; what was typed before stays."""
+    found = seen.addition.draft
+    is_first = not any(name.startswith("was:") for name in sent)
+    kept = [row for row in seen.rows if row.is_kept]
     return {
-        "addition": addition,
+        "addition": seen.addition,
+        "entry": seen.kept.entry if kept else "",
         "dialect": found.dataset.dialect,
-        "shown": _digest(addition),
-        "columns": [
-            (name, one, _found(name, one.column.type, asked, sent)) for name, one in found.columns.items()
-        ],
-        "questions": questions([one.column for one in found.columns.values()], sent),
-        "absent": [name for name in asked.without if name in found.left_out],
-        "left_out": {name: why for name, why in found.left_out.items() if name not in asked.without},
+        "rows": seen.rows,
+        "errors": [row for row in kept if row.error],
+        "news": [row for row in kept if row.news],
+        "is_empty": not kept and not is_first,
+        "left_out": found.left_out,
         "names": [*found.columns, *found.left_out],
     }
-
-
-def _found(name: str, kind: str, asked: Asked, sent: Mapping[str, str]) -> str:
-    """The type that the draft finds by itself."""
-    return sent.get(f"found:{name}", kind) if name in asked.types else kind
-
-
-def _digest(addition: Addition) -> str:
-    return hashlib.sha256(addition.entry.encode()).hexdigest()
 
 
 def _shown(desk: Context, request: Request, **more: Any) -> Response:
@@ -204,7 +309,7 @@ def _shown(desk: Context, request: Request, **more: Any) -> Response:
         "add.html",
         folders=desk.folders,
         offers=offers(desk),
-        types=_TYPES,
+        types=TYPES,
         separators=SEPARATORS,
-        **({"asked": None, "addition": None, "problem": ""} | more),
+        **({"asked": None, "addition": None, "problem": "", "said": {}} | more),
     )

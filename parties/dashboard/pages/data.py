@@ -1,4 +1,4 @@
-"""Data: the declared data sets, whether their files are as declared, and who stands for bounds and labels."""
+"""Data: the declared data sets, whether their files are as declared, and the removal of one."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from parties.catalog.declarations.declaration import load_catalog
-from parties.catalog.drafting.adding import stand_for
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.drafting.confirming import proposal
+from parties.catalog.drafting.revising import remove
 from parties.catalog.loading.checking import unconfirmed_columns
 from parties.catalog.reading import Reader
+from parties.client import Job
 from parties.dashboard.drawing.desk import Context, form, redirect, render
-from parties.dashboard.pages.bounds import chosen_bounds, questions
-from parties.errors import ConfigError
+from parties.policy.rules import load_policy
 
 
 def page(desk: Context, request: Request) -> Response:
-    """The page; a data set that was just added or confirmed is checked at once."""
+    """The page; a data set that was just added or edited is checked at once."""
     name = request.query_params.get("added", "")
     return _checked(desk, request, name) if name else _shown(desk, request)
 
@@ -28,43 +28,33 @@ def check(desk: Context, request: Request) -> Response:
     return _checked(desk, request, form(request).get("dataset", ""))
 
 
-def confirm(desk: Context, request: Request) -> Response:
-    """Stand for bounds and labels that were proposed from the data.
+def removal(desk: Context, request: Request) -> Response:
+    """Ask whether a data set is to be removed, and say what names it."""
+    config = desk.config
+    dataset = load_catalog(config.catalog).dataset(request.query_params.get("dataset", ""))
+    rules = [rule.name for rule in load_policy(config.policy).rules if dataset.name in rule.datasets]
+    jobs = [job.describe() for job in desk.party.jobs() if not job.state.is_final and _reads(job, dataset)]
+    return render(desk, request, "remove.html", dataset=dataset, rules=rules, jobs=jobs)
 
-    Raises:
-        ConfigError: nothing was ticked or changed, or what the page showed is not what the catalog has now.
-    """
-    sent, path = form(request), desk.config.catalog
-    dataset = load_catalog(path).dataset(sent.get("dataset", ""))
-    waiting = [column for column in dataset.columns.values() if not column.is_confirmed]
-    for column in waiting:
-        if sent.get(f"was:{column.type}:{column.name}", proposal(column)) != proposal(column):
-            raise ConfigError(
-                f"What is proposed of {column.name!r} has changed since it was shown.",
-                "Go back, reload the page, and decide again.",
-            )
-    given, stands = chosen_bounds(sent, waiting)
-    if not given and not stands:
-        raise ConfigError("Nothing was ticked or changed.", "Go back, and tick what you stand for.")
-    stand_for(path, dataset.name, given, stands)
-    return redirect(f"/data?added={dataset.name}")
+
+def take_away(desk: Context, request: Request) -> Response:
+    """Remove a data set from the catalog; its file stays."""
+    path = desk.config.catalog
+    before = path.read_text(encoding="utf-8-sig")
+    remove(path, form(request).get("dataset", ""), before)
+    return redirect("/data")
+
+
+def _reads(job: Job, dataset: DatasetDeclaration) -> bool:
+    if job.is_older:
+        return False
+    own = job.contract["spec"].get(job.describe()["role"], {})
+    return bool(own.get("dataset", "") == dataset.name)
 
 
 def _checked(desk: Context, request: Request, name: str) -> Response:
     found = Reader(desk.config.limits).checked(load_catalog(desk.config.catalog).dataset(name))
-    said = {} if found.counts is None else _counts(found.counts)
-    return _shown(desk, request, checked=name, error=found.error, faults=found.faults, counts=said)
-
-
-def _counts(counts: dict[str, Any]) -> dict[str, int]:
-    """Rows and persons, and what besides there is."""
-    besides = {
-        "rows left out": counts["left_out"],
-        "missing cells that leave rows out": sum(counts["dropped"].values()),
-        "missing cells filled in": sum(counts["imputed"].values()),
-    }
-    some = {what: count for what, count in besides.items() if count}
-    return {"rows": counts["rows"], "persons": counts["persons"], **some}
+    return _shown(desk, request, checked=name, error=found.error, faults=found.faults, counts=found.counts)
 
 
 def _shown(desk: Context, request: Request, **more: Any) -> Response:
@@ -75,15 +65,12 @@ def _shown(desk: Context, request: Request, **more: Any) -> Response:
         request,
         "data.html",
         file=config.catalog,
-        datasets=[
-            (one, unconfirmed_columns(one), questions(one.columns.values(), {}), _ends(one))
-            for one in datasets
-        ],
-        **({"checked": "", "error": None, "faults": (), "counts": {}} | more),
+        datasets=[(one, unconfirmed_columns(one), _ends(one)) for one in datasets],
+        **({"checked": "", "error": None, "faults": (), "counts": None} | more),
     )
 
 
-def _ends(dataset: Any) -> dict[str, tuple[str, str]]:
+def _ends(dataset: DatasetDeclaration) -> dict[str, tuple[str, str]]:
     """The bounds of columns of numbers and dates, as people write them."""
     found = {}
     for column in dataset.columns.values():

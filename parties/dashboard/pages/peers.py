@@ -9,10 +9,12 @@ from starlette.responses import Response
 
 from parties.catalog.declarations.declaration import load_catalog
 from parties.config import Config
-from parties.dashboard.drawing.desk import Context, form, render
-from parties.doctor import Finding, examine_peer, examine_self
+from parties.dashboard.drawing.desk import Context, form, redirect, render
+from parties.doctor import Status, examine_cluster, examine_peer, examine_self
 from parties.pki import certificate, pairing
-from parties.pki.home import load_peer, own_pairing
+from parties.pki.home import add_peer, load_pairing, load_peer, own_pairing, require_later
+from parties.pki.lock import running_pid
+from parties.pki.spoken import words_of
 from parties.policy.rules import load_policy
 from smc.errors import DuettoError
 
@@ -26,7 +28,10 @@ def check(desk: Context, request: Request) -> Response:
     """Examine this party, or the way to one peer."""
     config = desk.config
     name = form(request).get("peer", "")
-    findings: list[Finding] = list(examine_peer(config, config.peer(name)) if name else examine_self(config))
+    found = (
+        examine_peer(config, config.peer(name)) if name else examine_self(config) + examine_cluster(config)
+    )
+    findings = sorted(found, key=lambda one: [*Status][::-1].index(one.verdict))
     return _shown(desk, request, checked=name or config.name, findings=findings)
 
 
@@ -38,15 +43,70 @@ def reload(desk: Context, request: Request) -> Response:
     return _shown(desk, request, reloaded=desk.party.reload())
 
 
+def own_file(desk: Context, _: Request) -> Response:
+    """This party's pairing file, to be sent to the peer."""
+    config = desk.config
+    named = {"content-disposition": f'attachment; filename="{config.name}.pair"'}
+    return Response(own_pairing(config).text + "\n", media_type="application/octet-stream", headers=named)
+
+
+def look(desk: Context, request: Request) -> Response:
+    """Show what is in a peer's pairing file; nothing is stored."""
+    try:
+        return _compared(desk, request, pairing.parse(form(request).get("file", "").strip()))
+    except DuettoError as error:
+        return _shown(desk, request, problem=f"{error.what} {error.hint}")
+
+
+def pair(desk: Context, request: Request) -> Response:
+    """Store a pairing file whose fingerprint the person has compared, and let the daemon take it up."""
+    sent = form(request)
+    try:
+        found = pairing.parse(sent.get("file", ""))
+        if "compared" not in sent:
+            problem = "Nothing was stored: compare the words by telephone first, and tick that you did."
+            return _compared(desk, request, found, problem)
+        add_peer(desk.config, found)
+    except DuettoError as error:
+        return _shown(desk, request, problem=f"{error.what} {error.hint}")
+    if running_pid(desk.config) is not None:
+        desk.party.reload()
+    return redirect("/peers")
+
+
+def _compared(desk: Context, request: Request, found: pairing.Pairing, problem: str = "") -> Response:
+    """Ask whether the fingerprint of a file is the one that the peer reads out."""
+    config = desk.config
+    require_later(config, found)
+    known = next((peer for peer in config.peers if peer.name == found.identity.name), None)
+    return render(
+        desk,
+        request,
+        "pair.html",
+        found=found,
+        words=words_of(found.fingerprint),
+        own_words=words_of(own_pairing(config).fingerprint),
+        known=known,
+        is_renewal=known is not None and pairing.vouched_for(found, load_pairing(config, known)),
+        problem=problem,
+    )
+
+
 def _shown(desk: Context, request: Request, **more: Any) -> Response:
     config = desk.config
+    try:
+        fingerprint = own_pairing(config).fingerprint
+    except DuettoError as error:  # the checks below say more
+        fingerprint = ""
+        more.setdefault("problem", f"{error.what} {error.hint}")
     return render(
         desk,
         request,
         "peers.html",
-        fingerprint=own_pairing(config).fingerprint,
+        fingerprint=fingerprint,
+        words=words_of(fingerprint) if fingerprint else (),
         peers=_peers(config),
-        **({"checked": "", "findings": [], "reloaded": None} | more),
+        **({"checked": "", "findings": [], "reloaded": None, "problem": ""} | more),
     )
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from fractions import Fraction
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.loading.checking import unconfirmed_columns
 from parties.dashboard.drawing import words
-from parties.dashboard.drawing.desk import Context, form, redirect, render
+from parties.dashboard.drawing.desk import Context, fields, form, redirect, render
 from parties.ledger.accounting import show_number
 from parties.plugins import load_plugins, with_plugins
 from parties.policy.drafting import NoisyRule, add_rule, complete_rule
 from parties.policy.risks import risks
 from parties.policy.rules import Rule, load_policy
+from smc.errors import DuettoError
 
 
 def page(desk: Context, request: Request) -> Response:
@@ -37,14 +40,32 @@ def allow(desk: Context, request: Request) -> Response:
         analysis=sent.get("analysis", ""),
         peer=sent.get("peer", ""),
         dataset=sent.get("dataset", ""),
-        columns=tuple(sent.get("columns", "").replace(",", " ").split()),
+        columns=tuple(fields(request).get("column", ())),
         epsilon_per_job=sent.get("epsilon_per_job", "").strip(),
         epsilon_total=sent.get("epsilon_total", "").strip(),
         needs_person=sent.get("approval") != "auto",
     )
-    rule = complete_rule(config, asked)
-    add_rule(config.policy, rule)
-    return redirect("/policy")
+    problems = {name: _wrong_budget(getattr(asked, name)) for name in ("epsilon_per_job", "epsilon_total")}
+    if not asked.columns:
+        problems["column"] = "Tick the columns that jobs may use."
+    problems = {name: problem for name, problem in problems.items() if problem}
+    if not problems:
+        try:
+            add_rule(config.policy, complete_rule(config, asked))
+        except DuettoError as error:
+            problems[""] = f"{error.what} {error.hint}"
+        else:
+            return redirect("/policy")
+    return _shown(desk, request, asked=asked, problems=problems)
+
+
+def _wrong_budget(text: str) -> str:
+    """What is wrong with an epsilon as it was typed; empty if nothing."""
+    try:
+        is_right = Fraction(text) > 0
+    except (ValueError, ZeroDivisionError):
+        is_right = False
+    return "" if is_right else "Write a number above 0, such as 1, 0.5 or 1/2."
 
 
 def _shown(desk: Context, request: Request, **more: Any) -> Response:
@@ -61,8 +82,9 @@ def _shown(desk: Context, request: Request, **more: Any) -> Response:
         warnings=risks(rules, declared),
         analyses=sorted(with_plugins(load_plugins(config.plugins))),
         peers=[peer.name for peer in config.peers],
-        datasets=[d.name for d in datasets],
-        **({"text": "", "report": None} | more),
+        datasets=[(one, unconfirmed_columns(one)) for one in datasets],
+        chosen=request.query_params.get("dataset") or next((one.name for one in datasets), ""),
+        **({"text": "", "report": None, "asked": None, "problems": {}} | more),
     )
 
 

@@ -11,10 +11,13 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
+from parties.catalog.loading.checking import unconfirmed_columns
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, render
 from parties.pki import certificate
 from parties.pki.home import own_certificates
+from parties.policy.rules import load_policy
 
 LISTED: Final = 20
 """Jobs of a kind on this page."""
@@ -51,9 +54,28 @@ def _today(desk: Context) -> dict[str, Any]:
         "daemon": desk.party.status(),
         "certificate_days": certificate.days_left(own_certificates(config)),
         "free": shutil.disk_usage(config.home).free,
+        "steps": _steps(desk, has_jobs=any(jobs.values()) or bool(desk.party.jobs(limit=1))),
         "mark": f"{digest}-{time.time() // 60:.0f}",
         **jobs,
     }
+
+
+def _steps(desk: Context, *, has_jobs: bool) -> list[tuple[str, str, bool]]:
+    """The first day, step by step: what is to be done, where, and whether it is done; empty once all is."""
+    config = desk.config
+    datasets = load_catalog(config.catalog).datasets.values()
+    steps = [
+        ("Keys are made", "/peers", True),
+        ("Pair with the other institution", "/peers", bool(config.peers)),
+        ("Add a data set, and confirm its bounds", "/data", any(map(_is_usable, datasets))),
+        ("Allow what jobs may ask", "/policy", bool(load_policy(config.policy).rules)),
+        ("Propose the first job, or wait for theirs", "/new", has_jobs),
+    ]
+    return [] if all(done for _, _, done in steps) else steps
+
+
+def _is_usable(dataset: DatasetDeclaration) -> bool:
+    return len(unconfirmed_columns(dataset)) < len(dataset.columns)
 
 
 def _jobs(desk: Context) -> dict[str, Any]:

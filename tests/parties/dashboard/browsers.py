@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -22,18 +24,24 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next((found for name in BROWSERS if (found := shutil.which(name))), None)
 DRIVER = shutil.which("chromedriver")
 SECONDS = 30
+AXE = Path(__file__).with_name("axe.min.js")
+WCAG = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+
+
+def dashboard(home, *options):
+    """The link into a dashboard that runs as a process of its own."""
+    return served(["dashboard", "--config", str(home), *map(str, options)])
 
 
 @contextmanager
-def dashboard(home, *options):
-    """The link into a dashboard that runs as a process of its own."""
-    words = [*COMMAND, "dashboard", "--config", str(home), "--json", *map(str, options)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+def served(words):
+    """The link that a command prints which serves a dashboard."""
+    process = subprocess.Popen([*COMMAND, *words, "--json"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     try:
         yield json.loads(process.stdout.readline())["link"]
     finally:
-        process.terminate()
-        process.wait(20)
+        process.send_signal(signal.SIGINT)  # what Ctrl-C sends
+        process.wait(40)
         process.stdout.close()
 
 
@@ -60,6 +68,14 @@ def sized(browser, width, *, dark=False, media="screen"):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     colours = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [colours]})
+
+
+def violations(browser):
+    """What axe-core finds of WCAG 2.2 at levels A and AA on this page."""
+    browser.execute_cdp_cmd("Runtime.evaluate", {"expression": AXE.read_text()})
+    run = "axe.run(document, {runOnly: arguments[0]}).then(arguments[1], arguments[1])"
+    found = browser.execute_async_script(run, WCAG)
+    return [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found["violations"]]
 
 
 def text(browser):

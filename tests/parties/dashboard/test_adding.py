@@ -39,13 +39,13 @@ def catalog(party):
 
 def filled_in(page):
     """The fields of the form that adds, as a browser would send them."""
-    inside = re.search(r'<form method="post" action="/data/add">(.*?)</form>', page, re.S)[1]
+    inside = re.search(r'<form method="post" action="/data/add"[^>]*>(.*?)</form>', page, re.S)[1]
     found = []
     for tag in re.findall(r"<input[^>]*>", inside):
-        value = dict(re.findall(r'(\w+)="([^"]*)"', tag))
+        value = dict(re.findall(r'(?<=\s)(\w+)="([^"]*)"', tag))
         if value["name"] != "form_key" and ('type="checkbox"' not in tag or " checked" in tag):
             found.append((html.unescape(value["name"]), html.unescape(value.get("value", "on"))))
-    for name, options in re.findall(r'<select[^>]* name="([^"]*)">(.*?)</select>', inside, re.S):
+    for name, options in re.findall(r'<select[^>]*?\bname="([^"]*)"[^>]*>(.*?)</select>', inside, re.S):
         listed = re.findall(r"<option([^>]*)>([^<]*)<", options)
         attributes, text = next((one for one in listed if " selected" in one[0]), listed[0])
         said = re.search(r'value="([^"]*)"', attributes)
@@ -71,13 +71,10 @@ def test_an_export_becomes_a_data_set_and_is_checked(browser, folder, catalog):
     assert f"<strong>{ROWS}</strong> rows were looked at" in page
     fields = filled_in(page)
     assert (fields["name"], fields["key"]) == (["export_2024"], ["Kärte-Nr"])
-    assert "Missing: ?; such a cell leaves its row out" in page
+    assert fields["missing:Alter"] == ["?"]
+    assert "Kärte-Nr" not in fields["keep"]  # numbers of persons are for a person to choose
+    fields["keep"].append("Kärte-Nr")
     fields |= {"name": ["cards"], "lower:integer:Alter": ["0"], "upper:integer:Alter": ["120"]}
-    again = browser.post("/data/add", fields)  # another name is another entry: it is shown first
-    assert "nothing was added yet" in again.text
-    assert catalog.read_text() == before
-    fields = filled_in(again.text)
-    assert fields["upper:integer:Alter"] == ["120"]  # what was typed has stayed
     fields["stands:category:Geschlecht"] = ["on"]
     added = browser.post("/data/add", fields)
     assert (added.status_code, added.headers["location"]) == (303, "/data?added=cards")
@@ -88,27 +85,126 @@ def test_an_export_becomes_a_data_set_and_is_checked(browser, folder, catalog):
     assert stands == {"Kärte-Nr": True, "Alter": True, "Gewicht": False, "Geschlecht": True}
     page = browser.get("/data?added=cards").text
     assert "cards is as declared: 39 rows" in page
-    assert "Confirm what is ticked or changed" in page
+    assert "Not confirmed: Gewicht" in page
 
 
-def test_proposals_are_confirmed_as_they_were_shown(browser, folder, catalog):
+def edited(browser, name):
+    return browser.get(f"/data/add?edit={name}").text
+
+
+def test_proposals_are_confirmed_where_they_are_edited(browser, folder, catalog):
     browser.post("/data/add", filled_in(looked_at(browser, folder)))
     name = "export_2024"
-    waiting = {
-        one: column.is_confirmed for one, column in load_catalog(catalog).dataset(name).columns.items()
+    assert not load_catalog(catalog).dataset(name).columns["Gewicht"].is_confirmed
+    assert "Not confirmed: Alter, Gewicht, Geschlecht" in browser.get("/data").text
+    fields = filled_in(edited(browser, name))
+    assert "stands:decimal:Gewicht" not in fields
+    stale = {
+        **fields,
+        "was:Gewicht": ['["decimal", "0.0:99.0", "", "", ""]'],
+        "stands:decimal:Gewicht": ["on"],
     }
-    assert not waiting["Gewicht"]
-    sent = {"dataset": name, "was:decimal:Gewicht": "0.0:99.0", "stands:decimal:Gewicht": "on"}
-    stale = browser.post("/data/confirm", sent)
-    assert (stale.status_code, "has changed since it was shown" in stale.text) == (409, True)
-    assert "Nothing was ticked" in browser.post("/data/confirm", {"dataset": name}).text
-    sent |= {"was:decimal:Gewicht": "0.0:100.0"}
-    sent |= {"lower:decimal:Gewicht": "0.0", "upper:decimal:Gewicht": "80.0"}
-    assert browser.post("/data/confirm", sent).status_code == 303
+    page = browser.post("/data/add", stale).text
+    assert "Nothing was saved yet" in page
+    assert not load_catalog(catalog).dataset(name).columns["Gewicht"].is_confirmed
+    fields |= {"lower:decimal:Gewicht": ["0.0"], "upper:decimal:Gewicht": ["80.0"]}
+    assert browser.post("/data/add", fields).status_code == 303
     page = browser.get(f"/data?added={name}").text
     assert "All faults of export_2024" in page  # 99,5 is above the bound that was typed
     assert "80.5" in page or "80,5" in page
     assert load_catalog(catalog).dataset(name).columns["Gewicht"].is_confirmed
+
+
+def test_an_edit_changes_what_it_names_and_keeps_the_rest(browser, folder, catalog):
+    fields = filled_in(looked_at(browser, folder))
+    fields |= {"name": ["cards"], "lower:decimal:Gewicht": ["20"], "upper:decimal:Gewicht": ["250"]}
+    assert browser.post("/data/add", fields).status_code == 303
+    text = catalog.read_text().replace('population = "cards"\n', "")
+    text = text.replace("[datasets.cards]\n", "[datasets.cards]  # mine\nmaximum_rows = 500\n")
+    catalog.write_text(text)
+    fields = filled_in(edited(browser, "cards"))
+    assert fields["upper:decimal:Gewicht"] == ["250.0"]
+    fields["keep"].remove("Geschlecht")
+    fields |= {"unit:Gewicht": ["kg"], "person": ["Kärte-Nr"], "key": ["-"], "missing:Gewicht": ["999"]}
+    page = browser.post("/data/add", fields)
+    assert page.status_code == 303
+    changed = catalog.read_text()
+    assert "[datasets.cards]  # mine\nmaximum_rows = 500" in changed
+    declared = load_catalog(catalog).dataset("cards")
+    assert (declared.person, declared.key) == (("Kärte-Nr",), ())
+    assert [*declared.columns] == ["Alter", "Gewicht"]
+    weight = declared.columns["Gewicht"]
+    assert (weight.schema.unit, weight.tokens, weight.is_confirmed) == ("kg", ("999",), True)
+    assert (weight.schema.lower, weight.schema.upper) == (200, 2500)
+    assert not declared.columns["Alter"].is_confirmed
+    fields = filled_in(edited(browser, "cards"))
+    fields["keep"].append("Geschlecht")
+    assert browser.post("/data/add", fields).status_code == 303
+    assert "Geschlecht" in load_catalog(catalog).dataset("cards").columns
+
+
+def test_a_file_is_replaced_by_another_of_the_folder_only(browser, folder, catalog, tmp_path):
+    browser.post("/data/add", filled_in(looked_at(browser, folder)) | {"name": ["cards"]})
+    (folder / "Export 2025.csv").write_bytes(TABLE.replace("Karte", "Kärte-Nr").encode("cp1252"))
+    (tmp_path / "other.csv").write_text(TABLE)
+    fields = filled_in(edited(browser, "cards"))
+    assert fields["file"] == [str(folder / "Export 2024.csv")]
+    before = catalog.read_text()
+    page = browser.post("/data/add", fields | {"file": [str(tmp_path / "other.csv")]}).text
+    assert "not offered" in page
+    assert catalog.read_text() == before
+    assert browser.post("/data/add", fields | {"file": [str(folder / "Export 2025.csv")]}).status_code == 303
+    assert load_catalog(catalog).dataset("cards").source == folder / "Export 2025.csv"
+
+
+def test_a_data_set_is_removed_after_one_question(browser, folder, catalog):
+    before = load_catalog(catalog).datasets
+    browser.post("/data/add", filled_in(looked_at(browser, folder)) | {"name": ["cards"]})
+    page = browser.get("/data/remove?dataset=cards").text
+    assert "No rule of the policy names it" in page
+    assert "cards" in load_catalog(catalog).datasets
+    assert browser.post("/data/remove", {"dataset": "cards"}).status_code == 303
+    assert load_catalog(catalog).datasets.keys() == before.keys()
+    assert (folder / "Export 2024.csv").exists()
+    assert "has no data set" in browser.post("/data/remove", {"dataset": "cards"}).text
+
+
+def test_a_code_for_missing_is_offered_and_taken_by_a_tick(browser, folder, catalog):
+    odd = HEAD + "".join(f"{row};{999 if row in (3, 9) else 20 + row};60,5;m\n" for row in range(ROWS))
+    (folder / "codes.csv").write_text(odd)
+    page = looked_at(browser, folder, "codes.csv")
+    assert "999 occurs 2 times; the next largest is 59: a code for missing?" in page
+    fields = filled_in(page)
+    assert fields["upper:integer:Alter"] == ["1000"]
+    page = browser.post("/data/add", fields | {"code:Alter": ["999"], "unit:Alter": ["years"]}).text
+    assert "Your changes were applied" in page  # the bounds that nobody typed have followed
+    fields = filled_in(page)
+    assert (fields["missing:Alter"], fields["upper:integer:Alter"]) == (["999"], ["100"])
+    assert fields["unit:Alter"] == ["years"]
+    assert browser.post("/data/add", fields).status_code == 303
+    assert load_catalog(catalog).dataset("codes").columns["Alter"].tokens == ("999",)
+    assert "Alter: 2 missing" in browser.get("/data?added=codes").text
+
+
+def test_cells_below_detection_are_read_as_half_the_limit(browser, folder, catalog):
+    rows = "".join(f"{row};{'<0,2' if row < 4 else f'0,{3 + row % 5}'}\n" for row in range(ROWS))
+    (folder / "labs.csv").write_text("Karte;Kreatinin (mg/dl)\n" + rows)
+    page = looked_at(browser, folder, "labs.csv")
+    assert "missing: means come out too high" in page
+    fields = filled_in(page) | {"below:Kreatinin (mg/dl)": ["half"]}
+    fields |= {"lower:decimal:Kreatinin (mg/dl)": ["0"], "upper:decimal:Kreatinin (mg/dl)": ["20"]}
+    assert browser.post("/data/add", fields).status_code == 303
+    column = load_catalog(catalog).dataset("labs").columns["Kreatinin (mg/dl)"]
+    assert (column.writing.below_limit, column.tokens, column.schema.unit) == ("half", (), "mg/dl")
+    assert f"labs is as declared: {ROWS} rows" in browser.get("/data?added=labs").text
+
+
+def test_a_type_that_does_not_fit_is_said_in_its_row(browser, folder, catalog):
+    fields = filled_in(looked_at(browser, folder))
+    page = browser.post("/data/add", fields | {"type:Geschlecht": ["integer"]}).text
+    assert "its cells do not read as integer" in page
+    assert "Nothing was saved yet" in page
+    assert filled_in(page)["type:Geschlecht"] == ["category"]
 
 
 def test_bounds_that_do_not_fit_are_said_and_nothing_is_written(browser, folder, catalog):
@@ -128,11 +224,11 @@ def test_a_file_that_changes_after_it_was_shown_is_shown_again(browser, folder, 
     with (folder / "Export 2024.csv").open("a") as file:
         file.write("9999;77;300,5;m\n")
     page = browser.post("/data/add", fields)
-    assert (page.status_code, "nothing was added yet" in page.text) == (200, True)
+    assert (page.status_code, "Nothing was saved yet" in page.text) == (200, True)
     assert "41</strong> rows" in page.text
     assert catalog.read_text() == before
-    for shown in ([""], ["0" * 64], []):
-        assert browser.post("/data/add", {**fields, "shown": shown}).status_code == 200
+    for shown in ([""], ["decimal"], []):
+        assert browser.post("/data/add", {**fields, "was:Gewicht": shown}).status_code == 200
     assert catalog.read_text() == before
 
 
@@ -142,6 +238,7 @@ def test_columns_can_be_left_out_and_read_as_another_type(browser, folder, catal
     fields |= {"type:Alter": ["text"], "key": ["-"]}
     page = browser.post("/data/draft", fields).text
     fields = filled_in(page)
+    fields["keep"] = sorted({*fields["keep"], "Alter"})
     assert (fields["type:Alter"], fields["key"]) == (["text"], ["-"])
     assert "Gewicht" not in fields["keep"]
     assert browser.post("/data/add", fields).status_code == 303
@@ -213,6 +310,6 @@ def test_sources_that_cannot_be_drafted_are_pages_with_a_problem(browser, folder
 def test_without_decide_no_file_is_looked_at(party, folder):
     looks = Browser(party, decides=False, folders=(folder,))
     assert "Export 2024" not in looks.get("/data/add").text
-    for path in ("/data/draft", "/data/add", "/data/confirm"):
+    for path in ("/data/draft", "/data/add", "/data/remove"):
         answer = looks.post(path, {"file": str(folder / "Export 2024.csv")})
         assert (answer.status_code, "--decide" in answer.text) == (403, True)

@@ -12,7 +12,14 @@ from starlette.testclient import TestClient
 
 from parties.contracts.state import State
 from parties.dashboard.app import ACTS, ASKS, SHOWS
-from parties.dashboard.entrance.guard import HEADERS, HOST_FILE, MAX_FORM_BYTES, lasting_host, new_host
+from parties.dashboard.entrance.guard import (
+    HEADERS,
+    HOST_FILE,
+    MAX_FORM_BYTES,
+    MAX_UPLOAD_BYTES,
+    lasting_host,
+    new_host,
+)
 from parties.errors import ConfigError
 from tests.parties.dashboard.browsing import COOKIE, HOST, NAME, ORIGIN, Browser
 from tests.parties.jobs.joined import job_file
@@ -219,6 +226,22 @@ def test_no_page_holds_script_or_style_of_its_own(browser, file):
         assert " on" not in page.text.split("<body>")[1].split("<main")[0]
 
 
+def test_a_file_comes_on_one_path_only_and_is_bounded(browser):
+    def upload(path, data, key=None):
+        fields = {"form_key": browser.form_key() if key is None else key}
+        files = {"file": ("../../peers/x.pair", data)}
+        return browser.client.post(path, data=fields, files=files, headers={"origin": ORIGIN})
+
+    assert upload("/policy/try", b"{}").status_code == 415
+    assert upload("/peers/look", b"x" * MAX_UPLOAD_BYTES).status_code == 413
+    assert upload("/peers/look", b"\xff\xfe").status_code == 400
+    assert upload("/peers/look", b"{}", key="wrong").status_code == 403
+    kind = "multipart/form-data"
+    for body in (b"", b"nothing", b"--x\r\n\r\n--x--"):
+        headers = {"origin": ORIGIN, "content-type": kind}
+        assert browser.client.post("/peers/look", content=body, headers=headers).status_code == 400
+
+
 def test_forms_that_cannot_be_read_are_refused(browser):
     def send(body, kind="application/x-www-form-urlencoded"):
         headers = {"origin": ORIGIN, "content-type": kind}
@@ -226,7 +249,7 @@ def test_forms_that_cannot_be_read_are_refused(browser):
 
     assert send(b"text=" + b"x" * MAX_FORM_BYTES) == 413
     assert send(b"form_key=%ff%fe") == 400
-    assert send(b"&".join(b"a=1" for _ in range(3000))) == 400
+    assert send(b"&".join(b"a=1" for _ in range(6000))) == 400
     assert send(b"nonsense") == 400
     assert send(b"{}", "application/json") == 415
     assert send(b"") == 403

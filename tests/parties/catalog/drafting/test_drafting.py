@@ -14,7 +14,7 @@ from commons.settings.toml import parse
 from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.declarations.declaration import DatasetDeclaration, catalog_of, load_catalog
 from parties.catalog.drafting.confirming import confirm, proposal
-from parties.catalog.drafting.drafting import MAX_COLUMNS, draft
+from parties.catalog.drafting.drafting import MAX_COLUMNS, Choices, draft
 from parties.catalog.drafting.rendering import text_of
 from parties.catalog.loading.checking import below_limits, check_dataset
 from parties.catalog.loading.loading import load
@@ -36,7 +36,7 @@ P3;Ångström;98;45,1;27.09.1963;m;39265;19.12.2024 09:54;462,38
 def drafted(path: Path, **options):
     """The draft of a CSV file, its text, and the data set as a catalog would hold it."""
     found = draft(
-        DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path)), **options
+        DatasetDeclaration("d", "csv", {}, "d", source=path, dialect=guess_dialect(path)), Choices(**options)
     )
     text = text_of(found, {"source": path.name})
     return (

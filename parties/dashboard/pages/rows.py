@@ -1,0 +1,221 @@
+"""The columns of a data set as rows of a form: what a person says of each, and what is shown again.
+
+A field of bounds or labels is named after the type of its column, so that what was typed for one type is not
+taken for another. Each row sends back what it showed, so that nobody confirms what they have not seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from commons.tabular.cells import limit_in
+from parties.catalog.columns.columns import ColumnDeclaration
+from parties.catalog.drafting.confirming import entries, proposal
+from parties.catalog.drafting.drafting import Choices, ColumnDraft, Draft
+from parties.errors import ConfigError
+
+TYPES: Final = ("integer", "decimal", "category", "date", "text")
+"""Types of columns that a form can declare."""
+
+_BETWEEN: Final = ";"
+"""Between tokens of missing cells in a field."""
+
+Fields = Mapping[str, list[str]]
+"""A form as it was sent: all values by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A column in a form.
+
+    Attributes:
+        name: of the column.
+        draft: what was found of it.
+        found: the type that was found without being asked.
+        is_kept: whether it is declared.
+        values: by name of a field (`lower` and `upper`, or `values`), what stands in it.
+        stands: whether the person has confirmed what is proposed.
+        missing: what a missing cell holds, as typed.
+        shows: what the row shows of the data, which is sent back.
+        was_seen: whether the person has seen the row, or a declaration stands for that.
+        news: what has changed since the person saw the row; empty if nothing.
+        error: what is wrong with what was typed; empty if nothing.
+    """
+
+    name: str
+    draft: ColumnDraft
+    found: str
+    is_kept: bool
+    values: Mapping[str, str]
+    stands: bool
+    missing: str
+    shows: str
+    was_seen: bool
+    news: str = ""
+    error: str = ""
+
+    @property
+    def column(self) -> ColumnDeclaration:
+        """The column as it would be declared."""
+        return self.draft.column
+
+    @property
+    def field(self) -> str:
+        """The end of the names of its fields of bounds and labels."""
+        return f"{self.column.type}:{self.name}"
+
+    @property
+    def typed_entries(self) -> dict[str, Any]:
+        """The entries of the catalog for bounds or labels that the person has typed."""
+        return entries(self.name, self.column.type, self.given)
+
+    @property
+    def given(self) -> str:
+        """Bounds or labels where the person has typed others than proposed, as `confirming` reads them."""
+        typed = ":".join(value.strip() for value in self.values.values())
+        return typed if self.values and typed != proposal(self.column) else ""
+
+
+def choices_in(sent: Fields, mistaken: Iterable[str] = ()) -> Choices:
+    """What a form says of columns; nothing, before one was shown.
+
+    Args:
+        sent: the form.
+        mistaken: columns whose type cannot be what was chosen.
+    """
+    columns = sent.get("column", [])
+    below = {name: _last(sent, f"below:{name}") for name in columns}
+    return Choices(
+        types={
+            name: _last(sent, f"type:{name}")
+            for name in columns
+            if name not in mistaken
+            and _last(sent, f"type:{name}") in TYPES
+            and _last(sent, f"type:{name}") != _last(sent, f"found:{name}")
+        },
+        tokens={name: _tokens(sent, name, below[name]) for name in columns if f"missing:{name}" in sent},
+        below_limit=below,
+        units={name: _last(sent, f"unit:{name}") for name in columns if f"unit:{name}" in sent},
+    )
+
+
+def rows_of(found: Draft, sent: Fields, mistaken: Mapping[str, str]) -> list[Row]:
+    """The rows of a form about a draft.
+
+    Args:
+        found: the draft.
+        sent: the form as it was sent before, whose entries stay; empty for a first look.
+        mistaken: by column, why its type cannot be what was chosen.
+    """
+    return [_row(name, one, sent, mistaken.get(name, "")) for name, one in found.columns.items()]
+
+
+def form_of(columns: Iterable[ColumnDeclaration]) -> dict[str, list[str]]:
+    """The fields of a form that would declare columns as they are declared."""
+    found: dict[str, list[str]] = {"column": [], "keep": []}
+    for column in columns:
+        if column.type not in TYPES or column.constant is not None:
+            continue
+        found["column"].append(column.name)
+        found["keep"].append(column.name)
+        found[f"type:{column.name}"] = [column.type]
+        found[f"missing:{column.name}"] = [_joined(column.tokens)]
+        found[f"unit:{column.name}"] = [column.schema.unit]
+        found[f"below:{column.name}"] = [column.writing.below_limit]
+        field = f"{column.type}:{column.name}"
+        found |= {f"{part}:{field}": [value] for part, value in _proposed(column).items()}
+        if column.is_confirmed:
+            found[f"stands:{field}"] = ["on"]
+    return found
+
+
+def _row(name: str, one: ColumnDraft, sent: Fields, mistake: str) -> Row:
+    column = one.column
+    field = f"{column.type}:{name}"
+    values = {part: _last(sent, f"{part}:{field}", value) for part, value in _proposed(column).items()}
+    missing, shows = _joined(column.tokens), _shown(one)
+    was = _last(sent, f"was:{name}")
+    is_known = name in sent.get("column", [])
+    row = Row(
+        name=name,
+        draft=one,
+        found=_last(sent, f"found:{name}", column.type) if is_known else column.type,
+        is_kept=name in sent.get("keep", []) if is_known else one.is_chosen and "column" not in sent,
+        values=_followed(values, was, column),
+        stands=f"stands:{field}" in sent,
+        missing=missing,
+        shows=shows,
+        was_seen=bool(was),
+    )
+    problem = mistake or _fault(row)
+    news = "" if was == shows or (row.given and _said(was)[0] == column.type) else _news(was, one)
+    return replace(row, news=news, error=problem)
+
+
+def _followed(values: dict[str, str], was: str, column: ColumnDeclaration) -> dict[str, str]:
+    """What was proposed and left as it was follows a proposal that has changed; what was typed stays."""
+    return _proposed(column) if _said(was) == (column.type, ":".join(values.values())) else values
+
+
+def _proposed(column: ColumnDeclaration) -> dict[str, str]:
+    if column.type == "text":
+        return {}
+    if column.type == "category":
+        return {"values": proposal(column)}
+    lower, _, upper = proposal(column).partition(":")
+    return {"lower": lower, "upper": upper}
+
+
+def _shown(one: ColumnDraft) -> str:
+    column = one.column
+    bounds = "" if column.type == "text" else proposal(column)
+    return json.dumps([column.type, bounds, one.seen, _joined(column.tokens), column.writing.below_limit])
+
+
+def _said(shown: str) -> tuple[str, str]:
+    """Type and proposal that a row has shown; empty ones where a browser sends something else."""
+    try:
+        kind, bounds, *_ = map(str, json.loads(shown))
+    except (ValueError, TypeError):
+        return "", ""
+    return kind, bounds
+
+
+def _news(was: str, one: ColumnDraft) -> str:
+    if not was:
+        return ""
+    said = [f"read as {one.column.type}"]
+    said += [f"the data hold {one.seen}"] if one.seen else []
+    said += [f"missing: {_joined(one.column.tokens)}"] if one.column.tokens else []
+    return f"Now {', '.join(said)}."
+
+
+def _fault(row: Row) -> str:
+    """What is wrong with the bounds or labels of a row that is kept."""
+    if not row.is_kept or not row.given:
+        return ""
+    try:
+        entries(row.name, row.column.type, row.given)
+    except ConfigError as error:
+        return f"{error.what} {error.hint}"
+    return ""
+
+
+def _tokens(sent: Fields, name: str, below: str) -> list[str]:
+    typed = [one.strip() for one in _last(sent, f"missing:{name}").split(_BETWEEN)]
+    ticked = sent.get(f"code:{name}", [])
+    return [
+        one for one in dict.fromkeys([*typed, *ticked]) if one and not (below and limit_in(one) is not None)
+    ]
+
+
+def _joined(tokens: Iterable[str]) -> str:
+    return f"{_BETWEEN} ".join(tokens)
+
+
+def _last(sent: Fields, name: str, default: str = "") -> str:
+    values = sent.get(name)
+    return values[-1] if values else default

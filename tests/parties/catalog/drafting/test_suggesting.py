@@ -1,0 +1,62 @@
+"""What names and cells suggest: units, codes for missing cells, and which columns a person has to choose."""
+
+from __future__ import annotations
+
+import pytest
+
+from parties.catalog.drafting.sniffing import infer
+from parties.catalog.drafting.suggesting import codes_in, is_asked_for, unit_in
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("Gewicht (kg)", "kg"),
+        ("Poids [kg]", "kg"),
+        ("Kreatinin (mg/dl)", "mg/dl"),
+        ("Créatinine µmol/l", "µmol/l"),
+        ("Kosten EUR", "EUR"),
+        ("HbA1c [%]", "%"),
+        ("Größe_cm", "cm"),
+        ("BMI (kg/m²)", "kg/m²"),
+        ("Alter", ""),
+        ("Datum (TT.MM.JJJJ, laut Akte)", ""),
+        ("Typ A", ""),
+    ],
+)
+def test_the_unit_of_a_name(name, unit):
+    assert unit_in(name) == unit
+
+
+def codes(*cells):
+    counts = {str(cell): cells.count(cell) for cell in cells}
+    return [(code.text, code.count, code.nearest) for code in codes_in(infer("x", counts).column, counts)]
+
+
+AGES = [*range(20, 97)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        ([*AGES, 999, 999], [("999", 2, "96")]),
+        ([*AGES, 998, 999, 998, 999], [("998", 2, "96"), ("999", 2, "96")]),
+        ([*AGES, -9, -9], [("-9", 2, "20")]),
+        ([*AGES, -1, -1, 999, 999], [("999", 2, "96"), ("-1", 2, "20")]),
+        ([0, 1, 0, 1, 9, 9], [("9", 2, "1")]),
+        ([*AGES, 999], []),  # once is no custom
+        ([*AGES, 500, 500], []),  # nobody writes that
+        ([*range(0, 1000, 3), 999], []),
+        ([-99, -50, 0, 50, -99], []),
+        ([9, 9], []),
+    ],
+)
+def test_codes_are_customary_frequent_and_far_away(cells, found):
+    assert codes(*cells) == found
+
+
+def test_persons_and_free_text_are_for_a_person_to_choose():
+    remarks = {"Bett am Fenster bitte": 4, "ruft morgen noch einmal an": 5}
+    asked = {"Nachname": {"Weiss": 3}, "PatNr": {"1": 1, "2": 1}, "Bemerkung": remarks, "Alter": {"20": 3}}
+    chosen = {name: is_asked_for(infer(name, cells).column) for name, cells in asked.items()}
+    assert chosen == {"Nachname": True, "PatNr": True, "Bemerkung": True, "Alter": False}
