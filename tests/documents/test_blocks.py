@@ -81,7 +81,7 @@ SHELL = MappingProxyType(
             "trains and measures for minutes, on documents that are not in the repository",
         ),
         "docs/documents.md": (2, "tests/anonymizer/documents runs `duetto sanitize` on the same folder"),
-        "docs/first-hour.md": (4, "tests/parties/dashboard/test_browser.py runs them between two parties"),
+        "docs/first-hour.md": (3, "tests/parties/dashboard/test_browser.py runs them between two parties"),
         "docs/linkage.md": (2, "test_linkage_page.py and parties/cli/test_matching.py run them"),
         "docs/operations.md": (
             None,
@@ -140,7 +140,15 @@ def test_files_are_read_by_their_parsers(block, tmp_path):
         case Block(page="docs/anonymizer.md"):
             release = tomllib.loads((EXAMPLES / "release.toml").read_text(encoding="utf-8"))
             pipelines.parse(release | document, EXAMPLES)
-        case Block() if set(document) <= {"compute", "metrics", "limits", "jobs", "pools", "on_event"}:
+        case Block() if set(document) <= {
+            "compute",
+            "metrics",
+            "limits",
+            "jobs",
+            "pools",
+            "on_event",
+            "dashboard",
+        }:
             south = {"name": "south", "address": "127.0.0.1:7444", "pairing": "south.pair", "pin": "A"}
             party = {"party": {"name": "north"}, "listen": {"address": "127.0.0.1:7443"}, "peers": [south]}
             parse_config(party | document, tmp_path / "duetto.toml")
