@@ -10,7 +10,8 @@ refused by policy, once more without each of them. What the peer sees of a run i
 and how each job ended. So each number that it sees has a set of persons whose absence changes it:
 
 - **figure**: a number, or a sum or difference of two, that changes with 1 to m - 1 persons only. Whether the
-  one cell of a job is withheld is a bit that `docs/threat-model.md` names; it is counted, not printed;
+  one cell of a job is withheld, and which clusters are, are bits that `docs/threat-model.md` names; they are
+  counted, not printed;
 - **end**: a job that ends otherwise without a person than with all, which is a bit about this person. Limits
   that are tested on data cannot do without such bits; they are counted by the code of the end, and only those
   that follow from the peer's own bounds, not from the victim's limits, are printed (`PEER_CHOSEN`).
@@ -462,7 +463,7 @@ def look(sequence: Round) -> tuple[list[Finding], Counter[str]]:
     count = len(sequence.persons["id"])
     without = [see(sequence, absent) for absent in range(count)]
     found = list(_ends(whole, without, ends))
-    without = [_with_cell(whole, view, ends) for view in without]
+    without = [_with_cell(sequence, whole, view, ends) for view in without]
     found += _figures(whole, without, sequence.minimum)
     return found, ends
 
@@ -478,15 +479,20 @@ def _ends(whole: View, without: Sequence[View], ends: Counter[str]) -> Iterator[
             yield Finding("end", f"job {number + 1}: {' or '.join(sorted(codes))}", about)
 
 
-def _with_cell(whole: View, view: View, ends: Counter[str]) -> View:
-    """A view without a person, with the whole's numbers where a job's one cell is withheld in one of them."""
+def _with_cell(sequence: Round, whole: View, view: View, ends: Counter[str]) -> View:
+    """A view without a person, with the whole's numbers where what is withheld differs by a named bit.
+
+    Such are whether a job's one cell is withheld, and which clusters are.
+    """
     opened = []
     for number, (ours, theirs) in enumerate(zip(whole.opened, view.opened, strict=True)):
         first, second = ({place for place in one if not place.startswith("opened")} for one in (ours, theirs))
-        is_cell = first != second and all(place.endswith("/0") for place in first | second)
-        is_cell = is_cell and whole.ends[number] == view.ends[number]
+        differs = first != second and whole.ends[number] == view.ends[number]
+        is_cell = differs and all(place.endswith("/0") for place in first | second)
+        has_clusters = differs and sequence.jobs[number]["job"]["analysis"] == "clustering"
         ends["bit: one cell is withheld or not"] += is_cell
-        opened.append(ours if is_cell else theirs)
+        ends["bit: which clusters are withheld"] += has_clusters
+        opened.append(ours if is_cell or has_clusters else theirs)
     return View(view.ends, opened)
 
 
@@ -504,7 +510,9 @@ def _figures(whole: View, without: Sequence[View], minimum: int) -> Iterator[Fin
         change = np.where(
             np.isnan(seen), np.inf, seen - base
         )  # what is withheld without somebody is about them
-        if np.count_nonzero(change):
+        # A job that ends otherwise without somebody is counted as an end.
+        other_end = [view.ends[number] != whole.ends[number] for view in without]
+        if np.count_nonzero(change[~np.array(other_end)]):
             changes.setdefault(change.tobytes(), (f"job {number + 1}, {place} = {base:g}", change))
     named = list(changes.values())[:MOST_ITEMS]
     for what, change in named:
