@@ -67,7 +67,7 @@ def _advice(figures: list[dict[str, Any]]) -> list[str]:
     if not any(figure["vague"] for figure in figures):
         return []
     return [
-        "Ask for fewer figures, allow a larger epsilon, or bring more rows: so little says almost nothing."
+        "Such figures say almost nothing: ask for fewer of them, spend more epsilon, or use more rows."
     ]
 
 

@@ -119,7 +119,7 @@ class NoisyStudy(_HorizontalStudy):
         figures = count_of(len(names), "figure")
         gets = (f"{figures}, with noise that neither side can remove",)
         does = f"compute {figures} over the rows of both, and add noise that neither knows"
-        hides = "the rows themselves, how many each side has, and the figures without noise"
+        hides = "the rows themselves, how many each side has, or the figures without noise"
         return Brief.to(recipients, does, gets, hides, figures=names)
 
     def totals(self, pieces: Iterable[Data]) -> SummedRows:
