@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from starlette.applications import Starlette
@@ -48,6 +48,7 @@ from parties.dashboard.pages import (
     today,
 )
 from parties.errors import DaemonUnavailable
+from parties.persons.roles import ALLOWED, CATALOG, Act, PersonRole
 from smc.errors import DuettoError
 
 _LOG = logging.getLogger("duetto.dashboard")
@@ -104,6 +105,23 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/peers/pair", peers.pair),
 )
 """Forms that do something."""
+
+ROLES: Final[Mapping[str, frozenset[PersonRole]]] = {
+    "/decide/{job_id}": ALLOWED[Act.APPROVE] | ALLOWED[Act.DENY],
+    "/jobs/{job_id}/cancel": ALLOWED[Act.CANCEL],
+    "/jobs/{job_id}/forget": ALLOWED[Act.FORGET],
+    "/new/submit": ALLOWED[Act.SUBMIT],
+    "/policy/allow": ALLOWED[Act.POLICY],
+    "/data/draft": CATALOG,
+    "/data/add": CATALOG,
+    "/data/remove": CATALOG,
+    "/peers/reload": ALLOWED[Act.PIN],
+    "/peers/look": ALLOWED[Act.PIN],
+    "/peers/pair": ALLOWED[Act.PIN],
+}
+"""Of each form in `ACTS`, the roles of which somebody has one who came in by an account, where persons are in
+force. Who came in by a link has the rights of the account of the machine; what has to be signed is signed by
+either."""
 
 UPLOADS: Final = frozenset({"/peers/look"})
 """Forms that bring a small file."""
@@ -166,11 +184,26 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
             Route(BACK, from_provider, methods=["GET"]),
             Route(LEAVE, leave, methods=["POST"]),
             *(Route(path, _answering(desk, page), methods=["GET"]) for path, page in SHOWS),
-            *(Route(path, _answering(desk, page), methods=["POST"]) for path, page in (*ASKS, *ACTS)),
+            *(Route(path, _answering(desk, page), methods=["POST"]) for path, page in ASKS),
+            *(
+                Route(path, _answering(desk, _for(ROLES[path], page)), methods=["POST"])
+                for path, page in ACTS
+            ),
         ],
         middleware=[Middleware(Guard, access=access, rules=rules)],
         exception_handlers={status: _lost(desk) for status in (404, 405)},
     )
+
+
+def _for(roles: frozenset[PersonRole], page: Page) -> Page:
+    """A page for those who have one of some roles."""
+
+    @functools.wraps(page)
+    def answer(desk: Context, request: Request) -> Response:
+        persons.check_role(desk, request, roles)
+        return page(desk, request)
+
+    return answer
 
 
 def _answering(desk: Context, page: Page) -> Callable[[Request], Response]:

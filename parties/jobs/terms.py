@@ -66,9 +66,7 @@ def _stated(loss: Loss) -> Loss:
 def _advice(figures: list[dict[str, Any]]) -> list[str]:
     if not any(figure["vague"] for figure in figures):
         return []
-    return [
-        "Such figures say almost nothing: ask for fewer of them, spend more epsilon, or use more rows."
-    ]
+    return ["Such figures say almost nothing: ask for fewer of them, spend more epsilon, or use more rows."]
 
 
 def _figure(row: dict[str, Any]) -> dict[str, Any]:

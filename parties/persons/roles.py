@@ -54,6 +54,9 @@ ALLOWED: Final[Mapping[Act, frozenset[PersonRole]]] = {
 """The roles of which one lets a person do an act. For `APPROVE` the rule that allows the job names one of
 them."""
 
+CATALOG: Final = _MAINTAINERS
+"""Who may change the catalog on pages; it is not signed."""
+
 MEANING: Final[Mapping[Act, str]] = {
     Act.SUBMIT: "submit a job",
     Act.APPROVE: "approve a job",

@@ -15,11 +15,12 @@ from starlette.responses import JSONResponse, Response
 from parties.client import Party
 from parties.clock import CLOCK
 from parties.dashboard.drawing.desk import Context, form, render
+from parties.errors import PolicyError
 from parties.ledger.book import open_ledger
 from parties.persons.declaration import Persons
 from parties.persons.gate import NO_FILE, Gate
 from parties.persons.keys import PersonKey
-from parties.persons.roles import Act
+from parties.persons.roles import Act, PersonRole
 from parties.persons.signer import SignedElsewhere
 from parties.persons.statement import PersonStatement, Presented, now
 from parties.persons.webauthn import (
@@ -136,6 +137,26 @@ def _presented(desk: Context, request: Request) -> Presented:
         )
     answer = pack_answer(*(_bytes(sent, name) for name in ("authenticator", "client", "signature")))
     return Presented(sent["person"], sent.get("behalf", ""), sent.get("moment", ""), found, answer)
+
+
+def check_role(desk: Context, request: Request, roles: frozenset[PersonRole]) -> None:
+    """Check that somebody who came in by an account may do something, where persons are in force.
+
+    Raises:
+        PolicyError: that person has none of the roles (code `person`).
+    """
+    word = request.state.session.person
+    in_force = gate(desk).persons() if word else None
+    if in_force is None:
+        return
+    one = in_force.persons.get(word)
+    if one is None or not one.roles & roles:
+        named = " or ".join(role.value for role in PersonRole if role in roles)
+        raise PolicyError(
+            f"{one.name if one else word} may not do this: it takes a {named}.",
+            "Ask one of them; the page Persons lists who they are.",
+            code="person",
+        )
 
 
 def gate(desk: Context) -> Gate:

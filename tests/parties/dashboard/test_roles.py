@@ -1,0 +1,69 @@
+"""Every form that does something, by everybody who may come in by an account."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from starlette.responses import PlainTextResponse
+
+from parties.dashboard import app
+from parties.dashboard.pages import persons
+from parties.persons.declaration import parse_persons
+from parties.persons.roles import PersonRole
+from tests.parties.dashboard.browsing import Browser
+from tests.parties.persons.made import OF_ROLE, PEOPLE, persons_toml
+
+PATHS = [path for path, _ in app.ACTS]
+MAY_CHANGE_DATA = {"steward", "operator"}
+
+
+@pytest.fixture
+def in_force(monkeypatch):
+    found = parse_persons(persons_toml().encode())
+    monkeypatch.setattr(persons, "gate", lambda _: SimpleNamespace(persons=lambda: found))
+
+
+@pytest.fixture
+def reached(monkeypatch):
+    """Forms that only say that they were reached."""
+    pages = tuple((path, lambda *_: PlainTextResponse("reached")) for path in PATHS)
+    monkeypatch.setattr(app, "ACTS", pages)
+
+
+def signed_in(party, word):
+    browser = Browser(party, signed_in=False)
+    session = browser.access.admit(word)
+    browser.client.cookies.set("duetto", session.key)
+    return browser
+
+
+def test_every_form_names_its_roles():
+    assert set(app.ROLES) == set(PATHS)
+    assert all(app.ROLES.values())
+
+
+@pytest.mark.parametrize("role", PersonRole)
+def test_each_role_does_what_it_may_and_nothing_else(party, in_force, reached, role):
+    browser = signed_in(party, OF_ROLE[role])
+    for path in PATHS:
+        answer = browser.post(path.replace("{job_id}", "x"))
+        if role in app.ROLES[path]:
+            assert answer.text == "reached", path
+        else:
+            assert answer.status_code == 409, path
+            assert f"{PEOPLE[OF_ROLE[role]][0]} may not do this" in answer.text
+    can = {path for path in PATHS if role in app.ROLES[path]}
+    assert bool(can) == (role.value not in ("viewer", "auditor"))
+    assert ("/data/add" in can) == (role.value in MAY_CHANGE_DATA)
+
+
+def test_an_account_that_is_nobody_any_more_does_nothing(party, in_force, reached):
+    browser = signed_in(party, "left")
+    for path in PATHS:
+        assert "left may not do this" in browser.post(path.replace("{job_id}", "x")).text
+
+
+def test_a_link_has_the_rights_of_the_account_of_the_machine(party, in_force, reached):
+    browser = Browser(party)
+    assert all(browser.post(path.replace("{job_id}", "x")).text == "reached" for path in PATHS)
