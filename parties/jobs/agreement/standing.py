@@ -131,7 +131,7 @@ def waits_for(job: Summary, trouble: str, outage: Outage | None, approvals: str 
         State.PROPOSED: f"an answer of {job.peer} to the proposal",
         State.WAITING_PEER: _THEIRS.format(peer=job.peer),
         State.APPROVED: f"a session with {job.peer}" if job.outgoing else f"{job.peer}, to begin the session",
-        State.KEPT: f"the word of {job.peer} that it has kept its result, too",
+        State.KEPT: f"{job.peer} to confirm that it saved its result",
     }
     if job.state is State.WAITING_OWN:
         return approvals or _OURS
