@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
@@ -20,10 +22,15 @@ _EPOCH: Final = date(1970, 1, 1)
 
 
 def proposal(column: ColumnDeclaration) -> str:
-    """What a column declares, as a person would type it: `0:120`, or its labels with commas between them."""
+    """What a column declares, as a person would type it: `0:120`, or its labels with commas between them.
+
+    A label with a comma or quotation marks stands in quotation marks, as in a CSV file.
+    """
     schema = column.schema
     if column.type == "category":
-        return ",".join(schema.categories)
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(schema.categories)
+        return line.getvalue()
     bounds = (schema.lower or 0, schema.upper or 0)
     if column.type == "date":
         return ":".join(str(_EPOCH + timedelta(days)) for days in bounds)
@@ -75,8 +82,7 @@ def entries(column: str, kind: str, given: str) -> dict[str, Any]:
         ConfigError: they do not fit the type.
     """
     if kind == "category":
-        labels = [label.strip() for label in given.split(",")]
-        return {"values": labels}
+        return {"values": _labels(column, given)}
     lower, colon, upper = given.partition(":")
     try:
         if not colon:
@@ -95,6 +101,17 @@ def entries(column: str, kind: str, given: str) -> dict[str, Any]:
             f"{given!r} does not give bounds of column {column!r}, whose type is {kind!r}.",
             f"Write {column}={form}, say.",
         ) from None
+
+
+def _labels(column: str, given: str) -> list[str]:
+    try:
+        rows = [*csv.reader([given], skipinitialspace=True, strict=True)]
+    except csv.Error:
+        raise ConfigError(
+            f"The quotation marks in the labels of column {column!r} do not close.",
+            'Put a label with a comma in quotation marks, and double those in it: no,"yes, once".',
+        ) from None
+    return [label.strip() for label in rows[0]] if rows and rows[0] else [""]
 
 
 def _decimal(text: str) -> Decimal:

@@ -313,3 +313,29 @@ def test_without_decide_no_file_is_looked_at(party, folder):
     for path in ("/data/draft", "/data/add", "/data/remove"):
         answer = looks.post(path, {"file": str(folder / "Export 2024.csv")})
         assert (answer.status_code, "--decide" in answer.text) == (403, True)
+
+
+LABELS = ("rot, blau", 'mit "Q"', "a;b", "'k")
+
+
+def test_labels_with_commas_and_quotation_marks_stay_whole_when_others_are_added(browser, folder, catalog):
+    rows = "".join(f"{1000 + row}|{LABELS[row % len(LABELS)]}|{row}\n" for row in range(ROWS))
+    (folder / "colours.csv").write_text(f"Karte|Farbe, (x)|Alter\n{rows}")
+    fields = filled_in(looked_at(browser, folder, "colours.csv"))
+    field = "category:Farbe, (x)"
+    assert fields["type:Farbe, (x)"] == ["category"]
+    fields["keep"] = ["Farbe, (x)", "Alter"]
+    fields[f"values:{field}"] = [fields[f"values:{field}"][0] + ', "neu, alt"']
+    added = browser.post("/data/add", fields)
+    assert added.status_code == 303
+    declared = load_catalog(catalog).dataset("colours").columns["Farbe, (x)"].schema.categories
+    assert set(declared) == {*LABELS, "neu, alt"}
+
+
+def test_quotation_marks_that_do_not_close_are_said_in_the_row(browser, folder, catalog):
+    fields = filled_in(looked_at(browser, folder))
+    before = catalog.read_text()
+    answer = browser.post("/data/add", fields | {"values:category:Geschlecht": ['m,"w, x']})
+    assert answer.status_code == 200
+    assert "do not close" in html.unescape(answer.text)
+    assert catalog.read_text() == before
