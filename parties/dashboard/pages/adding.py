@@ -26,7 +26,7 @@ from parties.catalog.drafting.rendering import column_entries
 from parties.catalog.drafting.revising import Revision, revise
 from parties.catalog.reading import Reader
 from parties.dashboard.drawing.desk import Context, fields, redirect, render
-from parties.dashboard.pages.rows import TYPES, Fields, Row, choices_in, form_of, rows_of
+from parties.dashboard.pages.rows import TYPES, Fields, Row, choices_in, form_of, is_shown, rows_of
 from parties.errors import DataError
 from smc.errors import DuettoError, UsageError
 
@@ -223,7 +223,15 @@ def _look(desk: Context, sent: Fields) -> Look:
     if wrong:
         mistaken = {name: f"Type {asked.choices.types[name]!r}: {why}." for name, why in wrong.items()}
         addition = _drafted(desk, replace(asked, choices=choices_in(sent, mistaken)))
-    return Look(addition, rows_of(addition.draft, sent, mistaken))
+    stay = _not_shown(desk, asked)
+    return Look(addition, [row for row in rows_of(addition.draft, sent, mistaken) if row.name not in stay])
+
+
+def _not_shown(desk: Context, asked: Asked) -> set[str]:
+    """Declared columns that no form can show; an edit leaves them as they are."""
+    if not asked.is_known:
+        return set()
+    return {one.name for one in _editable(desk, asked.name).columns.values() if not is_shown(one)}
 
 
 def _drafted(desk: Context, asked: Asked) -> Addition:

@@ -113,15 +113,21 @@ def rows_of(found: Draft, sent: Fields, mistaken: Mapping[str, str]) -> list[Row
     return [_row(name, one, sent, mistaken.get(name, "")) for name, one in found.columns.items()]
 
 
+def is_shown(column: ColumnDeclaration) -> bool:
+    """Whether a form can show a column as it is declared."""
+    return column.type in TYPES
+
+
 def form_of(columns: Iterable[ColumnDeclaration]) -> dict[str, list[str]]:
     """The fields of a form that would declare columns as they are declared."""
     found: dict[str, list[str]] = {"column": [], "keep": []}
     for column in columns:
-        if column.type not in TYPES or column.constant is not None:
+        if not is_shown(column) or column.constant is not None:
             continue
         found["column"].append(column.name)
         found["keep"].append(column.name)
         found[f"type:{column.name}"] = [column.type]
+        found[f"found:{column.name}"] = [""]  # what is declared is chosen, whatever the file looks like
         found[f"missing:{column.name}"] = [_joined(column.tokens)]
         found[f"unit:{column.name}"] = [column.schema.unit]
         found[f"below:{column.name}"] = [column.writing.below_limit]

@@ -7,6 +7,7 @@ import os
 import re
 
 import pytest
+import tomli_w
 
 from parties.catalog.declarations.declaration import load_catalog
 from parties.dashboard.pages.adding import MAX_COLUMNS, MAX_DEPTH
@@ -339,3 +340,17 @@ def test_quotation_marks_that_do_not_close_are_said_in_the_row(browser, folder, 
     assert answer.status_code == 200
     assert "do not close" in html.unescape(answer.text)
     assert catalog.read_text() == before
+
+
+def test_an_edit_without_a_change_leaves_types_and_what_no_form_shows(browser, folder, catalog):
+    rows = "".join(f"{1000 + row},{row},{row % 3}\n" for row in range(ROWS))
+    (folder / "mixed.csv").write_text(f"Karte,Geheim,Stufe\n{rows}")
+    typed = {"type": "integer", "lower": 0, "upper": 100000}
+    columns = {"Karte": typed, "Geheim": {"type": "ciphertext"}, "Stufe": typed}
+    mixed = {"source": str(folder / "mixed.csv"), "person": "Karte", "columns": columns}
+    catalog.write_text(f"{catalog.read_text()}\n{tomli_w.dumps({'datasets': {'mixed': mixed}})}")
+    before = load_catalog(catalog).dataset("mixed")
+    fields = filled_in(edited(browser, "mixed"))
+    assert "Geheim" not in fields["column"]
+    saved = browser.post("/data/add", fields)
+    assert (saved.status_code, load_catalog(catalog).dataset("mixed")) == (303, before)
