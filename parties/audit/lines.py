@@ -52,7 +52,10 @@ ENTRIES: Final = "entries"
 """What lines call the number of entries that the ledger had when they were written."""
 
 MAX_TEXT: Final = 300
-"""The longest text of a line, in characters; longer ones are cut off."""
+"""The longest text of a line, in characters; longer ones are cut off, but those of `WHOLE`."""
+
+WHOLE: Final = frozenset({"key", "signature"})
+"""Texts that were checked before, and of which a part is worth nothing."""
 
 MAX_TEXT_BYTES: Final = 4 * MAX_TEXT
 """The same as it is written, where a character may take twelve bytes."""
@@ -136,7 +139,9 @@ def bound_texts(about: Mapping[str, str | int]) -> dict[str, str | int]:
     if _HEAD & about.keys():
         raise ValueError("a name that every line has")
     return {
-        name: _cut(escape_unprintable(value)[:MAX_TEXT]) if isinstance(value, str) else value
+        name: _cut(escape_unprintable(value)[:MAX_TEXT])
+        if isinstance(value, str) and name not in WHOLE
+        else value
         for name, value in about.items()
         if value != ""
     }

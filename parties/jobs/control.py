@@ -25,6 +25,7 @@ from parties.jobs.agreement.decisions import Person, check_named
 from parties.jobs.faults import METADATA, pack, status
 from parties.jobs.manager import JobManager
 from parties.persons.statement import Presented
+from parties.persons.webauthn import MAX_SIGNATURE
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
 from smc.errors import DuettoError, UsageError
@@ -35,7 +36,6 @@ SERVICE = "duetto.v1.Control"
 R = TypeVar("R")
 Verb = Callable[["ControlService", Any, grpc.ServicerContext], R]
 _PIECE_BYTES = 1 << 20
-_LONGEST_FIELD = 512
 _LOG = logging.getLogger("duetto.control")
 
 
@@ -160,7 +160,7 @@ def _presented(request: Any) -> Presented | None:
         return None
     act = request.act
     texts = (act.person, act.behalf, act.moment, act.key)
-    if max(map(len, (*texts, act.signature))) > _LONGEST_FIELD:
+    if max(map(len, (*texts, act.signature))) > MAX_SIGNATURE:
         raise UsageError("The signature of a person has a field that is too long.", "Sign with this release.")
     return Presented(*texts, act.signature)
 

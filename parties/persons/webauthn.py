@@ -25,7 +25,10 @@ ALGORITHMS: Final = (-8, -7)
 """Of COSE, the first preferred: Ed25519, and ECDSA over P-256 with SHA-256."""
 
 MAX_BYTES: Final = 8192
-"""The longest answer of a browser, in bytes."""
+"""The longest answer of a browser about a new key, in bytes of a part."""
+
+MAX_SIGNATURE: Final = 2048
+"""The longest answer that signs a statement, in bytes; a key as a text is not longer."""
 
 _CHALLENGE: Final = b"duetto challenge of a statement v1\0"
 _PARTS: Final = struct.Struct(">HHH")
@@ -159,14 +162,14 @@ def pack_answer(authenticator: bytes, client: bytes, signature: bytes) -> bytes:
         UsageError: it is too long.
     """
     parts = (authenticator, client, signature)
-    if sum(map(len, parts)) > MAX_BYTES:
+    if _PARTS.size + sum(map(len, parts)) > MAX_SIGNATURE:
         raise UsageError("The browser's answer is too long to be a signature.", "Try again.")
     return _PARTS.pack(*map(len, parts)) + b"".join(parts)
 
 
 def _unpack(answer: bytes) -> tuple[bytes, bytes, bytes]:
     first, second, third = _PARTS.unpack_from(answer)
-    if len(answer) != _PARTS.size + first + second + third or len(answer) > _PARTS.size + MAX_BYTES:
+    if len(answer) != _PARTS.size + first + second + third or len(answer) > MAX_SIGNATURE:
         raise ValueError("wrong lengths")
     start = _PARTS.size
     return answer[start : start + first], answer[start + first :][:second], answer[start + first + second :]
