@@ -259,22 +259,25 @@ class Gate:
         """Whose signatures count as approvals of a contract now.
 
         A person counts once, by whatever key and for whomever signed; and only while that person is in
-        persons.toml in the role.
+        persons.toml in the role and with that key. So a key in other hands counts no more once it is
+        replaced, and no key counts for two who have changed their words.
 
         Args:
             digests: of the contract, complete and as a draft, hexadecimal.
             needed: what the rule asks for.
             days: how long a signature counts.
         """
-        register, holders = self.register(), self.in_role(needed.role)
+        persons, register = self._look()
         since = self._ledger.clock.now() - timedelta(days=days)
         names: dict[str, str] = {}
-        for digest in digests:
-            for signed in register.decisions(digest):
-                said = signed.statement
-                is_late = read_moment(said.moment) < since
-                if said.act is Act.APPROVE and not is_late and said.person in holders:
-                    names.setdefault(said.person, signed.name)
+        for signed in (one for digest in digests for one in register.decisions(digest)):
+            said, held = signed.statement, persons.find(signed.key) if persons is not None else None
+            is_late = read_moment(said.moment) < since
+            if said.act is not Act.APPROVE or is_late or held is None:
+                continue
+            word, person = held
+            if word == said.person and needed.role in person.roles:
+                names.setdefault(word, signed.name)
         return Approvals(needed, tuple(names.values()), tuple(names))
 
 

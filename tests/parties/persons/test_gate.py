@@ -204,6 +204,32 @@ def test_a_second_key_of_the_same_person_does_not_count_twice(south):
     assert is_refused(south, job_id, approval(south, job_id, "weber", by=second), "approved this job before")
 
 
+def test_two_who_change_their_words_do_not_let_one_key_count_twice(south):
+    allow(south, TWO)
+    job_id = submitted(south)
+    approve(south, job_id, "weber")
+    mine, other = (KEYS[word].public.text for word in ("weber", "klein"))
+    text = persons_toml().replace(mine, "-").replace(other, mine).replace("-\"", f'{other}"', 1)
+    (south.folder / "south" / FILE).write_text(text)
+    put_in_force(south.south.gate, Act.PERSONS, text.encode(), "weber")
+    approve(south, job_id, "klein", by=KEYS["weber"])
+    assert south.south.store.get(job_id).state is State.WAITING_OWN
+
+
+def test_an_approval_by_a_key_that_was_replaced_counts_no_more(south):
+    allow(south, TWO)
+    job_id = submitted(south)
+    approve(south, job_id, "weber")
+    text = persons_toml().replace(KEYS["weber"].public.text, key(50).public.text)
+    (south.folder / "south" / FILE).write_text(text)
+    put_in_force(south.south.gate, Act.PERSONS, text.encode(), "klein")
+    approve(south, job_id, "klein")
+    job = south.south.store.summary(job_id)
+    assert south.south.waits_for(job) == "1 of 2 approvals: Prof Klein; one more steward is needed"
+    approve(south, job_id, "weber", by=key(50))
+    assert wait_final(south.south, job_id).state is State.FINISHED
+
+
 def absent():
     today = dt.datetime.now(dt.UTC).date()
     return (
