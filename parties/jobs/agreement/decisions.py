@@ -146,7 +146,8 @@ class Decisions:
                 f"Let a {before.needed.role.value} approve the job; `duetto person list` names them.",
                 code="person",
             )
-        if word in before.signers:
+        # Where none is missing, an earlier decision was signed and then not written: it is made good now.
+        if word in before.signers and before.missing:
             raise PolicyError(
                 f"{admitted.signed.name} has approved this job before: {before.text}.",
                 "Another person has to approve it; a second key or a delegation does not count twice.",

@@ -230,6 +230,22 @@ def test_an_approval_by_a_key_that_was_replaced_counts_no_more(south):
     assert wait_final(south.south, job_id).state is State.FINISHED
 
 
+def test_an_approval_that_was_signed_and_not_decided_is_given_once_more(south, monkeypatch):
+    """The disk was full, or the daemon ended, between the two entries."""
+    job_id = submitted(south)
+    with monkeypatch.context() as broken:
+        broken.setattr(south.south.ledger, "decide", full)
+        with pytest.raises(LedgerError):
+            approve(south, job_id, "weber")
+    assert south.south.store.get(job_id).state is State.WAITING_OWN
+    approve(south, job_id, "weber")
+    assert wait_final(south.south, job_id).state is State.FINISHED
+
+
+def full(*_, **__):
+    raise LedgerError("The ledger cannot be written.")
+
+
 def absent():
     today = dt.datetime.now(dt.UTC).date()
     return (
