@@ -290,9 +290,9 @@ def _sign_one(config: Config, gate: Gate, signer: Signer, one: Pending) -> None:
 
 
 def _changes(config: Config, one: Pending) -> list[str]:
-    """What a new file of persons changes of the one in force; nothing for other files, which are not kept."""
+    """What a new file of persons changes of the one in force; all of others, which are not kept."""
     if one.act is not Act.PERSONS:
-        return []
+        return [*one.shown]
     before, after = _in_force(config).splitlines(), one.document.decode().splitlines()
     changed = difflib.unified_diff(before, after, "in force", "now", lineterm="", n=1)
     return [line for line in list(changed)[2:] if not line.startswith("@@")]

@@ -13,7 +13,8 @@ from parties.kept_pools import KeptPools
 from parties.persons.declaration import FILE, digest_of, parse_persons, read_file
 from parties.persons.gate import NO_FILE, Gate, pin_digest
 from parties.persons.roles import Act, PersonRole
-from parties.pki.home import load_peer
+from parties.pki.home import load_pairing, load_peer
+from parties.pki.signing import key_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Pending:
         digest: what is to be signed, hexadecimal.
         what: for people.
         document: the file of persons; else empty.
+        shown: lines of what is put into force, for people; empty where `document` says it.
     """
 
     act: Act
@@ -33,6 +35,7 @@ class Pending:
     digest: str
     what: str
     document: bytes = b""
+    shown: tuple[str, ...] = ()
 
 
 def pools_digest(pools: tuple[KeptPools, ...]) -> str:
@@ -60,12 +63,20 @@ def _standing(config: Config) -> Iterator[Pending]:
     yield Pending(Act.PERSONS, "", digest_of(data).hex(), FILE, data)
     policy = read_file(config.policy)
     if policy is not None:
-        yield Pending(Act.POLICY, "", digest_of(policy).hex(), config.policy.name)
+        lines = tuple(policy.decode(errors="replace").splitlines())
+        yield Pending(Act.POLICY, "", digest_of(policy).hex(), config.policy.name, shown=lines)
     for peer in config.peers:
         identity = load_peer(config, peer)
-        yield Pending(Act.PIN, peer.name, pin_digest(identity), f"the keys of the peer {peer.name}")
+        keys = (
+            f"fingerprint of the pairing file {load_pairing(config, peer).fingerprint}",
+            f"key that signs {key_text(identity.signing)}",
+            f"Paillier key {identity.paillier.fingerprint}",
+        )
+        what = f"the keys of the peer {peer.name}"
+        yield Pending(Act.PIN, peer.name, pin_digest(identity), what, shown=keys)
     if config.pools:
-        yield Pending(Act.POOLS, "", pools_digest(config.pools), "the pools in duetto.toml")
+        lines = tuple(canonical(asdict(one)).decode() for one in config.pools)
+        yield Pending(Act.POOLS, "", pools_digest(config.pools), "the pools in duetto.toml", shown=lines)
 
 
 def standing_line(config: Config, gate: Gate, today: date) -> str:

@@ -106,3 +106,20 @@ def test_one_digest_is_signed_and_no_other(call, key):
         one["what"] for one in call("person", "sign", "--key", path, "--digest", first["digest"])["signed"]
     ] == [FILE]
     assert [one["what"] for one in call("person", "check", code=77)["not_signed"]] == ["policy.toml"]
+
+
+def test_what_is_signed_is_shown_before_the_question(home, call, key, monkeypatch, capsys):
+    """Whoever can write policy.toml does not get a rule signed along with something else, unseen."""
+    path, text = key("b.key")
+    call("person", "add", "weber", *ADD, text)
+    policy = home / "policy.toml"
+    before = policy.read_text()
+    policy.write_text(f"{before}\n# budget of 1000 \u202e for all\n")
+    monkeypatch.setattr("click.confirm", lambda *_, **__: False)
+    with pytest.raises(SystemExit):
+        main(["person", "sign", "--key", str(path), "--config", str(home)])
+    said = capsys.readouterr().err
+    policy.write_text(before)
+    assert text in said
+    assert "# budget of 1000 \\u202e for all" in said
+    assert "Nothing was signed" in said
