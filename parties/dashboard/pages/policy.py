@@ -96,7 +96,7 @@ def in_words(rule: Rule) -> list[str]:
     said = [
         f"Allows {_names(rule.analyses, 'any analysis')} with {_names(rule.peers, 'any peer')} on "
         f"{_names(rule.datasets, 'any data set')}, columns {_names(rule.columns, 'any')}; results for {who}.",
-        "A person approves each job." if rule.needs_person else "No person is asked.",
+        _approvers(rule),
     ]
     if rule.types is not None:
         said.append(f"Comparisons of these types only: {', '.join(rule.types)}.")
@@ -125,6 +125,13 @@ def in_words(rule: Rule) -> list[str]:
     runs = [(rule.runs_per_day, "a day"), (rule.runs_total, "in all")]
     said += [f"At most {count} runs {span}." for count, span in runs if count is not None]
     return said
+
+
+def _approvers(rule: Rule) -> str:
+    if (needed := rule.needed) is None:
+        return "A person approves each job." if rule.needs_person else "No person is asked."
+    role, number = needed.role.value, needed.count
+    return f"One {role} approves each job." if number == 1 else f"{number} {role}s approve each job."
 
 
 def _names(names: frozenset[str], anything: str) -> str:

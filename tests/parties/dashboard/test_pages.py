@@ -259,3 +259,17 @@ def test_releases_side_by_side(party, tmp_path):
     for name in ("outside", "..%2f..%2fetc%2fpasswd", "nosuch"):
         assert browser.get(f"/releases/{name}/report.html").status_code == 404
     assert "--releases" in Browser(party).get("/releases").text
+
+
+def test_the_page_of_the_policy_says_how_many_approve(browser, party):
+    path = party.config_path.parent / "policy.toml"
+    before = path.read_text()
+    rule = re.sub(r"^approval = .*$", "", before.split("[[rules]]")[1], flags=re.M)
+    said = []
+    try:
+        for approval in ('"person"', '{ role = "steward", count = 2 }', '{ role = "operator" }'):
+            path.write_text(f"[[rules]]\napproval = {approval}\n{rule}")
+            said += re.findall(r"[^<>]* approves? each job", browser.get("/policy").text)
+    finally:
+        path.write_text(before)
+    assert said == ["A person approves each job", "2 stewards approve each job", "One operator approves each job"]
