@@ -8,7 +8,8 @@ without doing anything for it.
 The host is a name of 128 random bits below `localhost`, which browsers take for this machine without asking
 anybody. Cookies know hosts and no ports: that of 127.0.0.1 would go to whatever listens at another port of
 this machine, of whichever account; that of a name which nobody else knows goes nowhere else. Where persons
-sign with keys in their browsers the name stays the same, as such a key signs for one name alone.
+sign with keys in their browsers the name stays the same, as such a key signs for one name alone; it stands in
+the key, so others get to know it, and the account of a connection has to keep them out.
 """
 
 from __future__ import annotations

@@ -272,4 +272,8 @@ def test_the_page_of_the_policy_says_how_many_approve(browser, party):
             said += re.findall(r"[^<>]* approves? each job", browser.get("/policy").text)
     finally:
         path.write_text(before)
-    assert said == ["A person approves each job", "2 stewards approve each job", "One operator approves each job"]
+    assert said == [
+        "A person approves each job",
+        "2 stewards approve each job",
+        "One operator approves each job",
+    ]

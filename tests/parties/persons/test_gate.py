@@ -209,7 +209,7 @@ def test_two_who_change_their_words_do_not_let_one_key_count_twice(south):
     job_id = submitted(south)
     approve(south, job_id, "weber")
     mine, other = (KEYS[word].public.text for word in ("weber", "klein"))
-    text = persons_toml().replace(mine, "-").replace(other, mine).replace("-\"", f'{other}"', 1)
+    text = persons_toml().replace(mine, "-").replace(other, mine).replace('-"', f'{other}"', 1)
     (south.folder / "south" / FILE).write_text(text)
     put_in_force(south.south.gate, Act.PERSONS, text.encode(), "weber")
     approve(south, job_id, "klein", by=KEYS["weber"])
