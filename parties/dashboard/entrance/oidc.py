@@ -11,7 +11,8 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -28,6 +29,9 @@ BACK: Final = "/signed-in"
 
 AWAY_SECONDS: Final = 600.0
 MAX_AWAY: Final = 64
+MAX_CALLS: Final = 8
+"""Sign-ins at once: a provider that answers without end holds up so many pages, and no more."""
+
 ALGORITHMS: Final = ("RS256", "PS256", "ES256", "EdDSA")
 """Of signatures under tokens."""
 
@@ -67,6 +71,7 @@ class SignIn:
         self._clock = clock
         self._lock = threading.Lock()
         self._away: dict[str, _Away] = {}
+        self._calls = threading.BoundedSemaphore(MAX_CALLS)
 
     def leave(self) -> tuple[str, str]:
         """Send somebody to the provider.
@@ -76,7 +81,12 @@ class SignIn:
 
         Raises:
             ConfigError: the provider does not answer as one.
+            PolicyError: `MAX_CALLS` others wait for it.
         """
+        with self._call():
+            return self._leave()
+
+    def _leave(self) -> tuple[str, str]:
         state, nonce, verifier = (secrets.token_urlsafe(_BYTES) for _ in range(3))
         away = _Away(state, nonce, verifier, self._clock())
         cookie = secrets.token_urlsafe(_BYTES)
@@ -98,9 +108,27 @@ class SignIn:
             answer: what the provider has made the browser bring.
 
         Raises:
-            PolicyError: it is not the answer to a question of this browser, or the account may not come in.
+            PolicyError: it is not the answer to a question of this browser, the account may not come in, or
+                `MAX_CALLS` others wait for the provider.
             ConfigError: the provider does not answer as one.
         """
+        with self._call():
+            return self._arrive(cookie, answer)
+
+    @contextmanager
+    def _call(self) -> Iterator[None]:
+        if not self._calls.acquire(blocking=False):
+            raise PolicyError(
+                f"{MAX_CALLS} sign-ins wait for the provider.",
+                "Try again later, or come in by a link of `duetto dashboard`.",
+                code="sign-in",
+            )
+        try:
+            yield
+        finally:
+            self._calls.release()
+
+    def _arrive(self, cookie: str, answer: Mapping[str, str]) -> str:
         from joserfc import jwt
         from joserfc.errors import JoseError
 
@@ -180,7 +208,11 @@ class SignIn:
         found = self._read(issuer.rstrip("/") + "/.well-known/openid-configuration")
         if found.get("issuer") != issuer or not all(isinstance(found.get(name), str) for name in _NEEDED):
             raise _no_provider(issuer, "describes another provider")
-        if any(urlsplit(found[name]).scheme != urlsplit(issuer).scheme for name in _NEEDED):
+        try:
+            schemes = {urlsplit(found[name]).scheme for name in _NEEDED}
+        except ValueError:
+            raise _no_provider(issuer, "names addresses that are none") from None
+        if schemes != {urlsplit(issuer).scheme}:
             raise _no_provider(issuer, "names addresses without https")
         return found
 
@@ -200,7 +232,7 @@ class SignIn:
             with requests.get(url, timeout=_CALL_SECONDS, allow_redirects=False, stream=True) as answer:
                 body = answer.raw.read(_MAX_ANSWER + 1, decode_content=True)
                 found = json.loads(body) if answer.status_code == 200 else None
-        except (requests.RequestException, ValueError, OSError) as problem:
+        except (requests.RequestException, ValueError, OSError, RecursionError) as problem:
             raise _no_provider(url, f"does not answer ({type(problem).__name__})") from None
         if not isinstance(found, dict) or len(body) > _MAX_ANSWER:
             raise _no_provider(url, "answers with something else")

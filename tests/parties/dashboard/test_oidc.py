@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("authlib", reason="authlib is not installed")
@@ -14,7 +18,7 @@ from parties.dashboard.app import make_app
 from parties.dashboard.drawing.desk import Context
 from parties.dashboard.entrance.access import Access
 from parties.dashboard.entrance.guard import AWAY_COOKIE
-from parties.dashboard.entrance.oidc import AWAY_SECONDS, SignIn
+from parties.dashboard.entrance.oidc import AWAY_SECONDS, MAX_CALLS, SignIn
 from parties.errors import ConfigError, PolicyError
 from parties.oidc import Oidc
 from tests.parties.dashboard.browsing import NAME, ORIGIN
@@ -126,6 +130,7 @@ def test_an_answer_without_a_valid_code_signs_nobody_in(accounts, answer):
         ({"issuer": "https://other.example"}, "another provider"),
         ({"token_endpoint": None}, "another provider"),
         ({"jwks_uri": "file:///etc/passwd"}, "without https"),
+        ({"token_endpoint": "http://[login"}, "that are none"),
     ],
 )
 def test_what_is_no_provider_is_said(provider, accounts, metadata, says):
@@ -138,6 +143,24 @@ def test_a_provider_that_is_not_there_is_said(settings, provider):
     gone = SignIn(Oidc("http://127.0.0.1:1", CLIENT, {"a": "weber"}, 8123), ORIGIN)
     with pytest.raises(ConfigError, match="does not answer"):
         gone.leave()
+
+
+def test_a_provider_that_answers_without_end_holds_up_a_bounded_number_of_pages(settings):
+    with socket.create_server(("127.0.0.1", 0), backlog=2 * MAX_CALLS) as silent:
+        issuer = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        accounts = SignIn(replace(settings, issuer=issuer), ORIGIN)
+        with ThreadPoolExecutor(MAX_CALLS) as pages:
+            waiting = [pages.submit(accounts.leave) for _ in range(MAX_CALLS)]
+            held = [silent.accept()[0] for _ in waiting]
+            with pytest.raises(PolicyError, match="wait for the provider"):
+                accounts.leave()
+            for connection in held:
+                connection.close()
+            for page in waiting:
+                with pytest.raises(ConfigError, match="does not answer"):
+                    page.result()
+    with pytest.raises(ConfigError, match="does not answer"):  # there is room again
+        accounts.leave()
 
 
 def test_a_browser_signs_in_and_is_known(provider, accounts, party):
