@@ -149,11 +149,11 @@ def check_role(desk: Context, request: Request, roles: frozenset[PersonRole]) ->
     in_force = gate(desk).persons() if word else None
     if in_force is None:
         return
-    one = in_force.persons.get(word)
-    if one is None or not one.roles & roles:
+    one, today = in_force.persons.get(word), CLOCK.now().date()
+    if one is None or not one.roles & roles or not one.is_valid(today) or one.absence(today):
         named = " or ".join(role.value for role in PersonRole if role in roles)
         raise PolicyError(
-            f"{one.name if one else word} may not do this: it takes a {named}.",
+            f"{one.name if one else word} may not do this now: it takes a {named} who is not absent.",
             "Ask one of them; the page Persons lists who they are.",
             code="person",
         )

@@ -52,7 +52,7 @@ def test_each_role_does_what_it_may_and_nothing_else(party, in_force, reached, r
             assert answer.text == "reached", path
         else:
             assert answer.status_code == 409, path
-            assert f"{PEOPLE[OF_ROLE[role]][0]} may not do this" in answer.text
+            assert f"{PEOPLE[OF_ROLE[role]][0]} may not do this now" in answer.text
     can = {path for path in PATHS if role in app.ROLES[path]}
     assert bool(can) == (role.value not in ("viewer", "auditor"))
     assert ("/data/add" in can) == (role.value in MAY_CHANGE_DATA)
@@ -61,7 +61,19 @@ def test_each_role_does_what_it_may_and_nothing_else(party, in_force, reached, r
 def test_an_account_that_is_nobody_any_more_does_nothing(party, in_force, reached):
     browser = signed_in(party, "left")
     for path in PATHS:
-        assert "left may not do this" in browser.post(path.replace("{job_id}", "x")).text
+        assert "left may not do this now" in browser.post(path.replace("{job_id}", "x")).text
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["until = 2026-01-01\n", "[[persons.weber.absences]]\nfrom = 2020-01-01\nuntil = 2999-01-01\n"],
+    ids=["past its end", "absent"],
+)
+def test_who_is_absent_or_past_the_end_does_nothing(party, monkeypatch, reached, lines):
+    found = parse_persons(persons_toml(weber=lines).encode())
+    monkeypatch.setattr(persons, "gate", lambda _: SimpleNamespace(persons=lambda: found))
+    browser = signed_in(party, "weber")
+    assert "Dr Weber may not do this now" in browser.post("/policy/allow").text
 
 
 def test_a_link_has_the_rights_of_the_account_of_the_machine(party, in_force, reached):

@@ -150,7 +150,7 @@ def test_a_side_that_kept_its_result_and_lost_the_end_asks_and_finishes(pair, be
         manager.cancel(job_id, ANN)
     with pytest.raises(JobError, match="no result"):
         manager.result(job_id)
-    assert "has kept its result, too" in manager.waits_for(manager.store.summary(job_id))
+    assert "to confirm that it saved its result" in manager.waits_for(manager.store.summary(job_id))
     pair.network.down = False
     agreed(pair, job_id, State.FINISHED)
     assert manager.result(job_id)
