@@ -176,7 +176,7 @@ def test_a_threshold_chosen_in_the_run_is_charged_at_both_and_known_to_both(matc
     document = job("matching", CHOSEN, ["name", "born"])
     shown = matched.network.managers["north"].check(job_text(matched.file(document)))
     assert shown["verdict"]["allowed"]
-    assert "epsilon 3/2" in str(shown["verdict"]["conditions"]), shown["verdict"]["conditions"]
+    assert "epsilon 1.5" in str(shown["verdict"]["conditions"]), shown["verdict"]["conditions"]
     done = matched.run(document)
     assert matched.spent("north") == matched.spent("south") == Fraction(3, 2)
     assert done.details("north") == done.details("south")

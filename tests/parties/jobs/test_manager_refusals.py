@@ -101,7 +101,7 @@ def test_the_log_of_who_refuses_says_which_rule_and_why(pair, caplog):
         pair.north.submit(job_file("1/2"))
     (line,) = (record.getMessage() for record in caplog.records if "and refused" in record.getMessage())
     assert "proposed by north and refused: The policy does not allow this job: rule " in line
-    assert "epsilon 1/4 left of 1/4" in line
+    assert "epsilon 0.25 left of 0.25" in line
 
 
 @pytest.mark.parametrize(

@@ -129,8 +129,10 @@ def test_a_hook_that_hangs_holds_up_neither_the_log_nor_another_hook_nor_the_end
         real(one, notice)
 
     desk._deliver = deliver
-    desk.start().finish(*(f"j{n}" for n in range(MAX_PENDING + 20)))
-    desk.wait_for(MAX_PENDING + 20)
+    desk.start()
+    for first in range(0, MAX_PENDING + 20, 20):  # what is free takes them as they come
+        desk.finish(*(f"j{n}" for n in range(first, first + 20)))
+        desk.wait_for(first + 20)
     desk.notifier.stop()
     assert {name for name, _ in desk.got} == {"free"}
     queue = read_queues(tmp_path).queue("stuck")
