@@ -144,7 +144,16 @@ def test_the_page_before_an_approval_shows_what_it_says_and_no_line_of_the_peer(
         job_id = served.submit(document(*NAMES.values(), title=NAMES["lines"]))
         shown = show(served, "approve", job_id, columns=columns)
     own = ("north asks: ", "Contract ", "job ", "state ", "title ", "analysis ", "with ", "this party is ")
-    own += ("contract", "Job ", "proposed", "changed", "waits for", " ", "No persons.toml: ", "wrote them.")
+    own += (
+        "contract",
+        "Job ",
+        "proposed",
+        "changed",
+        "waits for",
+        " ",
+        "No persons.toml: ",
+        "re as people wrote them.",
+    )
     page = shown.lines[: next(n for n, line in enumerate(shown.lines) if line.startswith("Contract "))]
     assert [line for line in page if not line.startswith(own)] == []
     said = "".join("".join(page).split())
