@@ -95,7 +95,7 @@ def add(
     *,
     as_json: bool,
 ) -> None:
-    """Write a person into persons.toml, under the word PERSON that stands for that person from then on."""
+    """Write a person into persons.toml, under the word PERSON, by which that person is known from then on."""
     config = load(config_path)
     PersonKey.parse(public_key)
     path = config.home / FILE

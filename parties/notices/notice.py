@@ -81,7 +81,7 @@ class Notice:
         if not isinstance(document, dict) or document.keys() != cls.__dataclass_fields__.keys():
             raise ValueError("not the fields of a notice")
         if not all(isinstance(value, str) for value in document.values()):
-            raise ValueError("a field that is no text")
+            raise ValueError("a field that is not a text")
         return cls(**{**document, "event": EventKind(document["event"])})
 
 

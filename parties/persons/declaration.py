@@ -183,7 +183,7 @@ def parse_persons(data: bytes) -> Persons:
     """The persons in the bytes of a file.
 
     Raises:
-        ConfigError: they are no such file; says where.
+        ConfigError: the bytes are not a valid file of persons; says where.
     """
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{FILE} is longer than {MAX_BYTES} bytes.", "Shorten it.")

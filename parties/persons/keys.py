@@ -70,7 +70,7 @@ class PersonKey:
         except (ValueError, binascii.Error):
             data = b""
         if not colon or not re.fullmatch(FORM, text) or cls(kind, data).text != text:
-            raise ConfigError(f"{place} is {text[:80]!r}, which is no public key of a person.", HOW_TO_WRITE)
+            raise ConfigError(f"{place} is {text[:80]!r}, which is not a valid public key.", HOW_TO_WRITE)
         if kind == WEBAUTHN:
             Credential.decode(data)
         return cls(kind, data)
@@ -171,7 +171,7 @@ def load_key(path: Path, passphrase: str = "") -> PrivateKey:
         passphrase: if it is encrypted.
 
     Raises:
-        ConfigError: it is missing or open to others, is no key file, or the passphrase is another one.
+        ConfigError: it is missing, open to others or not a valid key file, or the passphrase is wrong.
     """
     data = read_private(path)
     try:
@@ -183,7 +183,7 @@ def load_key(path: Path, passphrase: str = "") -> PrivateKey:
         ) from None
     except (ValueError, UnsupportedAlgorithm):
         raise ConfigError(
-            f"{path} cannot be opened: the passphrase is another one, or it is no key file.",
+            f"{path} cannot be opened: the passphrase is wrong, or it is not a valid key file.",
             "Try again; a lost passphrase cannot be recovered: make a new key with `duetto person key`.",
         ) from None
     if not isinstance(key, Ed25519PrivateKey):

@@ -98,7 +98,7 @@ class Register:
 
         Raises:
             PolicyError: it is not by somebody who may do it now, or is not about this act (code `person`).
-            ConfigError: the document is no file of persons.
+            ConfigError: the document is not a valid file of persons.
         """
         after = self.before(act, peer) if act in STANDING else ""
         statement = PersonStatement(

@@ -57,7 +57,7 @@ def is_new_given(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def ask_new(parts: int, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """The new passphrase of the descriptor, in so many parts. Raises as `ask`."""
+    """The new passphrase from the descriptor, in that many parts. Raises as `ask`."""
     return _from_descriptor(NEW_VARIABLE, parts, environment)
 
 

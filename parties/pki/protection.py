@@ -100,7 +100,7 @@ class Protection:
         """The data key.
 
         Raises:
-            ConfigError: the passphrase is another one.
+            ConfigError: the passphrase is wrong.
         """
         sealed = self.wrapped[_NONCE:]
         try:

@@ -40,7 +40,7 @@ class Row:
         stands: whether the person has confirmed what is proposed.
         missing: what a missing cell holds, as typed.
         shows: what the row shows of the data, which is sent back.
-        was_seen: whether the person has seen the row, or a declaration stands for that.
+        was_seen: whether the person has seen the row, or has declared the column before.
         news: what has changed since the person saw the row; empty if nothing.
         error: what is wrong with what was typed; empty if nothing.
     """

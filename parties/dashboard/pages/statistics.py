@@ -1,4 +1,4 @@
-"""A job of statistics as the form for a new job stands for it."""
+"""The statistics job that the form for a new job describes."""
 
 from __future__ import annotations
 
