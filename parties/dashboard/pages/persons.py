@@ -88,13 +88,8 @@ def statement(desk: Context, request: Request) -> Response:
 
 
 def signable(desk: Context, request: Request, act: Act, digest: str, peer: str = "") -> Signable | None:
-    """How somebody signs an act on a page; None where names are as people write them.
-
-    Raises:
-        ConfigError: persons.toml is not the file that was signed.
-        LedgerError: the ledger is broken.
-    """
-    persons = gate(desk).persons()
+    """How somebody signs an act on a page; None where nobody is known who could."""
+    persons = _in_force(desk)
     if persons is None:
         return None
     today, came_in = CLOCK.now().date(), request.state.session.person
@@ -118,7 +113,7 @@ def acting(desk: Context, request: Request) -> Iterator[Party]:
     Raises:
         UsageError: persons are in force, and the form has no signature.
     """
-    if gate(desk).persons() is None:
+    if _in_force(desk) is None:
         yield desk.party
         return
     with Party(desk.config_path, SignedElsewhere(_presented(desk, request))) as party:
@@ -171,6 +166,14 @@ def _statement(desk: Context, asked: Mapping[str, str], moment: str) -> PersonSt
         raise UsageError("The page does not say what is signed.", "Reload it, and try again.")
     peer, digest, person, behalf = (asked.get(name, "") for name in ("peer", "digest", "person", "behalf"))
     return PersonStatement(act, desk.party.name, peer, digest, person, behalf, moment)
+
+
+def _in_force(desk: Context) -> Persons | None:
+    """The persons in force; None also where that cannot be told, as the daemon decides what is admitted."""
+    try:
+        return gate(desk).persons()
+    except DuettoError:
+        return None
 
 
 def _required(desk: Context) -> Persons:

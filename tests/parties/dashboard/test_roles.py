@@ -9,9 +9,11 @@ from starlette.responses import PlainTextResponse
 
 from parties.dashboard import app
 from parties.dashboard.pages import persons
+from parties.ledger.entries import LedgerError
 from parties.persons.declaration import parse_persons
 from parties.persons.roles import PersonRole
 from tests.parties.dashboard.browsing import Browser
+from tests.parties.jobs.joined import job_file
 from tests.parties.persons.made import OF_ROLE, PEOPLE, persons_toml
 
 PATHS = [path for path, _ in app.ACTS]
@@ -79,3 +81,15 @@ def test_who_is_absent_or_past_the_end_does_nothing(party, monkeypatch, reached,
 def test_a_link_has_the_rights_of_the_account_of_the_machine(party, in_force, reached):
     browser = Browser(party)
     assert all(browser.post(path.replace("{job_id}", "x")).text == "reached" for path in PATHS)
+
+
+def test_a_broken_ledger_keeps_nobody_from_looking_at_a_job(party, served, monkeypatch):
+    job = party.submit(job_file("1/2"))
+
+    def broken():
+        raise LedgerError("The ledger is broken.")
+
+    monkeypatch.setattr(persons, "gate", lambda _: SimpleNamespace(persons=broken))
+    browser = Browser(party)
+    assert browser.get(f"/jobs/{job.id}").status_code == 200
+    assert browser.get(f"/decide/{job.id}").status_code == 200
