@@ -6,6 +6,7 @@ further use: nothing is repeated, because a repeated step with the same randomne
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
@@ -75,6 +76,15 @@ class Clock:
         return Clock(max(self.heard, other.heard), max(self.said, other.said), max(self.last, other.last))
 
 
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """A message that comes beside the others, and what takes it."""
+
+    kind: str
+    size: int
+    take: Callable[[bytes], None]
+
+
 class Channel:
     """One end of a two-party conversation.
 
@@ -92,6 +102,8 @@ class Channel:
         self._clock = 0
         self._sent_depth = 0
         self._last_depth = 0
+        self._aside_depth = 0
+        self._due: deque[_Aside] = deque()
 
     @property
     def traffic(self) -> Traffic:
@@ -134,6 +146,19 @@ class Channel:
             PeerLost: the peer is gone.
             FreshnessError: a ciphertext in it is not fresh.
         """
+        self._sent_depth = self._clock + 1
+        self._send(message, self._sent_depth)
+
+    def send_aside(self, message: Message) -> None:
+        """Send a message that the peer expects aside; it counts as a round only where somebody waits for it.
+
+        Raises:
+            PeerLost: the peer is gone.
+        """
+        self._aside_depth = self._clock + 1
+        self._send(message, self._aside_depth)
+
+    def _send(self, message: Message, depth: int) -> None:
         check_cancelled()
         data = message.encode()
         if len(data) > MESSAGE_BYTES:
@@ -141,10 +166,9 @@ class Channel:
                 f"{message.kind()} has {len(data)} bytes, more than the limit of {MESSAGE_BYTES}.",
                 "Run the batch in smaller chunks.",
             )
-        self._sent_depth = self._clock + 1
         view = memoryview(data)
         for start in range(0, max(1, len(data)), FRAME_BYTES):
-            self._put(message.kind(), view[start : start + FRAME_BYTES], len(data))
+            self._put(message.kind(), view[start : start + FRAME_BYTES], len(data), depth)
         self._sent += len(data)
         self._messages += 1
 
@@ -177,21 +201,49 @@ class Channel:
         self._messages += 1
         return values[0] if len(values) == 1 else tuple(values)
 
+    def expect_aside(self, kind: type[Message], size: int, take: Callable[[bytes], None]) -> None:
+        """Let a message that the peer sends aside be taken before the next one that comes after it.
+
+        Args:
+            kind: which nobody receives otherwise.
+            size: bytes of the message, at most `FRAME_BYTES`.
+            take: gets them.
+        """
+        self._due.append(_Aside(kind.kind(), size, take))
+        self._received += size
+        self._messages += 1
+
+    def settle(self) -> None:
+        """Wait for all that is expected aside, which must come before any other message.
+
+        Raises:
+            ProtocolViolation: another message came.
+        """
+        while self._due:
+            frame = self._frame(self._due[0].kind)
+            self._take_aside(frame)
+            self._clock = max(self._clock, frame.depth)
+
+    def _take_aside(self, frame: Frame) -> None:
+        due = self._due.popleft()
+        self._check(frame, due.kind, due.size, due.size)
+        due.take(bytes(frame.data))
+
     def finish(self) -> None:
         """Say that nothing more follows and wait until the peer has said so too."""
-        self._put(END, b"", 0)
+        self._put(END, b"", 0, self._sent_depth)
         self._next(END, 0, 0)
 
     def abort(self, code: str) -> None:
         """Tell the peer a code, and no more than that, and close."""
         try:
             data = abort_data(code)
-            self._put(ABORT, data, len(data))
+            self._put(ABORT, data, len(data), self._sent_depth)
         finally:
             self._transport.close()
 
-    def _put(self, kind: str, data: bytes | memoryview, total: int) -> None:
-        self._transport.send(Frame(self._sent_frames, kind, self._sent_depth, total, data, self._lane))
+    def _put(self, kind: str, data: bytes | memoryview, total: int, depth: int) -> None:
+        self._transport.send(Frame(self._sent_frames, kind, depth, total, data, self._lane))
         self._sent_frames += 1
 
     def _message(self, kind: str, size: int) -> bytes:
@@ -212,6 +264,15 @@ class Channel:
 
         Frames are full but for a message's last one, so a message costs no more memory than its bytes.
         """
+        frame = self._frame(kind)
+        while self._due and frame.kind == self._due[0].kind:
+            self._take_aside(frame)
+            frame = self._frame(kind)
+        self._check(frame, kind, size, due)
+        return frame
+
+    def _frame(self, kind: str) -> Frame:
+        """The next frame, of whatever message."""
         check_cancelled()
         frame = self._transport.receive()
         if frame.lane != self._lane:
@@ -225,6 +286,10 @@ class Channel:
         self._received_frames += 1
         if frame.kind == ABORT:
             raise abort_error(frame)
+        return frame
+
+    def _check(self, frame: Frame, kind: str, size: int, due: int) -> None:
+        """Check a frame of a message of `size` bytes, which must carry exactly `due` of them."""
         if frame.kind != kind:
             raise ProtocolViolation(f"{kind} was expected, but another kind of message came.")
         if frame.total != size:
@@ -235,9 +300,9 @@ class Channel:
             raise ProtocolViolation(
                 f"{kind}: a frame of {due} bytes was expected, but one of {len(frame.data)} came."
             )
-        if kind != END and not self._last_depth <= frame.depth <= self._sent_depth + 1:
+        latest = max(self._sent_depth, self._aside_depth) + 1
+        if kind != END and not self._last_depth <= frame.depth <= latest:
             raise ProtocolViolation(
                 f"{kind}: the peer claims an impossible place for it in the order of messages."
             )
         self._last_depth = max(self._last_depth, frame.depth)
-        return frame

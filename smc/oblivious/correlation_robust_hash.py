@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.forms import Role
 from smc.oblivious.bitmatrix import SLOTS, Word
@@ -53,15 +53,11 @@ class RowHash:
         self._workspace = workspace
         self._kernels = make_kernels(workspace)
         self._number = 0
-        self._cipher = self._next_cipher()
 
     def _next_key(self) -> bytes:
         key = hashlib.sha256(self._prefix + self._number.to_bytes(8, "big")).digest()[:_KEY_BYTES]
         self._number += 1
         return key
-
-    def _next_cipher(self) -> CipherContext:
-        return Cipher(algorithms.AES(self._next_key()), modes.ECB()).encryptor()  # noqa: S305 - one block per row
 
     def bits(self, columns: Word, offsets: Word) -> Word:
         """Two bits of the hashes of every row plus each of 2**j offsets, with a fresh key for each block.
@@ -80,52 +76,49 @@ class RowHash:
         self._kernels.hash_columns(columns, blocks, HASH_WORDS, offsets, found)
         return found
 
-    def rows(self, columns: Word) -> Iterator[tuple[slice, Word]]:
-        """Transpose columns block by block, with a fresh key for each block.
+    def words(self, columns: Word, offsets: Word) -> Word:
+        """64 bits of these hashes, from arguments as of `bits`: shape (n, 64, w)."""
+        found = np.empty((len(offsets), SLOTS, columns.shape[1]), dtype=np.uint64)
+        for number, part, hashed in self._hashed(columns, offsets):
+            found[number, :, part] = hashed[:, :, 0]
+        return found
 
-        Args:
-            columns: shape (128, w); bit r of word k of column i belongs to slot (r, k).
+    def blocks(self, columns: Word, offsets: Word) -> Word:
+        """All 128 bits of these hashes, as of `words`: shape (n, 64, w, 2)."""
+        found = np.empty((len(offsets), SLOTS, columns.shape[1], 2), dtype=np.uint64)
+        for number, part, hashed in self._hashed(columns, offsets):
+            found[number, :, part] = hashed
+        return found
 
-        Yields:
-            Which words, and their rows, shape (64, v, 2), valid until the next step: entry (r, k) holds the
-            128 bits of a slot, column i at bit i % 64 of word i // 64.
+    def rows(self, columns: Word, offsets: Word) -> Word:
+        """The rows themselves, before the hash, shape (1, 64, w, 2); the offsets are not added.
+
+        Entry (0, r, k) holds the 128 bits of slot (r, k), column i at bit i % 64 of word i // 64.
         """
-        width = columns.shape[1]
-        for part in chunks(width, HASH_WORDS):
-            size = part.stop - part.start
-            rows = self._workspace.words("rows", SLOTS, size, 2)
+        del offsets
+        found = np.empty((1, SLOTS, columns.shape[1], 2), dtype=np.uint64)
+        for part, rows in self._turned(columns):
+            found[0, :, part] = rows
+        return found
+
+    def _hashed(self, columns: Word, offsets: Word) -> Iterator[tuple[int, slice, Word]]:
+        """Which offset, which words, and the hashes of their rows, shape (64, v, 2), valid for one step."""
+        for part, rows in self._turned(columns):
+            flat = rows.reshape(SLOTS, -1)
+            key = self._next_key()
+            cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - one block per row
+            output = self._workspace.output("hashed", rows.nbytes)
+            for number, offset in enumerate(offsets):
+                if number:  # the first offset is zero
+                    np.bitwise_xor(flat, np.tile(offset ^ offsets[number - 1], rows.shape[1]), out=flat)
+                cipher.update_into(flat.view(np.uint8).reshape(-1).data, output.data)
+                hashed = output[: rows.nbytes].view(np.uint64).reshape(rows.shape)
+                np.bitwise_xor(hashed, rows, out=hashed)
+                yield number, part, hashed
+
+    def _turned(self, columns: Word) -> Iterator[tuple[slice, Word]]:
+        """Which words, and their rows, shape (64, v, 2), valid for one step."""
+        for part in chunks(columns.shape[1], HASH_WORDS):
+            rows = self._workspace.words("rows", SLOTS, part.stop - part.start, 2)
             self._kernels.rows(columns[:, part], rows)
-            self._cipher = self._next_cipher()
             yield part, rows
-
-    def _encrypted(self, rows: Word) -> Word:
-        """E_k of all rows, shape (64, 2 v), valid until the next call."""
-        output = self._workspace.output("hashed", rows.nbytes)
-        self._cipher.update_into(rows.view(np.uint8).reshape(-1).data, output.data)
-        return output[: rows.nbytes].view(np.uint64).reshape(SLOTS, -1)
-
-    def words(self, rows: Word) -> Word:
-        """64 bits of the hash of each row.
-
-        Args:
-            rows: shape (64, v, 2).
-
-        Returns:
-            Shape (64, v).
-        """
-        hashed = self._encrypted(rows).reshape(rows.shape)
-        result: Word = hashed[:, :, 0] ^ rows[:, :, 0]
-        return result
-
-    def blocks(self, rows: Word) -> Word:
-        """All 128 bits of the hash of each row.
-
-        Args:
-            rows: shape (64, v, 2).
-
-        Returns:
-            Shape (64, v, 2), valid until the next call.
-        """
-        hashed = self._encrypted(rows).reshape(rows.shape)
-        np.bitwise_xor(hashed, rows, out=hashed)
-        return hashed

@@ -7,13 +7,15 @@ transfers; in all else both do the same. A batch is padded to whole words of 64 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import Final
 
 from smc.oblivious import ot_1_of_16
 from smc.oblivious.base_ot import NONCE_BYTES, POINT_BYTES, TRANSFERS
 from smc.oblivious.bitmatrix import SLOTS, words_for
+from smc.oblivious.consistency import CHALLENGE_BYTES, MASK_WORDS, proof_bytes
+from smc.oblivious.correlated_transfers import KINDS
 from smc.oblivious.setup import SUM_BYTES
 from smc.oblivious.spans import (
     BELOW_WORD_BYTES,
@@ -43,20 +45,37 @@ class FlightBytes:
         second: bytes from the second party.
         prepared: prepared transfers of each direction that it takes.
         triples: words of prepared triples that it takes.
+        waits: whether somebody waits for it; the others are the keys of checks, which are no flight.
     """
 
     first: int
     second: int
     prepared: int = 0
     triples: int = 0
+    waits: bool = True
+
+
+def challenges(first: int, second: int) -> FlightBytes:
+    """The keys of checks that follow matrices, of so many batches that either party sends."""
+    return FlightBytes(CHALLENGE_BYTES * first, CHALLENGE_BYTES * second, waits=False)
+
+
+def _both(size: int) -> FlightBytes:
+    return FlightBytes(size, size)
+
+
+_MASK_BYTES: Final = WORD_BYTES * MASK_WORDS * sum(kind.matrix_rows for kind in KINDS)
 
 
 SETUP: Final = (
     FlightBytes(NONCE_BYTES + 2 * POINT_BYTES, NONCE_BYTES + 2 * POINT_BYTES),
     FlightBytes(TRANSFERS * POINT_BYTES, TRANSFERS * POINT_BYTES),
-    FlightBytes(TRANSFERS * SUM_BYTES, TRANSFERS * SUM_BYTES),
+    _both(TRANSFERS * SUM_BYTES + _MASK_BYTES),
 )
-"""The base transfers and seed trees of both directions."""
+"""The base transfers and seed trees of both directions, and the masks of the first check."""
+
+CHECK: Final = (_both(sum(proof_bytes(kind.planes) for kind in KINDS) + _MASK_BYTES),)
+"""Showing and checking that transfers are consistent, and the masks of the next check."""
 
 POOL_AGREEMENT: Final = (FlightBytes(POOL_NAME_BYTES + 8, POOL_NAME_BYTES + 8),)
 """Agreeing on a pool: its name and how much of it is left."""
@@ -99,7 +118,10 @@ def over_lanes(
         return steps(count)
     each = [steps(part.stop - part.start) for part in lane_parts(count, lanes)]
     together = zip_longest(*each, fillvalue=FlightBytes(0, 0))
-    flights = (FlightBytes(sum(s.first for s in at), sum(s.second for s in at)) for at in together)
+    flights = (
+        FlightBytes(sum(s.first for s in at), sum(s.second for s in at), waits=all(s.waits for s in at))
+        for at in together
+    )
     return (OPENING, *flights)
 
 
@@ -110,7 +132,7 @@ def matrix_bytes(transfers: int) -> int:
 
 def extended_blocks(count: int) -> tuple[FlightBytes, ...]:
     """So many random transfers of 128 bits; the first party sends them."""
-    return (FlightBytes(0, matrix_bytes(count)),) if count else ()
+    return (FlightBytes(0, matrix_bytes(count)), challenges(1, 0)) if count else ()
 
 
 def openings(width: int, planes: int) -> list[FlightBytes]:
@@ -146,16 +168,18 @@ def _compared(count: int, digits: Digits) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in spans(count, digits.word_bytes):
         width = words_for(span.stop - span.start)
-        steps += [_matrices(digits, width), *_digits_and_tree(digits, width)]
+        steps += [*_matrices(digits, width), *_digits_and_tree(digits, width)]
     return tuple(steps)
 
 
 def preparation(count: int, bits: int) -> tuple[FlightBytes, ...]:
     """Filling a pool for `count` comparisons."""
     digits = Digits.of(bits)
-    return tuple(
-        _matrices(digits, words_for(span.stop - span.start)) for span in spans(count, digits.word_bytes)
-    )
+    steps: list[FlightBytes] = []
+    for span in spans(count, digits.word_bytes):
+        steps += _matrices(digits, words_for(span.stop - span.start))
+    # The check waits for the last keys.
+    return (*steps[:-1], replace(steps[-1], waits=True), *CHECK)
 
 
 def prepared_comparison(count: int, bits: int) -> tuple[FlightBytes, ...]:
@@ -170,12 +194,13 @@ def prepared_comparison(count: int, bits: int) -> tuple[FlightBytes, ...]:
     return tuple(steps)
 
 
-def _matrices(digits: Digits, width: int) -> FlightBytes:
+def _matrices(digits: Digits, width: int) -> list[FlightBytes]:
     triples = BIT_COLUMN_BYTES * digits.joins
-    return FlightBytes(
-        width * (CHOICE_COLUMN_BYTES * digits.sent_by_y + triples),
-        width * (CHOICE_COLUMN_BYTES * digits.sent_by_x + triples),
+    batches = ((each > 0) + (digits.joins > 0) for each in (digits.sent_by_x, digits.sent_by_y))
+    x_sends, y_sends = (
+        width * (CHOICE_COLUMN_BYTES * each + triples) for each in (digits.sent_by_y, digits.sent_by_x)
     )
+    return [FlightBytes(x_sends, y_sends), challenges(*batches)]
 
 
 def _digits_and_tree(digits: Digits, width: int) -> list[FlightBytes]:
@@ -194,14 +219,14 @@ def _below(count: int) -> tuple[FlightBytes, ...]:
     for span in spans(count, BELOW_WORD_BYTES):
         width = words_for(span.stop - span.start)
         matrix = BELOW_WORD_BYTES * width
-        steps += [FlightBytes(matrix, matrix), *openings(width, WORD_BITS)]
+        steps += [FlightBytes(matrix, matrix), challenges(1, 1), *openings(width, WORD_BITS)]
     return tuple(steps)
 
 
-def prepared(count: int, words: int) -> FlightBytes:
+def prepared(count: int, words: int) -> tuple[FlightBytes, ...]:
     """Preparing so many transfers of each direction, and words of triples."""
-    size = matrix_bytes(count) + BIT_COLUMN_BYTES * words
-    return FlightBytes(size, size)
+    batches = (count > 0) + (words > 0)
+    return _both(matrix_bytes(count) + BIT_COLUMN_BYTES * words), challenges(batches, batches)
 
 
 def conjunction(count: int, lanes: int = 1, *, taken: bool = False) -> tuple[FlightBytes, ...]:
@@ -214,7 +239,7 @@ def conjunction(count: int, lanes: int = 1, *, taken: bool = False) -> tuple[Fli
     for span in spans(count, CONJUNCTION_WORD_BYTES):
         width = words_for(span.stop - span.start)
         if not taken:
-            steps.append(FlightBytes(BIT_COLUMN_BYTES * width, BIT_COLUMN_BYTES * width))
+            steps += [_both(BIT_COLUMN_BYTES * width), challenges(1, 1)]
         steps.append(FlightBytes(2 * WORD_BYTES * width, 2 * WORD_BYTES * width, triples=width * taken))
     return tuple(steps)
 
@@ -234,7 +259,7 @@ def bits_to_arithmetic(count: int, lanes: int = 1, *, taken: bool = False) -> tu
         if taken:
             steps.append(FlightBytes(WORD_BYTES * size, WORD_BYTES * words_for(size), prepared=size))
         else:
-            steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(WORD_BYTES * size, 0)]
+            steps += [*extended_blocks(size), FlightBytes(WORD_BYTES * size, 0)]
     return tuple(steps)
 
 
@@ -250,5 +275,5 @@ def exchange(count: int, lanes: int = 1, *, taken: bool = False) -> tuple[Flight
             both = corrections + WORD_BYTES * words_for(size)
             steps.append(FlightBytes(both, both, prepared=size))
         else:
-            steps += [FlightBytes(matrix, matrix), FlightBytes(corrections, corrections)]
+            steps += [_both(matrix), challenges(1, 1), _both(corrections)]
     return tuple(steps)

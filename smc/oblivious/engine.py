@@ -61,6 +61,18 @@ class ObliviousEngine:
         with self._guarded():
             self._ready()
 
+    def verify(self) -> None:
+        """Check that the peer's transfers so far are consistent, before anything that they hide is opened.
+
+        One flight, `smc.oblivious.cost.CHECK`, and nothing where there were none since the last check; both
+        parties call it at the same place.
+
+        Raises:
+            ProtocolViolation: they are not.
+        """
+        with self._guarded():
+            self._transfers.verify()
+
     def setup_lanes(self) -> None:
         """Open the lanes of a `LanedEngine`, if that has not happened."""
 

@@ -48,7 +48,7 @@ enum { SLOTS = 64, HALF_WEIGHT = 5, COLUMNS_AT_ONCE = 8, CHUNK = 128, MOST_DEPTH
 typedef word square[SLOTS][2 * COLUMNS_AT_ONCE];
 
 /* So that a library of another release is not taken for this one. */
-int duetto_kernels_version(void) { return 3; }
+int duetto_kernels_version(void) { return 4; }
 
 /*
  * rows[i] += sum over j of secret[place(j, i)] + secret[place'(j, i)], rows of two words.
@@ -245,8 +245,8 @@ INLINE void clear_lowest(word *nodes, size_t n) {
 }
 
 /*
- * The instructions for AES that this processor has: 0 none, 1 for single blocks, 2 for four at once. The functions
- * that take `set` are called with 1 or 2, and no more than this.
+ * The instructions for AES and products without carries that this processor has: 0 none, 1 for single blocks, 2 for
+ * two at once, 3 for four. The functions that take `set` are called with 1 to 3, and no more than this.
  */
 #if defined(__x86_64__) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9))
 #include <cpuid.h>
@@ -255,10 +255,14 @@ INLINE void clear_lowest(word *nodes, size_t n) {
 int duetto_ciphers(void) {
     unsigned a, b, c, d;
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("aes") || !__builtin_cpu_supports("avx2")) {
+    if (!__builtin_cpu_supports("aes") || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("pclmul")) {
         return 0;
     }
-    return __builtin_cpu_supports("avx512bw") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && c & bit_VAES ? 2 : 1;
+    unsigned wide = bit_VAES | bit_VPCLMULQDQ;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (c & wide) != wide) {
+        return 1;
+    }
+    return __builtin_cpu_supports("avx512bw") ? 3 : 2;
 }
 
 enum { ROUNDS = 10, SERIES = 8 };
@@ -288,8 +292,37 @@ static void wipe(void *memory, size_t size) {
     __asm__ volatile("" : : "r"(memory) : "memory"); /* somebody may read it: it has to be written */
 }
 
+/* The product of two blocks without carries, 256 bits; see tag_kernels.h for the order of bits. */
+__attribute__((target("pclmul,avx2"))) INLINE void product_of(__m128i a, __m128i b, __m128i *found) {
+    __m128i middle = _mm_xor_si128(_mm_clmulepi64_si128(a, b, 0x01), _mm_clmulepi64_si128(a, b, 0x10));
+    found[0] = _mm_xor_si128(_mm_clmulepi64_si128(a, b, 0x00), _mm_slli_si128(middle, 8));
+    found[1] = _mm_xor_si128(_mm_clmulepi64_si128(a, b, 0x11), _mm_srli_si128(middle, 8));
+}
+
+/* 256 bits of a product, or of a sum of them, modulo x**128 + x**7 + x**2 + x + 1. */
+__attribute__((target("pclmul,avx2"))) INLINE __m128i reduce(const __m128i *product) {
+    word p[4], high[2], low[2];
+    _mm_storeu_si128((__m128i *)p, product[0]);
+    _mm_storeu_si128((__m128i *)(p + 2), product[1]);
+    /* After one place to the left bit 255 - k is the coefficient of x**k. */
+    high[1] = p[3] << 1 | p[2] >> 63;
+    high[0] = p[2] << 1 | p[1] >> 63;
+    low[1] = p[1] << 1 | p[0] >> 63;
+    low[0] = p[0] << 1;
+    /* x**128 is x**7 + x**2 + x + 1, and a product by x is a place to the right: what falls off comes again. */
+    word over = low[0] << 63 ^ low[0] << 62 ^ low[0] << 57;
+    low[1] ^= over;
+    high[1] ^= low[1] ^ low[1] >> 1 ^ low[1] >> 2 ^ low[1] >> 7;
+    high[0] ^= low[0] ^ (low[0] >> 1 | low[1] << 63) ^ (low[0] >> 2 | low[1] << 62) ^ (low[0] >> 7 | low[1] << 57);
+    return _mm_set_epi64x((long long)high[1], (long long)high[0]);
+}
+
+enum { SEGMENT = 256 }; /* blocks of a column under one table of powers, which fits the nearest cache */
+
 #define NAME(name) name##_single
-#define TARGET __attribute__((target("aes,avx2")))
+#define TARGET __attribute__((target("aes,avx2,pclmul")))
+#define MULTIPLY(x, y, halves) _mm_clmulepi64_si128(x, y, halves)
+#define EXCHANGE(x) _mm_shuffle_epi32(x, 0x4e)
 #define VECTOR __m128i
 #define LOAD(from) _mm_loadu_si128((const __m128i *)(from))
 #define STORE(to, x) _mm_storeu_si128((__m128i *)(to), x)
@@ -302,10 +335,32 @@ static void wipe(void *memory, size_t size) {
 #define REORDER(x, places) _mm_shuffle_epi8(x, places)
 #define ROUND(x, key) _mm_aesenc_si128(x, key)
 #define LAST(x, key) _mm_aesenclast_si128(x, key)
+#include "tag_kernels.h"
+#include "cipher_kernels.h"
+
+#define NAME(name) name##_twofold
+#define TARGET __attribute__((target("aes,vaes,avx2,pclmul,vpclmulqdq")))
+#define MULTIPLY(x, y, halves) _mm256_clmulepi64_epi128(x, y, halves)
+#define EXCHANGE(x) _mm256_shuffle_epi32(x, 0x4e)
+#define VECTOR __m256i
+#define LOAD(from) _mm256_loadu_si256((const __m256i *)(from))
+#define STORE(to, x) _mm256_storeu_si256((__m256i *)(to), x)
+#define SPREAD(block) _mm256_broadcastsi128_si256(block)
+#define FILL(one) _mm256_set1_epi64x((long long)(one))
+#define XOR(x, y) _mm256_xor_si256(x, y)
+#define AND(x, y) _mm256_and_si256(x, y)
+#define OR(x, y) _mm256_or_si256(x, y)
+#define ADD(x, y) _mm256_add_epi64(x, y)
+#define REORDER(x, places) _mm256_shuffle_epi8(x, places)
+#define ROUND(x, key) _mm256_aesenc_epi128(x, key)
+#define LAST(x, key) _mm256_aesenclast_epi128(x, key)
+#include "tag_kernels.h"
 #include "cipher_kernels.h"
 
 #define NAME(name) name##_fourfold
-#define TARGET __attribute__((target("aes,vaes,avx512bw")))
+#define TARGET __attribute__((target("aes,vaes,avx512bw,pclmul,vpclmulqdq")))
+#define MULTIPLY(x, y, halves) _mm512_clmulepi64_epi128(x, y, halves)
+#define EXCHANGE(x) _mm512_shuffle_epi32(x, 0x4e)
 #define VECTOR __m512i
 #define LOAD(from) _mm512_loadu_si512(from)
 #define STORE(to, x) _mm512_storeu_si512(to, x)
@@ -318,44 +373,53 @@ static void wipe(void *memory, size_t size) {
 #define REORDER(x, places) _mm512_shuffle_epi8(x, places)
 #define ROUND(x, key) _mm512_aesenc_epi128(x, key)
 #define LAST(x, key) _mm512_aesenclast_epi128(x, key)
+#include "tag_kernels.h"
 #include "cipher_kernels.h"
+
+/* The loop of a set of instructions, by its number. */
+#define CHOSEN(name, set) ((set) == 3 ? name##_fourfold : (set) == 2 ? name##_twofold : name##_single)
 
 void duetto_leaves(
     int set, const word *seeds, size_t t, size_t depth, word start, size_t w, word *weighed, word *total
 ) {
-    (set == 2 ? leaves_fourfold : leaves_single)(seeds, t, depth, start, w, weighed, total);
+    CHOSEN(leaves, set)(seeds, t, depth, start, w, weighed, total);
 }
 
 void duetto_hash_columns(
     int set, const word *columns, size_t stride, size_t w, const word *keys, size_t span, const word *offsets,
     size_t n, word *planes
 ) {
-    (set == 2 ? hash_columns_fourfold : hash_columns_single)(columns, stride, w, keys, span, offsets, n, planes);
+    CHOSEN(hash_columns, set)(columns, stride, w, keys, span, offsets, n, planes);
 }
 
 void duetto_hash_rows(
     int set, const word *rows, size_t w, const word *key, const word *offsets, size_t n, word *planes, size_t stride,
     word *choices
 ) {
-    (set == 2 ? hash_rows_fourfold : hash_rows_single)(rows, w, key, offsets, n, planes, stride, choices);
+    CHOSEN(hash_rows, set)(rows, w, key, offsets, n, planes, stride, choices);
 }
 
 void duetto_add_code(
     int set, const word *secret, word mask, const word *key, word number, size_t n, size_t piece, word *rows
 ) {
-    (set == 2 ? add_code_fourfold : add_code_single)(secret, mask, key, number, n, piece, rows);
+    CHOSEN(add_code, set)(secret, mask, key, number, n, piece, rows);
+}
+
+/* n columns of w words, `stride` words apart: the sum of block i of m times h**(m + 1 - i). */
+void duetto_tags(int set, const word *columns, size_t stride, size_t n, size_t w, const word *h, word *tags) {
+    CHOSEN(tags, set)(columns, stride, n, w, h, tags);
 }
 
 void duetto_grow(
     int set, const word *seeds, const word *offset, const word *key, size_t trees, size_t depth, word *nodes, word *sums
 ) {
-    (set == 2 ? grow_fourfold : grow_single)(seeds, offset, key, trees, depth, nodes, sums);
+    CHOSEN(grow, set)(seeds, offset, key, trees, depth, nodes, sums);
 }
 
 void duetto_regrow(
     int set, const word *sums, const uint8_t *choices, const word *key, size_t trees, size_t depth, word *nodes
 ) {
-    (set == 2 ? regrow_fourfold : regrow_single)(sums, choices, key, trees, depth, nodes);
+    CHOSEN(regrow, set)(sums, choices, key, trees, depth, nodes);
 }
 
 #else

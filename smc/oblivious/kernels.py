@@ -21,7 +21,7 @@ from smc.oblivious.workspace import Workspace
 
 VARIABLE: Final = "DUETTO_KERNELS"
 _CHOICES: Final = (Reference.name, Native.name)
-_WIDTHS: Final = (9, 130, 300)
+_WIDTHS: Final = (9, 130, 300, 1027)
 """Of the trial: both sides of the pieces into which compiled loops cut lines, and past a key of hashes."""
 
 _OFFSETS: Final = (1, 2, 16)
@@ -128,6 +128,21 @@ class Kernels(Protocol):
         """
         ...
 
+    def tags(self, columns: Word, key: Word) -> Word:
+        """GHASH of columns, the sum of their blocks of 16 bytes times powers of H, without the length's.
+
+        H = E(0), and block i of n counts with the power n + 1 - i of H, in the field and order of bits of
+        AES-GCM; a last block of 8 bytes is filled up with zeros.
+
+        Args:
+            columns: shape (n, w), each row contiguous.
+            key: of AES, shape (2,).
+
+        Returns:
+            Shape (n, 2).
+        """
+        ...
+
     def rows(self, columns: Word, rows: Word) -> None:
         """Transpose: bit r of word k of column i goes to bit i % 64 of word i // 64 of row (r, k).
 
@@ -224,6 +239,7 @@ def _trial(kernels: Kernels) -> list[Word]:
                 planes, choices = words(count, 4, width + 1), words(width)
                 kernels.hash_rows(words(SLOTS * width, 2), key, offsets, planes[:, :, 1:], choices)
                 found += [planes, choices]
+        found.append(kernels.tags(columns, key))
         kernels.rows(columns, rows)
         found.append(rows)
     for piece in _PIECES:

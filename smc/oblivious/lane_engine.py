@@ -18,9 +18,12 @@ from smc.oblivious.silent_engine import SilentEngine
 Arrays = tuple[NDArray[Any], ...]
 
 
-def _nothing(engine: SilentEngine) -> Arrays:
-    engine.setup_silent()
-    return ()
+def _none(method: Callable[[SilentEngine], None]) -> Callable[[SilentEngine], Arrays]:
+    def call(engine: SilentEngine) -> Arrays:
+        method(engine)
+        return ()
+
+    return call
 
 
 def _one(method: Callable[..., NDArray[Any]]) -> Callable[..., Arrays]:
@@ -28,7 +31,8 @@ def _one(method: Callable[..., NDArray[Any]]) -> Callable[..., Arrays]:
 
 
 METHODS: Final[dict[str, Callable[..., Arrays]]] = {
-    "setup_silent": _nothing,
+    "setup_silent": _none(SilentEngine.setup_silent),
+    "verify": _none(SilentEngine.verify),
     **{
         method.__name__: _one(method)
         for method in (

@@ -55,6 +55,7 @@ class LanedEngine(SilentEngine):
         self._open_lane = open_lane
         self._shared: Lanes | None = None
         self._lanes: list[LaneEnd] = []
+        self._lanes_used = False
         self._threads: ThreadPoolExecutor | None = None
 
     @override
@@ -68,6 +69,14 @@ class LanedEngine(SilentEngine):
         with self._guarded():
             if self._shared is None:
                 self._open()
+
+    @override
+    def verify(self) -> None:
+        super().verify()
+        if self._lanes_used:
+            self._lanes_used = False
+            with self._guarded():
+                self._together([LaneCall("verify") for _ in self._lanes])
 
     @override
     def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
@@ -145,6 +154,7 @@ class LanedEngine(SilentEngine):
     def _cut(self, method: str, *arrays: NDArray[Any], **options: int | bool | None) -> list[NDArray[Any]]:
         """Do a batch in lanes: both parties call it for the two sides of the same one."""
         self.setup_lanes()
+        self._lanes_used = True
         with self._guarded():
             parts = lane_parts(len(arrays[0]), self._count)
             answers = self._together(

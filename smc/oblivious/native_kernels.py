@@ -17,12 +17,12 @@ from typing_extensions import override
 
 from smc.errors import UsageError
 from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Bit, Word
-from smc.oblivious.numpy_kernels import Reference
+from smc.oblivious.numpy_kernels import Reference, hash_key
 from smc.oblivious.prg import LeafStreams, out_of_step
 from smc.oblivious.workspace import Workspace
 from smc.pieces import chunks
 
-_VERSION: Final = 3
+_VERSION: Final = 4
 _SIZE, _POINTER, _WORD = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64
 _FUNCTIONS: Final[dict[str, Sequence[type]]] = {
     "duetto_add_drawn": (_POINTER, _POINTER, _SIZE, _WORD, _POINTER),
@@ -35,10 +35,11 @@ _CIPHER_FUNCTIONS: Final[dict[str, Sequence[type]]] = {
     "duetto_grow": (_POINTER, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER),
     "duetto_regrow": (_POINTER, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER),
     "duetto_leaves": (_POINTER, _SIZE, _SIZE, _WORD, _SIZE, _POINTER, _POINTER),
+    "duetto_tags": (_POINTER, _SIZE, _SIZE, _SIZE, _POINTER, _POINTER),
     "duetto_hash_columns": (_POINTER, _SIZE, _SIZE, _POINTER, _SIZE, _POINTER, _SIZE, _POINTER),
     "duetto_hash_rows": (*[_POINTER, _SIZE], *[_POINTER] * 2, _SIZE, _POINTER, _SIZE, _POINTER),
 }
-CIPHERS: Final = ("", "AES-NI", "VAES")
+CIPHERS: Final = ("", "AES-NI", "VAES", "VAES with AVX-512")
 """Sets of instructions for AES, by the number that the library has for them; none first."""
 
 _MOST_DEPTH: Final = 4
@@ -155,6 +156,16 @@ class NativeCiphers(Native):
         self._library.duetto_hash_columns(
             self._set, *lines, _at(keys), span, _at(offsets), len(offsets), _at(found)
         )
+
+    @override
+    def tags(self, columns: Word, key: Word) -> Word:
+        """As declared."""
+        count, width = columns.shape
+        _check(key, (2,))
+        found, powers_of = np.empty((count, 2), dtype=np.uint64), hash_key(key)
+        lines = (_at(columns), _stride(columns), count, width)
+        self._library.duetto_tags(self._set, *lines, _at(powers_of), _at(found))
+        return found
 
     @override
     def hash_rows(

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word, transpose_squares
 from smc.oblivious.prg import LeafStreams, Streams
@@ -13,6 +14,7 @@ from smc.oblivious.workspace import Workspace
 from smc.pieces import chunks
 
 _FOLD: Final = 32
+_NONCE: Final = bytes(12)
 _HALF_WEIGHT: Final = 5
 _ONE: Final = np.uint64(1)
 _REST: Final = ~_ONE
@@ -141,6 +143,15 @@ class Reference:
         halves = planes[2:]
         np.bitwise_or(halves >> _HALF, halves << _HALF, out=halves)
 
+    def tags(self, columns: Word, key: Word) -> Word:
+        """As declared."""
+        cipher = AESGCM(key.tobytes())
+        # The tag of associated data alone is GHASH plus what depends on key and length only.
+        found = [cipher.encrypt(_NONCE, b"", column.view(np.uint8).data) for column in columns]
+        nothing = np.frombuffer(cipher.encrypt(_NONCE, b"", bytes(8 * columns.shape[1])), dtype=np.uint64)
+        tags: Word = np.frombuffer(b"".join(found), dtype=np.uint64).reshape(-1, 2) ^ nothing
+        return tags
+
     def rows(self, columns: Word, rows: Word) -> None:
         """As declared."""
         width = columns.shape[1]
@@ -228,6 +239,11 @@ class Reference:
         folded = np.bitwise_xor.reduce(folds.reshape(len(folds), -1), axis=0).reshape(folds.shape[1:])
         total: Word = np.bitwise_xor.reduce(folded, axis=0)
         return total
+
+
+def hash_key(key: Word) -> Word:
+    """E(0), by whose powers `tags` weighs, shape (2,)."""
+    return np.frombuffer(_cipher(key).update(bytes(16)), dtype=np.uint64)
 
 
 def _depth(nodes: Word) -> int:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from smc.oblivious.bitmatrix import SLOTS, words_for
-from smc.oblivious.cost import FlightBytes, matrix_bytes
+from smc.oblivious.cost import FlightBytes, challenges, matrix_bytes
 from smc.oblivious.oprf import BASE_TRANSFERS, ROW_BYTES, SUM_BYTES, pieces
 
-SETUP: Final = (FlightBytes(matrix_bytes(BASE_TRANSFERS), 0), FlightBytes(0, BASE_TRANSFERS * SUM_BYTES))
+SETUP: Final = (
+    FlightBytes(matrix_bytes(BASE_TRANSFERS), 0),
+    challenges(0, 1),
+    FlightBytes(0, BASE_TRANSFERS * SUM_BYTES),
+)
 """The set-up of one direction, at its first use; the sender is the first party."""
 
 

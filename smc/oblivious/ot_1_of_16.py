@@ -30,9 +30,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.forms import Role
 from smc.oblivious.bitmatrix import COLUMNS, Word
-from smc.oblivious.correlation_robust_hash import NO_OFFSET, RowHash
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
 
@@ -50,7 +48,9 @@ PIECE_WORDS: Final = 768
 
 _CLASSES: Final = 5
 _REPEATS: Final = TREES // _CLASSES
-_PURPOSE: Final = b"one-of16"
+
+PURPOSE: Final = b"one-of16"
+"""Of the hash of these transfers."""
 
 
 def _times(left: int, right: int) -> int:
@@ -74,12 +74,11 @@ def _combine(sums: Word, columns: Word) -> None:
     np.bitwise_xor(columns[:, 1], sums[:, 1, 0], out=columns[:, 1])
 
 
-def _compress(columns: Word) -> Word:
-    """L, in place on shape (80, 2, w); the result has shape (128, w)."""
+def _compress(symbols: Word, columns: Word) -> None:
+    """L, from shape (80, 2, w) to shape (128, w)."""
     # Trees 16 i to 16 i + 15 are those of symbol i; the last class is added to each other one.
-    classes = columns.reshape(_CLASSES, 2 * _REPEATS, -1)
-    np.bitwise_xor(classes[:-1], classes[-1], out=classes[:-1])
-    return classes[:-1].reshape(COLUMNS, -1)
+    classes = symbols.reshape(_CLASSES, 2 * _REPEATS, -1)
+    np.bitwise_xor(classes[:-1], classes[-1], out=columns.reshape(_CLASSES - 1, 2 * _REPEATS, -1))
 
 
 class ChoiceReceiver:
@@ -87,37 +86,34 @@ class ChoiceReceiver:
 
     Args:
         leaves: of the local trees, shape (80, 4, 2).
-        session: id of the session.
-        sender: the party that sends, which is the peer.
         workspace: scratch memory.
     """
 
-    def __init__(self, leaves: Word, session: bytes, sender: Role, workspace: Workspace) -> None:
+    def __init__(self, leaves: Word, workspace: Workspace) -> None:
         self._streams = make_kernels(workspace).streams(leaves)
-        self._hash = RowHash(session, sender, _PURPOSE, workspace)
         self._workspace = workspace
 
-    def extend(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
+    def extend(self, choices: Word, columns: Word) -> Word:
         """Random transfers with the given choices.
 
         Args:
             choices: planes, shape (4, w) with w at most `PIECE_WORDS`.
+            columns: shape (128, w), gets the local columns L(t).
 
         Returns:
-            The matrix for the sender, shape (160, 8 w) bytes, valid until the next call in the workspace,
-            and the pads, shape (2, w).
+            The matrix for the sender, shape (160, w), valid until the next call in the workspace.
         """
         width = choices.shape[1]
-        columns = self._workspace.words("columns", TREES, 2, width)
+        whole = self._workspace.words("columns", TREES, 2, width)
         matrix = self._workspace.words("matrix", TREES, 2, width)
         for part in self._streams.groups(2 * width):
             sums = self._workspace.words("sums", part.stop - part.start, DEPTH, 2 * width)
             self._streams.weigh(part, sums, matrix.reshape(TREES, -1)[part])
-            _combine(sums.reshape(-1, DEPTH, 2, width), columns[part])
+            _combine(sums.reshape(-1, DEPTH, 2, width), whole[part])
         classes = matrix.reshape(_CLASSES, _REPEATS, 2, width)
         np.bitwise_xor(classes, _code_planes(choices)[:, None], out=classes)
-        pads: Word = self._hash.bits(_compress(columns), NO_OFFSET)[0]
-        return matrix.view(np.uint8).reshape(MATRIX_ROWS, 8 * width), pads
+        _compress(whole, columns)
+        return matrix.reshape(MATRIX_ROWS, width)
 
 
 def _code_planes(choices: Word) -> Word:
@@ -133,14 +129,13 @@ class ChoiceSender:
     Args:
         leaves: of the peer's trees, shape (80, 4, 2); what stands for the missing ones is not used.
         missing: their numbers, shape (80,).
-        session: id of the session.
-        sender: this side's role.
         workspace: scratch memory.
+
+    Attributes:
+        offsets: L(C(v) D) for every v, shape (16, 2).
     """
 
-    def __init__(
-        self, leaves: Word, missing: NDArray[np.int64], session: bytes, sender: Role, workspace: Workspace
-    ) -> None:
+    def __init__(self, leaves: Word, missing: NDArray[np.int64], workspace: Workspace) -> None:
         # As in `softspoken`: at place y the stream of leaf y + D_s, which has weight y in q; the missing one
         # has 0.
         moved = np.arange(LEAVES) ^ missing[:, None]
@@ -148,13 +143,11 @@ class ChoiceSender:
         bits = missing[:, None] >> np.arange(DEPTH) & 1
         # All ones where D_s has the bit, so that AND with it is multiplication by the bit.
         self._masks = (-bits).astype(np.int64).view(np.uint64)[:, :, None, None]
-        self._offsets = self._offsets_of(missing)
-        self._hash = RowHash(session, sender, _PURPOSE, workspace)
+        self.offsets = self._offsets_of(missing)
         self._workspace = workspace
 
     @staticmethod
     def _offsets_of(missing: NDArray[np.int64]) -> Word:
-        """L(C(v) D) for every v, shape (16, 2)."""
         products = np.array(
             [
                 [_times(int(d), _symbols(v)[s // _REPEATS]) for s, d in enumerate(missing)]
@@ -163,19 +156,21 @@ class ChoiceSender:
             dtype=np.uint64,
         )
         planes = np.stack([products & np.uint64(1), products >> np.uint64(1)], axis=2)
-        compressed = np.stack([_compress(row[:, :, None].copy())[:, 0] for row in planes])
-        return np.packbits(compressed.astype(np.uint8), axis=1, bitorder="little").view(np.uint64)
+        compressed = np.empty((CHOICES, COLUMNS, 1), dtype=np.uint64)
+        for row, found in zip(planes, compressed, strict=True):
+            _compress(row[:, :, None], found)
+        return np.packbits(compressed[..., 0].astype(np.uint8), axis=1, bitorder="little").view(np.uint64)
 
-    def extend(self, matrix: NDArray[np.uint8]) -> Word:
+    def extend(self, matrix: Word) -> Word:
         """The sender's side of random transfers.
 
         Args:
-            matrix: from the receiver, shape (160, 8 w) bytes.
+            matrix: from the receiver, shape (160, w).
 
         Returns:
-            The pads of every choice, shape (16, 2, w).
+            The columns L(q), shape (128, w), valid until the next call in the workspace.
         """
-        received = matrix.view(np.uint64).reshape(TREES, 2, -1)
+        received = matrix.reshape(TREES, 2, -1)
         width = received.shape[2]
         columns = self._workspace.words("columns", TREES, 2, width)
         for part in self._streams.groups(2 * width):
@@ -188,4 +183,6 @@ class ChoiceSender:
             np.bitwise_and(received[part, None], self._masks[part], out=multiples)
             np.bitwise_xor(sums, multiples, out=sums)
             _combine(sums, columns[part])
-        return self._hash.bits(_compress(columns), self._offsets)
+        found = self._workspace.words("compressed", COLUMNS, width)
+        _compress(columns, found)
+        return found

@@ -2,7 +2,7 @@
 
     Alice                                   Bob
                   -- offers, points --          base transfers, both directions at once (2 flights)
-                  -- sums --                    seed trees, both directions at once (1 flight)
+                  -- sums, masks --             seed trees, and the masks of the first check (1 flight)
 
 Learns: neither party anything.
 Assumes: `smc.oblivious.base_ot`, `smc.oblivious.ggm_trees`.
@@ -25,6 +25,7 @@ from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.base_ot import TRANSFERS, BaseKeys, exchange
 from smc.oblivious.bitmatrix import Bit, Word
+from smc.oblivious.correlated_transfers import ONE_OF_2, ONE_OF_16, Conversation, Receiver, Sender
 from smc.oblivious.ggm_trees import SeedTrees
 from smc.oblivious.ot_1_of_16 import ChoiceReceiver, ChoiceSender
 from smc.oblivious.prg import SEED_BYTES
@@ -57,10 +58,20 @@ class Ends:
     """
 
     session: bytes
-    bit_receiver: BitReceiver
-    bit_sender: BitSender
-    choice_receiver: ChoiceReceiver
-    choice_sender: ChoiceSender
+    bit_receiver: Receiver
+    bit_sender: Sender
+    choice_receiver: Receiver
+    choice_sender: Sender
+
+    @property
+    def receivers(self) -> tuple[Receiver, ...]:
+        """In the order in which they prove."""
+        return self.bit_receiver, self.choice_receiver
+
+    @property
+    def senders(self) -> tuple[Sender, ...]:
+        """In that order."""
+        return self.bit_sender, self.choice_sender
 
 
 def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
@@ -74,17 +85,20 @@ def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
     bits, bit_sums = own.leaves(_BIT_KEYS, softspoken.TREES, softspoken.DEPTH)
     choices, choice_sums = own.leaves(_CHOICE_KEYS, ot_1_of_16.TREES, ot_1_of_16.DEPTH)
     channel.send(LevelSums(ByteRows(np.concatenate([bit_sums, choice_sums]))))
+    workspace = Workspace()
+    shared = Conversation(keys.session, role, channel, random, workspace)
+    bit_receiver = Receiver(ONE_OF_2, BitReceiver(bits, workspace), shared)
+    choice_receiver = Receiver(ONE_OF_16, ChoiceReceiver(choices, workspace), shared)
+    bit_receiver.renew()
+    choice_receiver.renew()
     sums = channel.recv(LevelSums, ExpectedByteRows(TRANSFERS, SUM_BYTES))
     peer_bits = _regrown(keys, role.other, _BIT_KEYS, sums, softspoken.DEPTH)
     peer_choices = _regrown(keys, role.other, _CHOICE_KEYS, sums, ot_1_of_16.DEPTH)
-    workspace = Workspace()
-    return Ends(
-        keys.session,
-        BitReceiver(bits, keys.session, role.other, workspace),
-        BitSender(*peer_bits, keys.session, role, workspace),
-        ChoiceReceiver(choices, keys.session, role.other, workspace),
-        ChoiceSender(*peer_choices, keys.session, role, workspace),
-    )
+    bit_sender = Sender(ONE_OF_2, BitSender(*peer_bits, workspace), shared)
+    choice_sender = Sender(ONE_OF_16, ChoiceSender(*peer_choices, workspace), shared)
+    bit_sender.renew()
+    choice_sender.renew()
+    return Ends(keys.session, bit_receiver, bit_sender, choice_receiver, choice_sender)
 
 
 @dataclass(frozen=True, slots=True)

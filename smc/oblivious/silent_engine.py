@@ -96,6 +96,7 @@ class SilentEngine(ObliviousEngine):
                 raise UsageError(what, "Ask for at least 1 comparison of at least 1 bit.")
             transfers, circuits = self._ready()
             portions = circuits.portions(self._random, count, bits, holds_x=holds_x)
+            transfers.verify()
             self._pools_made += 1
             number = self._pools_made.to_bytes(8, "big")
             name = hashlib.sha256(_POOL_DOMAIN + transfers.session + number).digest()

@@ -35,7 +35,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import softspoken
 from smc.oblivious.bitmatrix import Bit, Word, pack_slots, unpack_slots, words_for
-from smc.oblivious.cost import FlightBytes
+from smc.oblivious.cost import FlightBytes, challenges
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.prepared import Triples
 from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, message_bytes
@@ -50,10 +50,10 @@ CHOICES: Final = 4
 _WORD: Final = 8
 
 
-def setup(sizes: LpnSet = PRODUCTION) -> FlightBytes:
+def setup(sizes: LpnSet = PRODUCTION) -> tuple[FlightBytes, ...]:
     """The first reserve of both directions; the set-up of `smc.oblivious.cost` comes before it."""
     size = softspoken.TREES * _WORD * words_for(sizes.reserve_rows)
-    return FlightBytes(size, size)
+    return FlightBytes(size, size), challenges(1, 1)
 
 
 def refills(words: int, sizes: LpnSet = PRODUCTION) -> int:

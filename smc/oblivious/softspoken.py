@@ -29,9 +29,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.forms import Role
-from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Word
-from smc.oblivious.correlation_robust_hash import NO_OFFSET, RowHash
+from smc.oblivious.bitmatrix import COLUMNS, Word
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
 
@@ -44,7 +42,8 @@ LEAVES: Final = 1 << DEPTH
 PIECE_WORDS: Final = 4096
 """Most words per column that are extended at once: a mebibyte in one message."""
 
-_PURPOSE: Final = b"one-of-2"
+PURPOSE: Final = b"one-of-2"
+"""Of the hash of these transfers."""
 
 
 class BitReceiver:
@@ -52,84 +51,31 @@ class BitReceiver:
 
     Args:
         leaves: of the local trees, shape (32, 16, 2).
-        session: id of the session.
-        sender: the party that sends, which is the peer.
         workspace: scratch memory.
     """
 
-    def __init__(self, leaves: Word, session: bytes, sender: Role, workspace: Workspace) -> None:
+    def __init__(self, leaves: Word, workspace: Workspace) -> None:
         self._streams = make_kernels(workspace).streams(leaves)
-        self._hash = RowHash(session, sender, _PURPOSE, workspace)
         self._workspace = workspace
 
-    def _extend(self, choices: Word) -> tuple[Word, Word]:
-        """The matrix for the sender, shape (32, w), and the local columns, shape (128, w)."""
-        width = len(choices)
-        columns = self._workspace.words("columns", TREES, DEPTH, width)
+    def extend(self, choices: Word, columns: Word) -> Word:
+        """Random transfers with the given choices.
+
+        Args:
+            choices: a plane, shape (1, w) with w at most `PIECE_WORDS`.
+            columns: shape (128, w), gets the local columns v.
+
+        Returns:
+            The matrix for the sender, shape (32, w), valid until the next call in the workspace.
+        """
+        width = choices.shape[1]
+        weighed = columns.reshape(TREES, DEPTH, width)
         matrix = self._workspace.words("matrix", TREES, width)
         for part in self._streams.groups(width):
-            self._streams.weigh(part, columns[part], matrix[part])
+            self._streams.weigh(part, weighed[part], matrix[part])
             # That is u_b, the sum of all streams.
             np.bitwise_xor(matrix[part], choices, out=matrix[part])
-        return matrix, columns.reshape(COLUMNS, width)
-
-    def bits(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
-        """Random transfers of two bits with the given choices.
-
-        Args:
-            choices: a plane, shape (w,) with w at most `PIECE_WORDS`.
-
-        Returns:
-            The matrix for the sender, shape (32, 8 w) bytes, valid until the next call in the workspace,
-            and the pads, shape (2, w).
-        """
-        matrix, columns = self._extend(choices)
-        return matrix.view(np.uint8), self._hash.bits(columns, NO_OFFSET)[0]
-
-    def words(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
-        """Random transfers of 64 bits.
-
-        Args:
-            choices: as for `bits`.
-
-        Returns:
-            The matrix, as of `bits`, and the pads, shape (64, w): entry (r, k) is that of slot (r, k).
-        """
-        matrix, columns = self._extend(choices)
-        pads = np.empty((SLOTS, len(choices)), dtype=np.uint64)
-        for part, rows in self._hash.rows(columns):
-            pads[:, part] = self._hash.words(rows)
-        return matrix.view(np.uint8), pads
-
-    def blocks(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
-        """Random transfers of 128 bits.
-
-        Args:
-            choices: as for `bits`.
-
-        Returns:
-            The matrix, as of `bits`, and the pads, shape (64, w, 2).
-        """
-        matrix, columns = self._extend(choices)
-        pads = np.empty((SLOTS, len(choices), 2), dtype=np.uint64)
-        for part, rows in self._hash.rows(columns):
-            pads[:, part] = self._hash.blocks(rows)
-        return matrix.view(np.uint8), pads
-
-    def rows(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
-        """Correlated transfers before the hash: rows that differ from the sender's by D where r_j = 1.
-
-        Args:
-            choices: as for `bits`.
-
-        Returns:
-            The matrix, as of `bits`, and the rows, shape (64, w, 2).
-        """
-        matrix, columns = self._extend(choices)
-        found = np.empty((SLOTS, len(choices), 2), dtype=np.uint64)
-        for part, rows in self._hash.rows(columns):
-            found[:, part] = rows
-        return matrix.view(np.uint8), found
+        return matrix
 
 
 class BitSender:
@@ -138,14 +84,13 @@ class BitSender:
     Args:
         leaves: of the peer's trees, shape (32, 16, 2); what stands for the missing ones is not used.
         missing: their numbers, shape (32,).
-        session: id of the session.
-        sender: this side's role.
         workspace: scratch memory.
+
+    Attributes:
+        offsets: 0 and D, shape (2, 2).
     """
 
-    def __init__(
-        self, leaves: Word, missing: NDArray[np.int64], session: bytes, sender: Role, workspace: Workspace
-    ) -> None:
+    def __init__(self, leaves: Word, missing: NDArray[np.int64], workspace: Workspace) -> None:
         # Stream y is that of leaf x = y ^ D_b, whose weight x ^ D_b is y: streams are weighed by their place,
         # as the receiver's are, and the missing leaf, at y = 0, has no weight.
         moved = np.arange(LEAVES) ^ missing[:, None]
@@ -153,90 +98,25 @@ class BitSender:
         bits = (missing[:, None] >> np.arange(DEPTH) & 1).astype(np.uint8)
         # All ones where D_b has the bit, so that AND with it is multiplication by the bit.
         self._masks = (-bits.astype(np.int64)).view(np.uint64)[:, :, None]
-        self._offset = np.packbits(bits.reshape(-1), bitorder="little").view(np.uint64)
-        self._hash = RowHash(session, sender, _PURPOSE, workspace)
+        offset = np.packbits(bits.reshape(-1), bitorder="little").view(np.uint64)
+        self.offsets = np.stack([np.zeros_like(offset), offset])
         self._workspace = workspace
 
-    def _extend(self, matrix: NDArray[np.uint8]) -> Word:
-        """The columns, shape (128, w)."""
-        received = matrix.view(np.uint64)
-        width = received.shape[1]
+    def extend(self, matrix: Word) -> Word:
+        """The sender's side of random transfers.
+
+        Args:
+            matrix: from the receiver, shape (32, w).
+
+        Returns:
+            The columns q, shape (128, w), valid until the next call in the workspace.
+        """
+        width = matrix.shape[1]
         columns = self._workspace.words("columns", TREES, DEPTH, width)
         for part in self._streams.groups(width):
             count = part.stop - part.start
             self._streams.weigh(part, columns[part], self._workspace.words("total", count, width))
             multiples = self._workspace.words("multiples", count, DEPTH, width)  # D_b c_b
-            np.bitwise_and(received[part, None], self._masks[part], out=multiples)
+            np.bitwise_and(matrix[part, None], self._masks[part], out=multiples)
             np.bitwise_xor(columns[part], multiples, out=columns[part])
         return columns.reshape(COLUMNS, width)
-
-    def bits(self, matrix: NDArray[np.uint8]) -> tuple[Word, Word]:
-        """The sender's side of random transfers of two bits.
-
-        Args:
-            matrix: from the receiver, shape (32, 8 w) bytes.
-
-        Returns:
-            The pads of choice 0 and of choice 1, shape (2, w) each.
-        """
-        zero, one = self._hash.bits(self._extend(matrix), np.stack([NO_OFFSET[0], self._offset]))
-        return zero, one
-
-    def words(self, matrix: NDArray[np.uint8]) -> tuple[Word, Word]:
-        """The sender's side of random transfers of 64 bits.
-
-        Args:
-            matrix: as for `bits`.
-
-        Returns:
-            The pads of choice 0 and of choice 1, shape (64, w) each.
-        """
-        columns = self._extend(matrix)
-        zero, one = (np.empty((SLOTS, columns.shape[1]), dtype=np.uint64) for _ in range(2))
-        for part, rows in self._hash.rows(columns):
-            zero[:, part] = self._hash.words(rows)
-            self._shift(rows)
-            one[:, part] = self._hash.words(rows)
-        return zero, one
-
-    def blocks(self, matrix: NDArray[np.uint8]) -> tuple[Word, Word]:
-        """The sender's side of random transfers of 128 bits.
-
-        Args:
-            matrix: as for `bits`.
-
-        Returns:
-            The pads of choice 0 and of choice 1, shape (64, w, 2) each.
-        """
-        columns = self._extend(matrix)
-        zero, one = (np.empty((SLOTS, columns.shape[1], 2), dtype=np.uint64) for _ in range(2))
-        for part, rows in self._hash.rows(columns):
-            zero[:, part] = self._hash.blocks(rows)
-            self._shift(rows)
-            one[:, part] = self._hash.blocks(rows)
-        return zero, one
-
-    def rows(self, matrix: NDArray[np.uint8]) -> Word:
-        """The sender's side of correlated transfers before the hash.
-
-        Args:
-            matrix: as for `bits`.
-
-        Returns:
-            The rows, shape (64, w, 2).
-        """
-        columns = self._extend(matrix)
-        found = np.empty((SLOTS, columns.shape[1], 2), dtype=np.uint64)
-        for part, rows in self._hash.rows(columns):
-            found[:, part] = rows
-        return found
-
-    @property
-    def offset(self) -> Word:
-        """D, shape (2,)."""
-        return self._offset
-
-    def _shift(self, rows: Word) -> None:
-        # The rows of choice 1: q_j ^ D, every row with the same D.
-        flat = rows.reshape(SLOTS, -1)
-        np.bitwise_xor(flat, np.tile(self._offset, rows.shape[1]), out=flat)

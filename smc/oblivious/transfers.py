@@ -5,8 +5,7 @@
       has p_c                   <-- corrections --        p_0 + d - p_1
       share p_c + c (p_0 + d - p_1) = p_0 + c d           share -p_0
 
-A batch is cut into pieces of which each is one message, so that computing overlaps sending. The receiver's
-half of a batch sends, the sender's half receives; who is both runs the receiver's half first.
+The receiver's half of a batch sends, the sender's half receives; who is both runs the receiver's half first.
 
 Inputs: bits at the receiver; integers modulo 2**64 at the sender where the transfers are correlated.
 Outputs: pads at both; or shares of bit times integer modulo 2**64; or shares of a triple's bits.
@@ -27,28 +26,14 @@ import numpy as np
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
+from smc.channel.vectors import ExpectedWords, Words
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word, pack_slots, unpack_slots, words_for
+from smc.oblivious.consistency import inconsistent
+from smc.oblivious.correlated_transfers import BITS, BLOCKS, ROWS, WORDS
 from smc.oblivious.prepared import PreparedTransfers, Triples
 from smc.oblivious.setup import Ends, set_up
-from smc.pieces import chunks
-
-
-@dataclass(frozen=True, slots=True)
-class TransferColumns(Message, kind="transfer-columns"):
-    """The matrix of 1-of-2 transfers, from their receiver."""
-
-    matrix: ByteRows
-
-
-@dataclass(frozen=True, slots=True)
-class TransferChoiceColumns(Message, kind="transfer-choice-columns"):
-    """The matrix of 1-of-16 transfers, from their receiver."""
-
-    matrix: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +81,13 @@ class Transfers:
         self._channel = channel
         self._random = random
         self._made: Ends | None = None
+        self._used = False
         self.prepared = PreparedTransfers.none()
 
     @property
     def _ends(self) -> Ends:
+        """What makes transfers: whatever asks for it is checked by the next `verify`."""
+        self._used = True
         return self._made or self.setup()
 
     def setup(self) -> Ends:
@@ -111,7 +99,7 @@ class Transfers:
     @property
     def session(self) -> bytes:
         """Id of the session, the same on both sides and never the same twice."""
-        return self._ends.session
+        return self.setup().session
 
     def prepare(self, count: int, words: int) -> Callable[[], None]:
         """Make correlated transfers with random choices, and triples, for the next steps; one flight.
@@ -134,6 +122,24 @@ class Transfers:
 
         return end
 
+    def verify(self) -> None:
+        """Show and check that all transfers since the last check are consistent; one flight.
+
+        Raises:
+            ProtocolViolation: those of the peer are not.
+        """
+        ends = self._made
+        if ends is None or not self._used:
+            return
+        self._used = False
+        self._channel.settle()
+        for receiver in ends.receivers:
+            receiver.prove_and_renew()
+        # All proofs are read before one is judged, so that its time does not tell which failed.
+        held = [sender.check_and_renew() for sender in ends.senders]
+        if not all(held):
+            raise inconsistent()
+
     def receive_choices(self, choices: Word) -> Word:
         """Receive random 1-of-16 transfers of two bits; the peer calls `send_choices`.
 
@@ -143,11 +149,7 @@ class Transfers:
         Returns:
             The pads, shape (2, w).
         """
-        pads = np.empty((2, choices.shape[1]), dtype=np.uint64)
-        for part in chunks(choices.shape[1], ot_1_of_16.PIECE_WORDS):
-            matrix, pads[:, part] = self._ends.choice_receiver.extend(choices[:, part])
-            self._channel.send(TransferChoiceColumns(ByteRows(matrix)))
-        return pads
+        return self._ends.choice_receiver.receive(choices, BITS)
 
     def send_choices(self, width: int) -> Word:
         """Send random 1-of-16 transfers of two bits.
@@ -158,12 +160,7 @@ class Transfers:
         Returns:
             The pads of every choice, shape (16, 2, width).
         """
-        pads = np.empty((ot_1_of_16.CHOICES, 2, width), dtype=np.uint64)
-        for part in chunks(width, ot_1_of_16.PIECE_WORDS):
-            size = 8 * (part.stop - part.start)
-            matrix = self._channel.recv(TransferChoiceColumns, ExpectedByteRows(ot_1_of_16.MATRIX_ROWS, size))
-            pads[:, :, part] = self._ends.choice_sender.extend(matrix)
-        return pads
+        return self._ends.choice_sender.send(width, BITS)
 
     def receive_bits(self, choices: Word) -> Word:
         """Receive random 1-of-2 transfers of two bits; the peer calls `send_bits`.
@@ -174,25 +171,18 @@ class Transfers:
         Returns:
             The pads, shape (2, w).
         """
-        pads = np.empty((2, len(choices)), dtype=np.uint64)
-        for part in chunks(len(choices), softspoken.PIECE_WORDS):
-            matrix, pads[:, part] = self._ends.bit_receiver.bits(choices[part])
-            self._channel.send(TransferColumns(ByteRows(matrix)))
-        return pads
+        return self._ends.bit_receiver.receive(choices[None], BITS)
 
-    def send_bits(self, width: int) -> tuple[Word, Word]:
+    def send_bits(self, width: int) -> Word:
         """Send random 1-of-2 transfers of two bits.
 
         Args:
             width: words per plane.
 
         Returns:
-            The pads of choice 0 and of choice 1, shape (2, width) each.
+            The pads of choice 0 and of choice 1, shape (2, 2, width).
         """
-        zero, one = (np.empty((2, width), dtype=np.uint64) for _ in range(2))
-        for part in chunks(width, softspoken.PIECE_WORDS):
-            zero[:, part], one[:, part] = self._ends.bit_sender.bits(self._matrix(part))
-        return zero, one
+        return self._ends.bit_sender.send(width, BITS)
 
     def triples(self, width: int) -> Triples:
         """64 * width fresh random triples; one flight, both parties alike.
@@ -227,14 +217,9 @@ class Transfers:
     def correlations(self, width: int) -> Correlations:
         """64 * width correlated transfers in each direction, before the hash; one flight, both alike."""
         choices = self._random.words(width)
-        received = np.empty((SLOTS, width, 2), dtype=np.uint64)
-        for part in chunks(width, softspoken.PIECE_WORDS):
-            # The receiver's half goes first at both parties, and so both matrices are under way at once.
-            matrix, received[:, part] = self._ends.bit_receiver.rows(choices[part])
-            self._channel.send(TransferColumns(ByteRows(matrix)))
-        sent = np.empty((SLOTS, width, 2), dtype=np.uint64)
-        for part in chunks(width, softspoken.PIECE_WORDS):
-            sent[:, part] = self._ends.bit_sender.rows(self._matrix(part))
+        # The receiver's half goes first at both parties, and so both matrices are under way at once.
+        received = self._ends.bit_receiver.receive(choices[None], ROWS)
+        sent = self._ends.bit_sender.send(width, ROWS)[0]
         # Bits and rows are both in slot order from here on.
         bits = unpack_slots(choices, SLOTS * width)
         offset = self._ends.bit_sender.offset
@@ -301,10 +286,7 @@ class Transfers:
 
     def _pads(self, count: int) -> tuple[Word, Word]:
         """Take the peer's matrices; the pads of choice 0 and of choice 1, shape (count,) each."""
-        width = words_for(count)
-        zero, one = (np.empty((SLOTS, width), dtype=np.uint64) for _ in range(2))
-        for part in chunks(width, softspoken.PIECE_WORDS):
-            zero[:, part], one[:, part] = self._ends.bit_sender.words(self._matrix(part))
+        zero, one = self._ends.bit_sender.send(words_for(count), WORDS)
         # Slot (r, k) of the grid is place r * width + k of the batch, so the flat array is in order.
         return zero.reshape(-1)[:count], one.reshape(-1)[:count]
 
@@ -316,12 +298,7 @@ class Transfers:
 
     def _choose(self, choices: Bit) -> Word:
         """Send matrices; the pads of the choices."""
-        plane = pack_slots(choices)
-        pads = np.empty((SLOTS, len(plane)), dtype=np.uint64)
-        for part in chunks(len(plane), softspoken.PIECE_WORDS):
-            matrix, pads[:, part] = self._ends.bit_receiver.words(plane[part])
-            self._channel.send(TransferColumns(ByteRows(matrix)))
-        return pads
+        return self._ends.bit_receiver.receive(pack_slots(choices)[None], WORDS)
 
     def _corrected(self, choices: Bit, pads: Word) -> Word:
         """Take the peer's corrections of such pads."""
@@ -339,10 +316,7 @@ class Transfers:
         Returns:
             The rows of choice 0, shape (count, 2), and the offset to those of choice 1, shape (2,).
         """
-        width = words_for(count)
-        rows = np.empty((SLOTS, width, 2), dtype=np.uint64)
-        for part in chunks(width, softspoken.PIECE_WORDS):
-            rows[:, part] = self._ends.bit_sender.rows(self._matrix(part))
+        (rows,) = self._ends.bit_sender.send(words_for(count), ROWS)
         # A batch fills whole words; the transfers past `count` are never used.
         return rows.reshape(-1, 2)[:count], self._ends.bit_sender.offset
 
@@ -355,11 +329,7 @@ class Transfers:
         Returns:
             The sender's rows, plus its offset where the choice is 1, shape (n, 2).
         """
-        plane = pack_slots(choices)
-        rows = np.empty((SLOTS, len(plane), 2), dtype=np.uint64)
-        for part in chunks(len(plane), softspoken.PIECE_WORDS):
-            matrix, rows[:, part] = self._ends.bit_receiver.rows(plane[part])
-            self._channel.send(TransferColumns(ByteRows(matrix)))
+        rows = self._ends.bit_receiver.receive(pack_slots(choices)[None], ROWS)
         return rows.reshape(-1, 2)[: len(choices)]
 
     def receive_blocks(self, choices: Bit) -> Word:
@@ -371,11 +341,7 @@ class Transfers:
         Returns:
             The pads, shape (n, 2).
         """
-        plane = pack_slots(choices)
-        pads = np.empty((SLOTS, len(plane), 2), dtype=np.uint64)
-        for part in chunks(len(plane), softspoken.PIECE_WORDS):
-            matrix, pads[:, part] = self._ends.bit_receiver.blocks(plane[part])
-            self._channel.send(TransferColumns(ByteRows(matrix)))
+        pads = self._ends.bit_receiver.receive(pack_slots(choices)[None], BLOCKS)
         return pads.reshape(-1, 2)[: len(choices)]
 
     def send_blocks(self, count: int) -> tuple[Word, Word]:
@@ -387,12 +353,5 @@ class Transfers:
         Returns:
             The pads of choice 0 and of choice 1, shape (n, 2) each.
         """
-        width = words_for(count)
-        zero, one = (np.empty((SLOTS, width, 2), dtype=np.uint64) for _ in range(2))
-        for part in chunks(width, softspoken.PIECE_WORDS):
-            zero[:, part], one[:, part] = self._ends.bit_sender.blocks(self._matrix(part))
+        zero, one = self._ends.bit_sender.send(words_for(count), BLOCKS)
         return zero.reshape(-1, 2)[:count], one.reshape(-1, 2)[:count]
-
-    def _matrix(self, part: slice) -> Bit:
-        expected = ExpectedByteRows(softspoken.TREES, 8 * (part.stop - part.start))
-        return self._channel.recv(TransferColumns, expected)

@@ -39,7 +39,7 @@ from smc.channel.vectors import (
     residues_bytes,
 )
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word
-from smc.oblivious.cost import FlightBytes, matrix_bytes
+from smc.oblivious.cost import FlightBytes, extended_blocks, matrix_bytes
 from smc.oblivious.spans import spans
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Procedure
@@ -185,7 +185,7 @@ def cost(parameters: Parameters) -> Cost:
     for part in _spans(count, parameters.share_bytes(modulus, SLOTS)):
         size = part.stop - part.start
         corrections = parameters.share_bytes(modulus, size) + (SALT_BYTES if seeded else 0)
-        steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(corrections, 0)]
+        steps += [*extended_blocks(size), FlightBytes(corrections, 0)]
     total = cost_of(steps)
     work = {"ot": count, "ot_expand": count} if seeded else {"ot": count}
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, work, work)

@@ -37,7 +37,8 @@ def cost_of(steps: Iterable[FlightBytes]) -> Cost:
     flights = []
     alice = bob = 0
     for step in steps:
-        flights.append(_FLIGHTS[step.first > 0, step.second > 0])
+        if step.waits:
+            flights.append(_FLIGHTS[step.first > 0, step.second > 0])
         alice += step.first
         bob += step.second
     return Cost(tuple(flights), alice, bob)
@@ -47,6 +48,7 @@ SILENT_ROWS: Final = "ot_silent"
 """The operation that a row of silent transfers is counted as."""
 
 _RESERVE: Final = silent_transfers.setup()
+_RESERVE_BYTES: Final = sum(step.first for step in _RESERVE)
 _SILENT_WORK: Final = 1.6e-7
 """Seconds of each party for a bit of a comparison that silent transfers take more, on a core of its own."""
 
@@ -93,14 +95,15 @@ def _saves(
         return False
     # of one lane, so that it is the same choice with any number of them
     more, less = _summed(usual()), _summed(silent())
-    if max(more[1:]) - max(less[1:]) < _RESERVE.first:
+    if max(more[1:]) - max(less[1:]) < _RESERVE_BYTES:
         return False
     return network.seconds(*less) + _SILENT_WORK * bits < network.seconds(*more)
 
 
 def _summed(steps: Iterable[FlightBytes]) -> tuple[int, int, int]:
     flights = tuple(steps)
-    return len(flights), sum(step.first for step in flights), sum(step.second for step in flights)
+    waits = sum(step.waits for step in flights)
+    return waits, sum(step.first for step in flights), sum(step.second for step in flights)
 
 
 def cost_comparison(count: int, bits: int, network: Network | None = None) -> Cost:
@@ -157,7 +160,7 @@ def takes_silent_blocks(network: Network | None, count: int) -> bool:
     if count == 0:
         return False
     usual, silent = (_summed(steps) for steps in (extended_blocks(count), silent_transfers.blocks(count)))
-    if sum(usual[1:]) - sum(silent[1:]) < _RESERVE.first + _RESERVE.second:
+    if sum(usual[1:]) - sum(silent[1:]) < 2 * _RESERVE_BYTES:
         return False
     return network is None or network.seconds(*silent) + _SILENT_BLOCK_WORK * count < network.seconds(*usual)
 
@@ -191,9 +194,9 @@ def cost_settled(cost: Cost, lanes: int = 1) -> Cost:
     """The cost of a whole session of so many lanes, with the bytes of what it does once, see `Flight`."""
     once: list[FlightBytes] = []
     if Flight.RESERVE in cost.flights:
-        once.append(_RESERVE)
+        once += _RESERVE
     if Flight.LANES in cost.flights:
-        once += [agreement(), *(*SETUP, _RESERVE) * lanes]
+        once += [agreement(), *(*SETUP, *_RESERVE) * lanes]
     return replace(
         cost,
         alice_bytes=cost.alice_bytes + sum(step.first for step in once),
@@ -216,7 +219,7 @@ def _set_up_silent(session: Session) -> None:
 TRANSFERS: Final = Setup("transfers", _set_up_transfers, SETUP_COST)
 """The base transfers and seed trees of both directions."""
 
-SILENT_TRANSFERS: Final = Setup("silent-transfers", _set_up_silent, cost_of((_RESERVE,)))
+SILENT_TRANSFERS: Final = Setup("silent-transfers", _set_up_silent, cost_of(_RESERVE))
 """The first reserve of silent transfers, which `TRANSFERS` makes: to be listed after it."""
 
 

@@ -19,7 +19,6 @@ from smc.oblivious import (
     transfers,
 )
 from smc.oblivious.cost import FlightBytes
-from smc.protocols.flights import Flight
 from smc.protocols.spec import Cost, Procedure, Setup
 from smc.protocols.transfer_costs import (
     FUNCTIONS,
@@ -30,7 +29,7 @@ from smc.protocols.transfer_costs import (
 
 
 def _random_cost(count: int) -> Cost:
-    return Cost((Flight.ALICE,), cost.matrix_bytes(count), 0)
+    return cost_of(cost.extended_blocks(count)).mirror
 
 
 def _functions_cost(count: int) -> Cost:
@@ -62,7 +61,7 @@ PROCEDURES: Final = (
     _record("and", circuits, _steps_cost(cost.conjunction), _MANY),
     _record("equality", circuits, _steps_cost(cost.comparison), _COMPARED),
     _record("below", circuits, _steps_cost(cost.below), _MANY),
-    _record("silent-transfers", silent_ot, lambda: cost_of((silent_transfers.setup(),)), {}),
+    _record("silent-transfers", silent_ot, lambda: cost_of(silent_transfers.setup()), {}),
     _record("pool", pool, _steps_cost(cost.preparation), _COMPARED),
     _record("oprf", oprf, _functions_cost, _MANY, (TRANSFERS, FUNCTIONS)),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +15,7 @@ from smc.forms import Role
 from smc.numeric.shape_arrays import shape_array
 from smc.oblivious import cost, oprf_steps, silent_circuits, silent_transfers
 from smc.oblivious.bitmatrix import Bit, Integers, Word, words_for
-from smc.oblivious.cost import OPENING, SETUP, FlightBytes
+from smc.oblivious.cost import CHECK, OPENING, SETUP, FlightBytes
 from smc.oblivious.lanes import agreement
 from smc.oblivious.oprf import WIDTH, Keys
 from smc.oblivious.pool import Pool
@@ -59,6 +60,7 @@ class TracedEngine(SilentEngine):
     def __init__(self, role: Role, channel: TracedChannel, lanes: int) -> None:
         self._alice, self._sizes, self._lanes = role is Role.ALICE, channel, lanes
         self._is_ready = self._has_reserve = self.opened_lanes = False
+        self._used = self._lanes_used = False
         self._directions: set[bool] = set()
         self._prepared = self._triples = self._ordered = 0
         self._stock = PrefetchedWords()
@@ -77,7 +79,15 @@ class TracedEngine(SilentEngine):
     def state(self) -> tuple[Any, ...]:
         """All that decides what the next step takes."""
         flags = self._is_ready, self._has_reserve, self.opened_lanes, frozenset(self._directions)
-        return *flags, self._prepared, self._triples, self._ordered, self._stock.words
+        return (
+            *flags,
+            self._used,
+            self._lanes_used,
+            self._prepared,
+            self._triples,
+            self._ordered,
+            self._stock.words,
+        )
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -103,11 +113,24 @@ class TracedEngine(SilentEngine):
             self._meet(SETUP, first=self._alice)
 
     @override
+    def verify(self) -> None:
+        if self._used:
+            self._used = False
+            self._meet(CHECK, first=self._alice, settles=True)
+        if self._lanes_used:
+            self._lanes_used = False
+            together = [replace(s, first=self._lanes * s.first, second=self._lanes * s.second) for s in CHECK]
+            self._meet(together, first=self._alice, settles=True)
+
+    @override
     def setup_lanes(self) -> None:
         if self._lanes > 1 and not self.opened_lanes:
             self.opened_lanes = True
-            each = (*SETUP, silent_transfers.setup())
-            every = [FlightBytes(self._lanes * step.first, self._lanes * step.second) for step in each]
+            each = (*SETUP, *silent_transfers.setup())
+            every = [
+                replace(step, first=self._lanes * step.first, second=self._lanes * step.second)
+                for step in each
+            ]
             self._meet([agreement(), *every], first=self._alice)
 
     @override
@@ -115,7 +138,7 @@ class TracedEngine(SilentEngine):
         self.setup()
         if not self._has_reserve:
             self._has_reserve = True
-            self._meet([silent_transfers.setup()], first=self._alice)
+            self._meet(silent_transfers.setup(), first=self._alice)
 
     @override
     def order_silent(self, words: int) -> None:
@@ -125,12 +148,13 @@ class TracedEngine(SilentEngine):
     @override
     def deliver(self, count: int = 0, words: int = 0) -> None:
         self.setup()
-        sent = silent_transfers.refills(self._ordered) + cost.prepared(count, words).first
+        matrices, keys = cost.prepared(count, words)
+        sent = silent_transfers.refills(self._ordered) + matrices.first
         self.ahead_rows += 2 * silent_transfers.rows_of(self._ordered) if self._ordered else 0
         if self._ordered:
             self._stock.words = self._ordered
         self._prepared, self._triples, self._ordered = count, words, 0
-        self._meet([FlightBytes(sent, sent)], first=self._alice)
+        self._meet([FlightBytes(sent, sent), keys], first=self._alice)
 
     @override
     def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
@@ -258,7 +282,11 @@ class TracedEngine(SilentEngine):
     def _one_way(self, steps: tuple[FlightBytes, ...], *, sends: bool, part: slice) -> None:
         """Flights of which the ends may stand apart from the beginning."""
         for step in steps[part]:
-            if (step.first > 0) is sends:
+            if not step.waits:
+                self._used = True
+                own, other = (step.first, step.second) if sends else (step.second, step.first)
+                self._sizes.count_aside(own, other)
+            elif (step.first > 0) is sends:
                 self._sizes.tell("blocks", step.first or step.second)
             else:
                 self._sizes.hear("blocks", step.first or step.second)
@@ -289,9 +317,16 @@ class TracedEngine(SilentEngine):
             self.setup()
         self._meet(flights, first=first)
 
-    def _meet(self, steps: Iterable[FlightBytes], *, first: bool) -> None:
-        cost = _cost_of(tuple(steps))
-        self._sizes.charge(cost if first is self._alice else cost.mirror)
+    def _meet(self, steps: Iterable[FlightBytes], *, first: bool, settles: bool = False) -> None:
+        steps = tuple(steps)
+        self._used |= any(step.first + step.second and not step.waits for step in steps)
+        told = steps[-1].first if first else steps[-1].second
+        cost = _cost_of(steps)
+        self._sizes.charge(
+            cost if first is self._alice else cost.mirror,
+            tells=told > 0 and not steps[-1].waits,
+            settles=settles,
+        )
 
 
 @lru_cache(1024)

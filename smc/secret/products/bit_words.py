@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.oblivious.consistency import CHALLENGE_BYTES
 from smc.oblivious.cost import matrix_bytes
 from smc.pieces import chunks
 from smc.protocols.flights import Flight
@@ -95,7 +96,8 @@ def cost(count: int, width: int) -> Cost:
     """The exact cost of `to_words`: flights and bytes, without the set-up of oblivious transfer."""
 
     def batch_cost(size: int) -> Cost:
-        return Cost((Flight.BOB, Flight.ALICE), masked_bytes([((size,), width)]), matrix_bytes(size))
+        corrections = CHALLENGE_BYTES + masked_bytes([((size,), width)])
+        return Cost((Flight.BOB, Flight.ALICE), corrections, matrix_bytes(size))
 
     return cost_each(lengths(chunks(count, _BATCH)), batch_cost)
 

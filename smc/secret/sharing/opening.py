@@ -54,8 +54,9 @@ def open_words(
         The values modulo 2**64, or None for a party that is not a recipient.
 
     Raises:
-        ProtocolViolation: the peer sent another number of shares.
+        ProtocolViolation: the peer sent another number of shares, or its transfers are not consistent.
     """
+    session.oblivious.verify()
     if session.role.other in recipients:
         session.channel.send(OpenedShares(Words(shares)))
     if session.role not in recipients:
@@ -77,8 +78,9 @@ def open_bits(
         The bits, or None for a party that is not a recipient.
 
     Raises:
-        ProtocolViolation: the peer sent another number of shares.
+        ProtocolViolation: the peer sent another number of shares, or its transfers are not consistent.
     """
+    session.oblivious.verify()
     if session.role.other in recipients:
         session.channel.send(OpenedBits(Bits(shares)))
     if session.role not in recipients:

@@ -15,9 +15,9 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.base_ot import BaseChoices, BaseOffer
 from smc.oblivious.circuits import DigitOffers, Openings
+from smc.oblivious.correlated_transfers import TransferChoiceColumns, TransferColumns
 from smc.oblivious.setup import LevelSums
 from smc.oblivious.silent_engine import SilentEngine
-from smc.oblivious.transfers import TransferChoiceColumns, TransferColumns
 from smc.pair import run_pair
 from tests.support.seeds import seeded
 from tests.support.transcript import Shortened

@@ -74,7 +74,7 @@ def test_steps_give_the_same_with_and_without(count, prepared):
     steps = cost_of(flights)
     taken = sum(each.prepared for each in flights), sum(each.triples for each in flights)
     assert taken == ((3 * count, -(-count // 64)) if prepared else (0, 0))
-    made = cost_of([cost.prepared(3 * count, -(-count // 64))] if prepared else [])
+    made = cost_of(cost.prepared(3 * count, -(-count // 64)) if prepared else [])
     for declared, measured in ((made, 0), (steps, 1)):
         assert (traffic[measured].sent, back[measured].sent) == (declared.alice_bytes, declared.bob_bytes)
         assert traffic[measured].rounds == declared.rounds

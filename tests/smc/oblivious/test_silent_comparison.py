@@ -13,10 +13,11 @@ from smc.forms import ComparisonType, Form
 from smc.network import Network
 from smc.oblivious import silent_circuits, silent_transfers
 from smc.oblivious.circuits import DigitShifts, Openings
+from smc.oblivious.correlated_transfers import TransferColumns
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_circuits import PairOffers, SilentDigits
 from smc.oblivious.silent_transfers import Refill, SilentTransfers
-from smc.oblivious.transfers import TransferColumns, Transfers
+from smc.oblivious.transfers import Transfers
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
 from smc.protocols.comparison.silent import SPEC
@@ -247,5 +248,5 @@ def test_the_batch_must_have_the_declared_size():
 
 
 def test_reserve_rows_of_the_first_portion():
-    step = silent_transfers.setup(PRODUCTION)
+    step, _ = silent_transfers.setup(PRODUCTION)
     assert step.first == step.second == 256 * -(-PRODUCTION.reserve_rows // 64)

@@ -9,8 +9,9 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.forms import Role
-from smc.oblivious import ot_1_of_16, softspoken
-from smc.oblivious.correlation_robust_hash import HASH_WORDS, RowHash
+from smc.oblivious import correlated_transfers, ot_1_of_16, softspoken
+from smc.oblivious.correlated_transfers import ONE_OF_2, ONE_OF_16, WORDS
+from smc.oblivious.correlation_robust_hash import HASH_WORDS, NO_OFFSET, RowHash
 from smc.oblivious.ggm_trees import SeedTrees
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
@@ -20,10 +21,38 @@ RANDOM = seeded()
 SESSION = bytes(32)
 Z = 4.9  # standard deviations: a false alarm once in a million
 
-BITS = SimpleNamespace(module=softspoken, receiver=softspoken.BitReceiver, sender=softspoken.BitSender)
-DIGITS = SimpleNamespace(
-    module=ot_1_of_16, receiver=ot_1_of_16.ChoiceReceiver, sender=ot_1_of_16.ChoiceSender
+BITS = SimpleNamespace(
+    module=softspoken, kind=ONE_OF_2, receiver=softspoken.BitReceiver, sender=softspoken.BitSender
 )
+DIGITS = SimpleNamespace(
+    module=ot_1_of_16, kind=ONE_OF_16, receiver=ot_1_of_16.ChoiceReceiver, sender=ot_1_of_16.ChoiceSender
+)
+
+
+class Receiving:
+    """A receiving end and its hash."""
+
+    def __init__(self, kind, leaves, session):
+        self.end = kind.receiver(leaves, Workspace())
+        self.hash = RowHash(session, Role.BOB, kind.kind.purpose, Workspace())
+
+    def make(self, choices, form):
+        """The matrix, shape (rows, w), and the pads."""
+        columns = np.empty((128, choices.shape[1]), dtype=np.uint64)
+        matrix = self.end.extend(choices, columns).copy()
+        return matrix, form.hash(self.hash, columns, NO_OFFSET)[0]
+
+
+class Sending:
+    """A sending end and its hash."""
+
+    def __init__(self, kind, found, missing, session):
+        self.end = kind.sender(found, missing, Workspace())
+        self.hash = RowHash(session, Role.BOB, kind.kind.purpose, Workspace())
+
+    def make(self, matrix, form):
+        """The pads of every choice."""
+        return form.hash(self.hash, self.end.extend(matrix), self.end.offsets)
 
 
 def grown(trees, depth, session=SESSION):
@@ -40,8 +69,8 @@ def ends(kind, session=SESSION):
     """The receiving and the sending end of one direction."""
     leaves, found, missing, _ = grown(kind.module.TREES, kind.module.DEPTH, session)
     return (
-        kind.receiver(leaves, session, Role.BOB, Workspace()),
-        kind.sender(found, missing, session, Role.BOB, Workspace()),
+        Receiving(kind, leaves, session),
+        Sending(kind, found, missing, session),
     )
 
 
@@ -74,9 +103,9 @@ def test_one_of_two_gives_the_chosen_pad(width):
     receiver, sender = ends(BITS)
     for _ in range(2):
         choices = RANDOM.words(width)
-        matrix, pads = receiver.bits(choices)
-        assert matrix.shape == (32, 8 * width)
-        zero, one = sender.bits(matrix.copy())
+        matrix, pads = receiver.make(choices[None], correlated_transfers.BITS)
+        assert matrix.shape == (32, width)
+        zero, one = sender.make(matrix, correlated_transfers.BITS)
         assert (pads == zero & ~choices | one & choices).all()
 
 
@@ -84,8 +113,8 @@ def test_one_of_two_gives_the_chosen_pad(width):
 def test_one_of_two_words_gives_the_chosen_pad_and_hides_the_other(width):
     receiver, sender = ends(BITS)
     choices = RANDOM.words(width)
-    matrix, pads = receiver.words(choices)
-    zero, one = sender.words(matrix.copy())
+    matrix, pads = receiver.make(choices[None], WORDS)
+    zero, one = sender.make(matrix, WORDS)
     chosen = slots(choices).astype(bool)
     assert (pads == np.where(chosen, one, zero)).all()
     assert len(np.unique(np.concatenate([zero, one]))) == 2 * 64 * width
@@ -96,9 +125,9 @@ def test_one_of_sixteen_gives_the_chosen_pad(width):
     receiver, sender = ends(DIGITS)
     for _ in range(2):
         choices = RANDOM.words(4 * width).reshape(4, width)
-        matrix, pads = receiver.extend(choices)
-        assert matrix.shape == (160, 8 * width)
-        offered = slots(sender.extend(matrix.copy()))
+        matrix, pads = receiver.make(choices, correlated_transfers.BITS)
+        assert matrix.shape == (160, width)
+        offered = slots(sender.make(matrix, correlated_transfers.BITS))
         value = (slots(choices) << np.arange(4, dtype=np.uint64)[:, None, None]).sum(axis=0).astype(int)
         assert (np.take_along_axis(offered, value[None, None], axis=0)[0] == slots(pads)).all()
 
@@ -106,8 +135,8 @@ def test_one_of_sixteen_gives_the_chosen_pad(width):
 def test_the_other_pads_agree_with_the_chosen_one_by_chance_only():
     receiver, sender = ends(DIGITS)
     choices = RANDOM.words(4 * 300).reshape(4, 300)
-    matrix, pads = receiver.extend(choices)
-    offered = slots(sender.extend(matrix.copy()))
+    matrix, pads = receiver.make(choices, correlated_transfers.BITS)
+    offered = slots(sender.make(matrix, correlated_transfers.BITS))
     value = (slots(choices) << np.arange(4, dtype=np.uint64)[:, None, None]).sum(axis=0).astype(int)
     for other in range(1, 16):
         picked = np.take_along_axis(offered, (value ^ other)[None, None], axis=0)[0]
@@ -128,7 +157,9 @@ def test_compression_is_injective_where_a_class_vanishes():
         basis = np.zeros((80, 2, len(places)), dtype=np.uint64)
         for column, (symbol, plane) in enumerate(places):
             basis[symbol, plane, column] = 1
-        images = ot_1_of_16._compress(basis).T
+        columns = np.empty((128, len(places)), dtype=np.uint64)
+        ot_1_of_16._compress(basis, columns)
+        images = columns.T
         assert rank([sum(int(bit) << i for i, bit in enumerate(image)) for image in images]) == 128
 
 
@@ -160,12 +191,9 @@ def test_calls_never_repeat_a_pad_or_a_mask(kind):
     receiver, sender = ends(kind)
     matrices, pads = [], []
     for _ in range(5):
-        if kind is BITS:
-            matrix, _ = receiver.bits(np.zeros(20, dtype=np.uint64))
-            pads += [plane.tobytes() for side in sender.bits(matrix.copy()) for plane in side]
-        else:
-            matrix, _ = receiver.extend(np.zeros((4, 20), dtype=np.uint64))
-            pads += [plane.tobytes() for pair in sender.extend(matrix.copy()) for plane in pair]
+        choices = np.zeros((kind.kind.planes, 20), dtype=np.uint64)
+        matrix, _ = receiver.make(choices, correlated_transfers.BITS)
+        pads += [plane.tobytes() for side in sender.make(matrix, correlated_transfers.BITS) for plane in side]
         matrices += [row.tobytes() for row in matrix]
     assert len(set(matrices)) == len(matrices)
     assert len(set(pads)) == len(pads)
@@ -196,10 +224,8 @@ def test_streams_run_on(widths):
 def test_a_tampered_matrix_spoils_pads_only_where_the_secret_offset_says_so():
     receiver, sender = ends(BITS)
     choices = RANDOM.words(1)
-    matrix, pads = receiver.words(choices)
-    spoiled = matrix.copy()
-    spoiled[:, 0] ^= 1  # slot 0 in every row
-    zero, one = sender.words(spoiled)
+    matrix, pads = receiver.make(choices[None], WORDS)
+    zero, one = sender.make(matrix ^ np.uint64(1), WORDS)  # slot 0 in every row
     right = pads == np.where(slots(choices).astype(bool), one, zero)
     assert right[1:].all()
     assert not right[0]
@@ -210,7 +236,7 @@ def test_the_hash_depends_on_session_direction_purpose_and_position():
 
     def first_words(session, sender, purpose):
         hashing = RowHash(session, sender, purpose, Workspace())
-        return [int(hashing.words(rows)[0, 0]) for _, rows in hashing.rows(columns)]
+        return [int(hashing.words(columns, NO_OFFSET)[0, 0, place]) for place in (0, HASH_WORDS)]
 
     made = [
         first_words(*name)
@@ -228,10 +254,8 @@ def test_the_hash_depends_on_session_direction_purpose_and_position():
 @pytest.mark.parametrize("fill", [0, (1 << 64) - 1])
 def test_the_matrix_looks_uniform_whatever_the_choices(kind, fill):
     receiver, _ = ends(kind)
-    if kind is BITS:
-        matrix, _ = receiver.bits(np.full(700, fill, dtype=np.uint64))
-    else:
-        matrix, _ = receiver.extend(np.full((4, 700), fill, dtype=np.uint64))
+    choices = np.full((kind.kind.planes, 700), fill, dtype=np.uint64)
+    matrix = receiver.make(choices, correlated_transfers.BITS)[0].view(np.uint8)
     ones, total = int(np.unpackbits(matrix).sum()), matrix.size * 8
     assert abs(ones - total / 2) < Z * (total / 4) ** 0.5
     counts = np.bincount(matrix.reshape(-1), minlength=256)

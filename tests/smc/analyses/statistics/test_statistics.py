@@ -19,7 +19,8 @@ from smc.analyses.studies.traced import estimate_cost
 from smc.channel.channel import Channel
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
-from smc.oblivious.transfers import TransferColumns, TransferCorrections
+from smc.oblivious.correlated_transfers import TransferColumns
+from smc.oblivious.transfers import TransferCorrections
 from smc.pair import run_pair
 from smc.secret.noise.laplace import DiscreteLaplace
 from tests.smc.analyses.statistics_runs import (

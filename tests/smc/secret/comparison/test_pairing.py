@@ -7,7 +7,8 @@ import pytest
 
 from smc.forms import Role
 from smc.oblivious.circuits import Openings
-from smc.oblivious.transfers import TransferColumns, TransferCorrections
+from smc.oblivious.correlated_transfers import TransferColumns
+from smc.oblivious.transfers import TransferCorrections
 from smc.pair import run_pair
 from smc.secret.comparison import pairing
 from tests.support.seeds import seeded

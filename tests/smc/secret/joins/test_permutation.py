@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.oblivious.transfers import TransferColumns
+from smc.oblivious.correlated_transfers import TransferColumns
 from smc.pair import run_pair
 from smc.secret.joins import permutation
 from smc.secret.joins.benes import apply, columns_for, switches, wires_for

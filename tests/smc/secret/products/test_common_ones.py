@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.oblivious.transfers import TransferColumns
+from smc.oblivious.correlated_transfers import TransferColumns
 from smc.pair import run_pair
 from smc.secret.products import common_ones
 from smc.secret.products.common_ones import OverlapCorrections

@@ -18,7 +18,8 @@ from smc.analyses.studies.columns import DAYS, Column, Schema
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
 from smc.forms import Role
 from smc.oblivious.circuits import Openings
-from smc.oblivious.transfers import TransferColumns, TransferCorrections
+from smc.oblivious.correlated_transfers import TransferColumns
+from smc.oblivious.transfers import TransferCorrections
 from smc.pair import run_pair
 from smc.protocols.exchange.row_counts import Counts
 from smc.secret.joins.permutation import SwitchCorrections
