@@ -16,6 +16,7 @@ from smc.planning.registry import spec_named
 from smc.protocols.engines import Engine
 from smc.protocols.flights import Flight
 from smc.protocols.spec import Cost, Parameters, Setup, Spec
+from smc.protocols.transfer_costs import CHECK_COST, SILENT_TRANSFERS
 
 DIGEST_BYTES: Final = 32
 
@@ -74,6 +75,10 @@ class Step:
         cost = self.spec.cost(self.parameters(parameters))
         return cost.mirror if self.mirrored else cost
 
+    def needs_check(self, parameters: Parameters) -> bool:
+        """Whether transfers have to be checked before it: it sends something that no transfer hides."""
+        return not self.spec.takes_transfers and bool(self.cost(parameters).flights)
+
     def described(self) -> list[Any]:
         """The step as plain JSON values."""
         moduli = (
@@ -85,6 +90,39 @@ class Step:
     @override
     def __str__(self) -> str:
         return f"{self.name}{'*' if self.mirrored else ''}"
+
+
+@dataclass(slots=True)
+class Unchecked:
+    """Which transfers of a session were not checked, as far as a plan's steps make them.
+
+    Attributes:
+        own: whether there are some of the session itself.
+        lanes: whether there are some of its lanes.
+    """
+
+    own: bool = False
+    lanes: bool = False
+
+    def run(self, step: Step, parameters: Parameters) -> Cost:
+        """The cost of a step."""
+        cost = step.cost(parameters)
+        if step.spec.takes_transfers and cost.flights:
+            in_lanes = Flight.LANES in cost.flights
+            self.lanes |= in_lanes
+            self.own |= not in_lanes and SILENT_TRANSFERS not in step.spec.setups
+        return cost
+
+    def check_before(self, step: Step, parameters: Parameters) -> Cost:
+        """The cost of the check before a step, see `Step.needs_check`."""
+        return self.check(parameters) if step.needs_check(parameters) else Cost()
+
+    def check(self, parameters: Parameters) -> Cost:
+        """The cost of a check."""
+        ends = [1] * self.own + [parameters.lanes] * self.lanes
+        self.own = self.lanes = False
+        size = CHECK_COST.alice_bytes
+        return sum((Cost((Flight.BOTH,), size * each, size * each) for each in ends), Cost())
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +188,30 @@ class Plan:
         yield from self.delta_steps
 
     def once(self, parameters: Parameters) -> Cost:
-        """The cost of one chunk of `parameters.count` comparisons."""
+        """The cost of one chunk of `parameters.count` comparisons, the first of a session."""
+        return self._once(parameters, self._unchecked())
+
+    def _unchecked(self) -> Unchecked:
+        """What is not checked after the set-ups: those of silent transfers make some."""
+        return Unchecked(own=SILENT_TRANSFERS in self.setups)
+
+    def _once(self, parameters: Parameters, unchecked: Unchecked) -> Cost:
+        """The cost of one chunk, with what was not checked before; changes that to what is not after it."""
         total = Cost()
-        for step in (*self.x_steps, *self.y_steps, self.comparison):
-            total += step.cost(parameters)
+        for step in (*self.x_steps, *self.y_steps):
+            total += unchecked.check_before(step, parameters) + unchecked.run(step, parameters)
         subprotocol = self.comparison.spec.subprotocol
+        total += unchecked.check_before(self.comparison, parameters)
+        total += unchecked.run(self.comparison, parameters)
         if self.inner is not None and subprotocol is not None:
-            inside = self.inner.once(subprotocol.parameters(self.comparison.parameters(parameters)))
+            inside = self.inner._once(
+                subprotocol.parameters(self.comparison.parameters(parameters)), unchecked
+            )
             total += inside.mirror if self.comparison.mirrored else inside
+            total += unchecked.check(parameters)
         for step in self.delta_steps:
-            total += step.cost(replace(parameters, bits=1))
+            given = replace(parameters, bits=1)
+            total += unchecked.check_before(step, given) + unchecked.run(step, given)
         return total
 
     def chunk(self, parameters: Parameters) -> int:
@@ -172,8 +224,12 @@ class Plan:
     def cost(self, parameters: Parameters) -> Cost:
         """The exact cost of `parameters.count` comparisons, without the set-up of a session."""
         full, rest = divmod(parameters.count, size := self.chunk(parameters))
-        total = self.once(replace(parameters, count=size)) * full if full else Cost()
-        return total + self.once(replace(parameters, count=rest)) if rest else total
+        unchecked, whole = self._unchecked(), replace(parameters, count=size)
+        total = self._once(whole, unchecked) if full else Cost()
+        if full > 1:
+            # From the second chunk on each begins as the one before it.
+            total += self._once(whole, unchecked) * (full - 1)
+        return total + self._once(replace(parameters, count=rest), unchecked) if rest else total
 
     @property
     def bottom(self) -> Spec:

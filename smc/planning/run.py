@@ -179,6 +179,7 @@ class _Runner:
 
         def inner(within: Parameters, inner_x: Value, inner_y: Value) -> Value:
             delta = _run(inside, self._session, within, inner_x, inner_y, flipped=flipped)
+            self._session.oblivious.verify()
             return delta if plan.comparison.spec.arrays else with_python_integers(delta)
 
         return self._call(plan.comparison, parameters, x, y, inner)
@@ -192,6 +193,8 @@ class _Runner:
             arguments = tuple(
                 value if callable(value) else with_python_integers(value) for value in arguments
             )
+        if step.needs_check(parameters):
+            self._session.oblivious.verify()
         plays_alice = (self._session.role is Role.ALICE) ^ self._flipped ^ step.mirrored
         code = step.spec.alice if plays_alice else step.spec.bob
         result: Value = code(self._session, given, *arguments)

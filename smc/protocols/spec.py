@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from smc.channel.vectors import residues_bytes
 from smc.errors import UsageError
@@ -233,6 +233,9 @@ class Setup:
     cost: Cost = field(repr=False, compare=False)
 
 
+TRANSFERS_NAME: Final = "transfers"
+"""The set-up of whatever takes oblivious transfers."""
+
 RoleCode = Callable[..., Any]
 """`alice(session, parameters, *holdings)` or `bob(...)`: own holdings in, own holding out.
 
@@ -291,6 +294,11 @@ class Record:
     name: str
     cost: Callable[..., Cost] = field(repr=False)
     setups: tuple[Setup, ...] = ()
+
+    @property
+    def takes_transfers(self) -> bool:
+        """Whether it takes oblivious transfers."""
+        return any(setup.name == TRANSFERS_NAME for setup in self.setups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

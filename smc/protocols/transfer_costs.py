@@ -17,12 +17,12 @@ from smc.network import Network
 from smc.oblivious import cost as oblivious
 from smc.oblivious import oprf_steps, silent_circuits, silent_transfers
 from smc.oblivious.bitmatrix import words_for
-from smc.oblivious.cost import OPENING, SETUP, FlightBytes, comparison, extended_blocks
+from smc.oblivious.cost import CHECK, OPENING, SETUP, FlightBytes, comparison, extended_blocks
 from smc.oblivious.lanes import agreement
 from smc.oblivious.silent_circuits import PrefetchedWords
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Setup
+from smc.protocols.spec import TRANSFERS_NAME, Cost, Setup
 
 _FLIGHTS: Final = {
     (True, False): Flight.ALICE,
@@ -204,6 +204,9 @@ def cost_settled(cost: Cost, lanes: int = 1) -> Cost:
     )
 
 
+CHECK_COST: Final = cost_of(CHECK)
+"""What checking the transfers of a session costs."""
+
 SETUP_COST: Final = cost_of(SETUP)
 """What the first use of oblivious transfer in a session costs, whichever protocol it is."""
 
@@ -216,7 +219,7 @@ def _set_up_silent(session: Session) -> None:
     session.oblivious.setup_silent()
 
 
-TRANSFERS: Final = Setup("transfers", _set_up_transfers, SETUP_COST)
+TRANSFERS: Final = Setup(TRANSFERS_NAME, _set_up_transfers, SETUP_COST)
 """The base transfers and seed trees of both directions."""
 
 SILENT_TRANSFERS: Final = Setup("silent-transfers", _set_up_silent, cost_of(_RESERVE))

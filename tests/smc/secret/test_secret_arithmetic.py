@@ -96,9 +96,9 @@ def test_the_cost_of_products(left, right, count):
 def test_the_bytes_of_products():
     count = 64
     both = cost_multiply(count)
-    assert (both.alice_bytes + both.bob_bytes, both.rounds) == (1536 * count, 2)
+    assert (both.alice_bytes + both.bob_bytes, both.rounds) == (1536 * count + 32, 2)
     owned = cost_multiply(count, Operand(Bounds(0, 255), Role.ALICE), SHARED)
-    assert (owned.alice_bytes + owned.bob_bytes, owned.rounds) == (12 * 8 * count, 2)
+    assert (owned.alice_bytes + owned.bob_bytes, owned.rounds) == (12 * 8 * count + 16, 2)
 
 
 @pytest.mark.parametrize(
