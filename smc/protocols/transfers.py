@@ -10,21 +10,21 @@ from smc.oblivious import (
     base_ot,
     circuits,
     cost,
-    oprf,
-    oprf_steps,
     pool,
     silent_ot,
     silent_transfers,
     softspoken,
     transfers,
+    vole,
+    vole_steps,
 )
 from smc.oblivious.cost import FlightBytes
 from smc.protocols.flights import Flight
 from smc.protocols.spec import Cost, Procedure, Setup
 from smc.protocols.transfer_costs import (
-    FUNCTIONS,
     SETUP_COST,
     TRANSFERS,
+    VOLE,
     cost_of,
 )
 
@@ -33,8 +33,8 @@ def _random_cost(count: int) -> Cost:
     return Cost((Flight.ALICE,), cost.matrix_bytes(count), 0)
 
 
-def _functions_cost(count: int) -> Cost:
-    return cost_of(oprf_steps.steps(count)).mirror
+def _vole_cost(count: int) -> Cost:
+    return cost_of((*vole_steps.steps(count), *vole_steps.CHECK)).mirror
 
 
 def _steps_cost(steps: Callable[..., Iterable[FlightBytes]]) -> Callable[..., Cost]:
@@ -64,5 +64,5 @@ PROCEDURES: Final = (
     _record("below", circuits, _steps_cost(cost.below), _MANY),
     _record("silent-transfers", silent_ot, lambda: cost_of((silent_transfers.setup(),)), {}),
     _record("pool", pool, _steps_cost(cost.preparation), _COMPARED),
-    _record("oprf", oprf, _functions_cost, _MANY, (TRANSFERS, FUNCTIONS)),
+    _record("vole", vole, _vole_cost, _MANY, (TRANSFERS, VOLE)),
 )
