@@ -25,7 +25,11 @@ from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding, Role
 from smc.moduli import Modulus
 from smc.numeric.random import Randomness
+from smc.oblivious.lpn import LpnSet
 from smc.oblivious.pool import PoolInfo
+from smc.oblivious.transfers import Transfers
+from smc.oblivious.vole import Voles
+from smc.oblivious.vole_plan import VoleSizes
 from smc.planning.registry import BASELINES, COMPARISONS, CONVERSIONS
 from smc.planning.route import plan_comparison
 from smc.planning.run import run_plan
@@ -149,6 +153,7 @@ def programs() -> Iterator[Run]:
     yield Run("inner products by lattice encryption", _inner_products)
     yield Run("products by lattice encryption", _lattice_products)
     yield Run("silent transfers of chosen bits", _silent_blocks)
+    yield Run("vector OLE in many iterations", _vole)
     yield Run("pools that both parties keep", lambda session: compare_stock(session, 64))
     yield Run("transfers made ahead", _ahead)
     yield Run("lanes", _lanes)
@@ -186,6 +191,18 @@ def _silent_blocks(session: Session) -> object:
     if session.role is Role.ALICE:
         return session.oblivious.send_blocks(100, silent=True)
     return session.oblivious.receive_blocks(np.arange(100, dtype=np.uint8) % 2, silent=True)
+
+
+def _vole(session: Session) -> None:
+    """More iterations than a sender makes without an answer, of small problems."""
+    sizes = VoleSizes(LpnSet(7, 128, 4, 16), LpnSet(4, 48, 4, 16), LpnSet(8, 60, 4, 4))
+    both = Voles(session.role, session.channel, session.random, sizes)
+    transfers = Transfers(session.role, session.channel, session.random)
+    if session.role is Role.ALICE:
+        both.send(transfers, 30_000).answer()
+    else:
+        received = both.receive(transfers, 30_000)
+        received.verify(received.challenge())
 
 
 def _inner_products(session: Session) -> object:

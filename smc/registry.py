@@ -37,6 +37,8 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     counts.ROW_COUNTS,
     bounds.SPEC,
     texts.SPEC,
+    intersections.OPRF,
+    intersections.SINGLE_OPRF,
     intersections.INTERSECTION,
     intersections.OPPRF,
     alignment.ALIGN,

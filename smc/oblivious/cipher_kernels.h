@@ -295,6 +295,8 @@ TARGET static void NAME(regrow)(
     put(nodes, (size_t)1 << depth, period, path, known);
 }
 
+#include "field_kernels.h"
+
 #undef NAME
 #undef TARGET
 #undef VECTOR
@@ -309,3 +311,6 @@ TARGET static void NAME(regrow)(
 #undef REORDER
 #undef ROUND
 #undef LAST
+#undef MULTIPLY
+#undef UPWARD
+#undef DOWNWARD

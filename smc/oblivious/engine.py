@@ -18,7 +18,6 @@ from smc.numeric.random import Randomness
 from smc.oblivious.batches import check_bits, join_parts, same_length
 from smc.oblivious.bitmatrix import Bit, Integers, Word, pack_slots, planes, unpack_slots
 from smc.oblivious.circuits import Circuits
-from smc.oblivious.oprf import WIDTH, Functions, Keys
 from smc.oblivious.spans import (
     BELOW_WORD_BYTES,
     CONJUNCTION_WORD_BYTES,
@@ -28,6 +27,7 @@ from smc.oblivious.spans import (
     spans,
 )
 from smc.oblivious.transfers import Transfers
+from smc.oblivious.vole import ReceivedVole, SentVole, Voles
 
 
 class ObliviousEngine:
@@ -49,7 +49,7 @@ class ObliviousEngine:
         self._random = random
         self._transfers = Transfers(role, channel, random)
         self._circuits = Circuits(role is Role.ALICE, channel, self._transfers)
-        self._functions = Functions(role, channel, random)
+        self._voles = Voles(role, channel, random)
         self._failed = False
 
     def setup(self) -> None:
@@ -284,18 +284,20 @@ class ObliviousEngine:
             check_bits(choices)
             return self._ready()[0].receive_blocks(choices)
 
-    def prf_receive(self, inputs: Word, width: int = WIDTH) -> Bit:
-        """Evaluate fresh pseudorandom functions, each at one point, shape (n, 2) to (n, width) bytes.
+    def vole_receive(self, count: int) -> ReceivedVole:
+        """Receive vector OLE of so many rows; the peer calls `vole_send`, and they check it, see there.
 
-        The peer calls `prf_send` with the same width; see `smc.oblivious.oprf`.
+        Raises:
+            UsageError: there are too many.
+            ProtocolViolation: the peer sent something else than the protocol says.
         """
         with self._guarded():
-            return self._functions.receive(self._ready()[0], inputs, width)
+            return self._voles.receive(self._ready()[0], count)
 
-    def prf_send(self, count: int, width: int = WIDTH) -> Keys:
-        """Get so many functions of values of `width` bytes, at all points; the peer calls `prf_receive`."""
+    def vole_send(self, count: int) -> SentVole:
+        """Send vector OLE of so many rows; the peer calls `vole_receive`. Raises as that."""
         with self._guarded():
-            return self._functions.send(self._ready()[0], count, width)
+            return self._voles.send(self._ready()[0], count)
 
     def _compare(
         self, values: Integers, bits: int, *, holds_x: bool, silent: bool, equal: bool = False

@@ -3,7 +3,7 @@
  * the rest uses have them: the same results bit for bit, in one pass over memory instead of several.
  *
  * Here are the loops for every machine; cipher_kernels.h has those with AES in them, for x86-64 with AES
- * instructions, and is compiled once for each width of registers.
+ * instructions, and is compiled once for each width of registers, together with field_kernels.h.
  *
  * Words are 64 bits, little end first as everywhere on the machines this is built for. The caller has checked
  * all sizes. No branch and no address depends on a secret: the places of the local code come from a public key
@@ -44,11 +44,12 @@ typedef word some_words;
 #endif
 
 enum { SLOTS = 64, HALF_WEIGHT = 5, COLUMNS_AT_ONCE = 8, CHUNK = 128, MOST_DEPTH = 4, MOST_LEAVES = 16, MOST_TREES = 32 };
+enum { ELEMENT_BITS = 128, TAG_LANES = 16, FIELD_ROWS = 256 };
 
 typedef word square[SLOTS][2 * COLUMNS_AT_ONCE];
 
 /* So that a library of another release is not taken for this one. */
-int duetto_kernels_version(void) { return 4; }
+int duetto_kernels_version(void) { return 5; }
 
 /*
  * rows[i] += sum over j of secret[place(j, i)] + secret[place'(j, i)], rows of two words.
@@ -244,6 +245,58 @@ INLINE void clear_lowest(word *nodes, size_t n) {
     }
 }
 
+/* packed[i] = sum over j of x**j * rows[ELEMENT_BITS * i + j] in the field of field_kernels.h, n of them. */
+void duetto_pack_elements(const word *rows, size_t n, word *packed) {
+    enum { CHAINS = 4, LENGTH = ELEMENT_BITS / CHAINS };
+    for (size_t i = 0; i < n; i++, rows += 2 * ELEMENT_BITS) {
+        word low[CHAINS] = {0}, high[CHAINS] = {0}; /* Horner's rule on four parts at once */
+        for (size_t j = LENGTH; j--;) {
+            for (size_t c = 0; c < CHAINS; c++) {
+                const word *row = rows + 2 * (c * LENGTH + j);
+                word carry = (0 - (high[c] >> 63)) & 0x87;
+                high[c] = (high[c] << 1 | low[c] >> 63) ^ row[1];
+                low[c] = (low[c] << 1 ^ carry) ^ row[0];
+            }
+        }
+        for (size_t c = CHAINS - 1; c--;) {
+            word top = high[c + 1] >> (64 - LENGTH); /* x**128 is x**7 + x**2 + x + 1 */
+            word shifted = low[c + 1] << LENGTH ^ top ^ top << 1 ^ top << 2 ^ top << 7;
+            high[c] ^= high[c + 1] << LENGTH | low[c + 1] >> (64 - LENGTH);
+            low[c] ^= shifted;
+        }
+        packed[2 * i] = low[0];
+        packed[2 * i + 1] = high[0];
+    }
+}
+
+/*
+ * The sums of the leaves of each tree without the one that is marked by the lowest bit of its node: nodes and leaves
+ * have `lines` lines with two words of each tree.
+ */
+WIDE void duetto_known_sums(const word *nodes, const word *leaves, size_t lines, size_t trees, word *sums) {
+    memset(sums, 0, 2 * trees * sizeof(word));
+    for (size_t line = 0; line < lines; line++, nodes += 2 * trees, leaves += 2 * trees) {
+        for (size_t i = 0; i < 2 * trees; i++) {
+            sums[i] ^= leaves[i] & ((nodes[i & ~(size_t)1] & 1) - 1);
+        }
+    }
+}
+
+/* Pairs of elements: a leaf and 0, or at the marked place of each tree the two elements that are given for it. */
+void duetto_place_leaves(
+    const word *nodes, const word *leaves, size_t lines, size_t trees, const word *missing, const word *factors, word *pairs
+) {
+    for (size_t line = 0; line < lines; line++) {
+        for (size_t tree = 0; tree < trees; tree++, nodes += 2, leaves += 2, pairs += 4) {
+            word here = 0 - (nodes[0] & 1);
+            for (size_t i = 0; i < 2; i++) {
+                pairs[i] = (leaves[i] & ~here) | (missing[2 * tree + i] & here);
+                pairs[2 + i] = factors[2 * tree + i] & here;
+            }
+        }
+    }
+}
+
 /*
  * The instructions for AES and products without carries that this processor has: 0 none, 1 for single blocks, 2 for
  * two at once, 3 for four. The functions that take `set` are called with 1 to 3, and no more than this.
@@ -335,6 +388,8 @@ enum { SEGMENT = 256 }; /* blocks of a column under one table of powers, which f
 #define REORDER(x, places) _mm_shuffle_epi8(x, places)
 #define ROUND(x, key) _mm_aesenc_si128(x, key)
 #define LAST(x, key) _mm_aesenclast_si128(x, key)
+#define UPWARD(x) _mm_slli_si128(x, 8)
+#define DOWNWARD(x) _mm_srli_si128(x, 8)
 #include "tag_kernels.h"
 #include "cipher_kernels.h"
 
@@ -342,6 +397,8 @@ enum { SEGMENT = 256 }; /* blocks of a column under one table of powers, which f
 #define TARGET __attribute__((target("aes,vaes,avx2,pclmul,vpclmulqdq")))
 #define MULTIPLY(x, y, halves) _mm256_clmulepi64_epi128(x, y, halves)
 #define EXCHANGE(x) _mm256_shuffle_epi32(x, 0x4e)
+#define UPWARD(x) _mm256_bslli_epi128(x, 8)
+#define DOWNWARD(x) _mm256_bsrli_epi128(x, 8)
 #define VECTOR __m256i
 #define LOAD(from) _mm256_loadu_si256((const __m256i *)(from))
 #define STORE(to, x) _mm256_storeu_si256((__m256i *)(to), x)
@@ -373,6 +430,8 @@ enum { SEGMENT = 256 }; /* blocks of a column under one table of powers, which f
 #define REORDER(x, places) _mm512_shuffle_epi8(x, places)
 #define ROUND(x, key) _mm512_aesenc_epi128(x, key)
 #define LAST(x, key) _mm512_aesenclast_epi128(x, key)
+#define UPWARD(x) _mm512_bslli_epi128(x, 8)
+#define DOWNWARD(x) _mm512_bsrli_epi128(x, 8)
 #include "tag_kernels.h"
 #include "cipher_kernels.h"
 
@@ -420,6 +479,21 @@ void duetto_regrow(
     int set, const word *sums, const uint8_t *choices, const word *key, size_t trees, size_t depth, word *nodes
 ) {
     CHOSEN(regrow, set)(sums, choices, key, trees, depth, nodes);
+}
+
+void duetto_add_products(int set, const word *elements, const word *factor, size_t n, word *sums) {
+    CHOSEN(add_products, set)(elements, factor, n, sums);
+}
+
+void duetto_add_tag(int set, const word *elements, size_t stride, size_t n, const word *powers, word *tag) {
+    CHOSEN(add_tag, set)(elements, stride, n, powers, tag);
+}
+
+void duetto_add_field_code(
+    int set, const word *secret, word mask, const word *key, word number, size_t n, size_t piece, size_t across,
+    word *rows
+) {
+    CHOSEN(add_field_code, set)(secret, mask, key, number, n, piece, across, rows);
 }
 
 #else

@@ -6,6 +6,7 @@ The compiled ones run where they were built and agree with the reference, unless
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from ctypes import CDLL
 from functools import cache
 from typing import Final, Protocol
@@ -15,6 +16,7 @@ import numpy as np
 from smc.errors import UsageError
 from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Bit, Word
 from smc.oblivious.native_kernels import Native, NativeCiphers, library
+from smc.oblivious.numpy_field import FieldLoops
 from smc.oblivious.numpy_kernels import Reference
 from smc.oblivious.prg import LeafStreams
 from smc.oblivious.workspace import Workspace
@@ -43,6 +45,11 @@ class Kernels(Protocol):
     @property
     def ciphers(self) -> str:
         """The processor's instructions for AES that the loops use themselves, or nothing."""
+        ...
+
+    @property
+    def field(self) -> FieldLoops:
+        """The loops over the field of 2**128 elements."""
         ...
 
     def streams(self, seeds: Word) -> LeafStreams:
@@ -252,6 +259,21 @@ def _trial(kernels: Kernels) -> list[Word]:
         sides = (words(depth, trees) & np.uint64(1)).astype(np.uint8)
         kernels.regrow(sums, sides, words(2), others)
         found += [leaves, sums, others]
+    return found + _field_trial(kernels.field, words)
+
+
+def _field_trial(field: FieldLoops, words: Callable[..., Word]) -> list[Word]:
+    """The same of the loops over the field."""
+    factor, sums = words(2), words(37, 2)
+    field.add_products(words(37, 2), factor, sums)
+    found = [sums, field.tag(words(37, 2), factor), field.pack(words(3 * 128, 2))]
+    nodes, leaves, pairs = words(16, 3, 2), words(16, 3, 2), words(48, 2, 2)
+    field.place_leaves(nodes, leaves, words(3, 2), words(3, 2), pairs)
+    found += [field.known_sums(nodes, leaves), pairs]
+    for across in (1, 2):
+        rows = words(1 << 11, across, 2)
+        field.add_code(words(1 << 9, across, 2), factor, 7, 1 << 10, rows)
+        found.append(rows)
     return found
 
 

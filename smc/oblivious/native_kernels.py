@@ -16,13 +16,15 @@ import numpy as np
 from typing_extensions import override
 
 from smc.errors import UsageError
+from smc.oblivious import native_field
 from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Bit, Word
+from smc.oblivious.numpy_field import FieldLoops
 from smc.oblivious.numpy_kernels import Reference, hash_key
 from smc.oblivious.prg import LeafStreams, out_of_step
 from smc.oblivious.workspace import Workspace
 from smc.pieces import chunks
 
-_VERSION: Final = 4
+_VERSION: Final = 5
 _SIZE, _POINTER, _WORD = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64
 _FUNCTIONS: Final[dict[str, Sequence[type]]] = {
     "duetto_add_drawn": (_POINTER, _POINTER, _SIZE, _WORD, _POINTER),
@@ -58,10 +60,10 @@ def library() -> ctypes.CDLL | None:
                 found = ctypes.CDLL(str(path))
                 if found.duetto_kernels_version() != _VERSION:
                     return None
-                for name, arguments in _FUNCTIONS.items():
+                for name, arguments in (_FUNCTIONS | native_field.FUNCTIONS).items():
                     _declare(found, name, arguments)
                 if found.duetto_ciphers():
-                    for name, arguments in _CIPHER_FUNCTIONS.items():
+                    for name, arguments in (_CIPHER_FUNCTIONS | native_field.CIPHER_FUNCTIONS).items():
                         _declare(found, name, (ctypes.c_int, *arguments))
             except (OSError, AttributeError):
                 return None
@@ -82,6 +84,7 @@ class Native(Reference):
     def __init__(self, workspace: Workspace, loaded: ctypes.CDLL) -> None:
         super().__init__(workspace)
         self._library = loaded
+        self.field: FieldLoops = native_field.NativeField(workspace, loaded)
 
     @override
     def add_drawn(self, secret: Word, drawn: Word, rows: Word) -> None:
@@ -137,6 +140,7 @@ class NativeCiphers(Native):
             raise UsageError("This processor lacks the instructions for AES.", "Use the other kernels.")
         self._set = instructions
         self.ciphers = CIPHERS[instructions]
+        self.field = native_field.NativeCipherField(workspace, loaded, instructions)
 
     @override
     def streams(self, seeds: Word) -> LeafStreams:

@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algori
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word, transpose_squares
+from smc.oblivious.numpy_field import FieldLoops, NumpyField
 from smc.oblivious.prg import LeafStreams, Streams
 from smc.oblivious.workspace import Workspace
 from smc.pieces import chunks
@@ -37,6 +38,7 @@ class Reference:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self.field: FieldLoops = NumpyField(workspace)
 
     def streams(self, seeds: Word) -> LeafStreams:
         """As declared."""

@@ -232,6 +232,28 @@ class SilentSender:
             self._end.hash.blocks(rows, one[part])
         return message.view(np.uint8).reshape(1, -1), zero, one
 
+    def extend_rows(self, blocks: int) -> tuple[NDArray[np.uint8], Word]:
+        """One iteration, as `extend`, but for rows before the hash: n is so many times `sizes.block_rows`.
+
+        Returns:
+            The message for the receiver, and the rows of choice 0, shape (n, 2); those of choice 1 are these
+            plus `offset`.
+
+        Raises:
+            UsageError: as there.
+        """
+        message, made = self._begin(blocks, None)
+        height = self._sizes.block_rows
+        result = np.empty((blocks * height, 2), dtype=np.uint64)
+        for place, rows in made:
+            result[place * height : (place + 1) * height] = rows
+        return message.view(np.uint8).reshape(1, -1), result
+
+    @property
+    def offset(self) -> Word:
+        """D, whose lowest bit is 1, shape (2,)."""
+        return self._offset
+
     def _begin(self, blocks: int, seeds: Word | None) -> tuple[Word, Iterator[tuple[int, Word]]]:
         """The message, complete with the last block, and the blocks, see `_rows`."""
         secret, sums = self._end.take_reserve(blocks)
@@ -321,6 +343,22 @@ class SilentReceiver:
             choices[part] = rows[:, 0] & _ONE
             self._end.hash.blocks(rows, pads[part])
         return choices, pads
+
+    def extend_rows(self, blocks: int, message: NDArray[np.uint8]) -> Word:
+        """One iteration, as `extend`, but for rows before the hash: n is so many times `sizes.block_rows`.
+
+        Returns:
+            The rows, whose lowest bits are the choices, shape (n, 2).
+
+        Raises:
+            UsageError: as there.
+        """
+        made = self._begin(blocks, message)
+        height = self._sizes.block_rows
+        result = np.empty((blocks * height, 2), dtype=np.uint64)
+        for place, rows in made:
+            result[place * height : (place + 1) * height] = rows
+        return result
 
     def _begin(self, blocks: int, message: NDArray[np.uint8]) -> Iterator[tuple[int, Word]]:
         sizes = self._sizes

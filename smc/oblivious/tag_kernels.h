@@ -94,5 +94,4 @@ TARGET static void NAME(tags)(const word *columns, size_t stride, size_t n, size
 }
 
 #undef REVERSED_BYTES
-#undef MULTIPLY
 #undef EXCHANGE

@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
 from smc.forms import Role
 from smc.network import Network
 from smc.oblivious import cost as oblivious
-from smc.oblivious import oprf_steps, silent_circuits, silent_transfers
+from smc.oblivious import silent_circuits, silent_transfers, vole_steps
 from smc.oblivious.bitmatrix import words_for
 from smc.oblivious.cost import CHECK, OPENING, SETUP, FlightBytes, comparison, extended_blocks
 from smc.oblivious.lanes import agreement
@@ -226,13 +224,13 @@ SILENT_TRANSFERS: Final = Setup("silent-transfers", _set_up_silent, cost_of(_RES
 """The first reserve of silent transfers, which `TRANSFERS` makes: to be listed after it."""
 
 
-def _set_up_functions(session: Session) -> None:
-    # A batch of no functions at all sends nothing but the set-up of its direction.
+def _set_up_vole(session: Session) -> None:
+    # A call for no rows at all sends nothing but the set-up of its direction.
     if session.role is Role.ALICE:
-        session.oblivious.prf_receive(np.empty((0, 2), dtype=np.uint64))
+        session.oblivious.vole_receive(0)
     else:
-        session.oblivious.prf_send(0)
+        session.oblivious.vole_send(0)
 
 
-FUNCTIONS: Final = Setup("functions", _set_up_functions, cost_of(oprf_steps.SETUP).mirror)
-"""The seed trees of pseudorandom functions that Bob holds and Alice evaluates; listed after `TRANSFERS`."""
+VOLE: Final = Setup("vole", _set_up_vole, cost_of(vole_steps.setup()).mirror)
+"""The first entries of vector OLE from Bob to Alice; listed after `TRANSFERS`."""

@@ -10,20 +10,20 @@ from smc.oblivious import (
     base_ot,
     circuits,
     cost,
-    oprf,
-    oprf_steps,
     pool,
     silent_ot,
     silent_transfers,
     softspoken,
     transfers,
+    vole,
+    vole_steps,
 )
 from smc.oblivious.cost import FlightBytes
 from smc.protocols.spec import Cost, Procedure, Setup
 from smc.protocols.transfer_costs import (
-    FUNCTIONS,
     SETUP_COST,
     TRANSFERS,
+    VOLE,
     cost_of,
 )
 
@@ -32,8 +32,8 @@ def _random_cost(count: int) -> Cost:
     return cost_of(cost.extended_blocks(count)).mirror
 
 
-def _functions_cost(count: int) -> Cost:
-    return cost_of(oprf_steps.steps(count)).mirror
+def _vole_cost(count: int) -> Cost:
+    return cost_of((*vole_steps.steps(count), *vole_steps.CHECK)).mirror
 
 
 def _steps_cost(steps: Callable[..., Iterable[FlightBytes]]) -> Callable[..., Cost]:
@@ -63,5 +63,5 @@ PROCEDURES: Final = (
     _record("below", circuits, _steps_cost(cost.below), _MANY),
     _record("silent-transfers", silent_ot, lambda: cost_of(silent_transfers.setup()), {}),
     _record("pool", pool, _steps_cost(cost.preparation), _COMPARED),
-    _record("oprf", oprf, _functions_cost, _MANY, (TRANSFERS, FUNCTIONS)),
+    _record("vole", vole, _vole_cost, _MANY, (TRANSFERS, VOLE)),
 )

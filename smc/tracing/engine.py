@@ -5,47 +5,58 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final, cast
 
 import numpy as np
 from typing_extensions import override
 
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
+from smc.numeric.random import Randomness
 from smc.numeric.shape_arrays import shape_array
-from smc.oblivious import cost, oprf_steps, silent_circuits, silent_transfers
+from smc.oblivious import cost, silent_circuits, silent_transfers, vole_steps
 from smc.oblivious.bitmatrix import Bit, Integers, Word, words_for
 from smc.oblivious.cost import CHECK, OPENING, SETUP, FlightBytes
 from smc.oblivious.lanes import agreement
-from smc.oblivious.oprf import WIDTH, Keys
 from smc.oblivious.pool import Pool
 from smc.oblivious.silent_circuits import PrefetchedWords
 from smc.oblivious.silent_engine import SilentEngine
+from smc.oblivious.vole import ReceivedVole, SentVole, VoleAnswer, VoleChallenge
+from smc.oblivious.vole_plan import PRODUCTION
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
 from smc.tracing.channel import TracedChannel
 
 _BLOCK_WORDS = 2
+_CHALLENGE: Final = VoleChallenge.kind()
+_ANSWER: Final = VoleAnswer.kind()
 
 
-class TracedKeys:
-    """What `SilentEngine.prf_send` gives.
+class TracedSent(SentVole):
+    """What `SilentEngine.vole_send` gives."""
 
-    Args:
-        count: functions.
-        width: bytes of a value.
-    """
+    __slots__ = ()
 
-    def __init__(self, count: int, width: int) -> None:
-        self.count, self.width = count, width
+    @override
+    def answer(self) -> None:
+        sizes = cast(TracedChannel, self.channel)
+        sizes.hear(_CHALLENGE, vole_steps.CHALLENGE_BYTES)
+        sizes.tell(_ANSWER, vole_steps.ANSWER_BYTES)
 
-    def __len__(self) -> int:
-        return self.count
 
-    def evaluate(self, instances: Any, inputs: Any) -> Bit:
-        """Values, shape (n, width)."""
-        del instances
-        return shape_array((len(inputs), self.width), np.uint8)
+class TracedReceived(ReceivedVole):
+    """What `SilentEngine.vole_receive` gives."""
+
+    __slots__ = ()
+
+    @override
+    def challenge(self) -> bytes:
+        cast(TracedChannel, self.channel).tell(_CHALLENGE, vole_steps.CHALLENGE_BYTES)
+        return b""
+
+    @override
+    def verify(self, expected: bytes) -> None:
+        cast(TracedChannel, self.channel).hear(_ANSWER, vole_steps.ANSWER_BYTES)
 
 
 class TracedEngine(SilentEngine):
@@ -226,14 +237,16 @@ class TracedEngine(SilentEngine):
         return shape_array((len(choices), _BLOCK_WORDS), np.uint64)
 
     @override
-    def prf_receive(self, inputs: Word, width: int = WIDTH) -> Bit:
-        self._evaluate(len(inputs), holds=False)
-        return shape_array((len(inputs), width), np.uint8)
+    def vole_receive(self, count: int) -> ReceivedVole:
+        self._meet_vole(count, sends=False)
+        rows = shape_array((count, _BLOCK_WORDS), np.uint64)
+        return TracedReceived(rows, rows, rows, self._sizes, Randomness())
 
     @override
-    def prf_send(self, count: int, width: int = WIDTH) -> Keys:
-        self._evaluate(count, holds=True)
-        return TracedKeys(count, width)  # type: ignore[return-value]
+    def vole_send(self, count: int) -> SentVole:
+        self._meet_vole(count, sends=True)
+        rows = shape_array((count, _BLOCK_WORDS), np.uint64)
+        return TracedSent(shape_array(_BLOCK_WORDS, np.uint64), rows, rows, self._sizes)
 
     @override
     def fill_pool(self, count: int, bits: int, *, holds_x: bool) -> Pool:
@@ -263,12 +276,13 @@ class TracedEngine(SilentEngine):
         )
         return shape_array(count, np.uint64)
 
-    def _evaluate(self, count: int, *, holds: bool) -> None:
+    def _meet_vole(self, count: int, *, sends: bool) -> None:
         self.setup()
-        if holds not in self._directions:
-            self._directions.add(holds)
-            self._meet(oprf_steps.SETUP, first=holds)
-        self._meet(oprf_steps.steps(count), first=holds)
+        PRODUCTION.check(count)
+        if sends not in self._directions:
+            self._directions.add(sends)
+            self._meet(vole_steps.setup(), first=sends)
+        self._meet(vole_steps.steps(count), first=sends)
 
     def _blocks(self, count: int, *, silent: bool) -> tuple[FlightBytes, ...]:
         """The flights of transfers of 128 bits; the first party sends them."""

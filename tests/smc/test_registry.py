@@ -16,7 +16,7 @@ from smc.pair import run_pair
 from smc.planning.cost import OPERATIONS
 from smc.protocols import agreement, coins, correlated, pools, stock
 from smc.protocols.exchange import bounds, row_counts, texts
-from smc.protocols.intersection import exact, opprf
+from smc.protocols.intersection import exact, opprf, oprf, single_oprf
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Procedure, Spec
 from smc.secret import uniform
@@ -76,6 +76,14 @@ def _intersection(session: Session, sizes: Sizes) -> object:
         lambda: exact.receive(session, keys(Role.ALICE, mine), row_counts.RowCount(theirs)),
         lambda: exact.send(session, keys(Role.BOB, theirs), row_counts.RowCount(mine)),
     )
+
+
+def _vole(session: Session, sizes: Sizes) -> object:
+    def receive() -> None:
+        received = session.oblivious.vole_receive(sizes["count"])
+        received.verify(received.challenge())
+
+    return sides(session, receive, lambda: session.oblivious.vole_send(sizes["count"]).answer())
 
 
 def _opprf(session: Session, sizes: Sizes) -> object:
@@ -237,10 +245,16 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "pool": _pool,
     "pool-agreement": lambda s, _: pools.take_pool(s, 64, 8, holds_x=s.role is Role.ALICE),
     "pool-stock": lambda s, z: stock.compare_stock(s, z["most"]),
+    "vole": _vole,
     "oprf": lambda s, z: sides(
         s,
-        lambda: s.oblivious.prf_receive(words(s, z["count"], 2)),
-        lambda: s.oblivious.prf_send(z["count"]),
+        lambda: oprf.receive(s, keys(Role.ALICE, z["count"])),
+        lambda: oprf.send(s, row_counts.RowCount(z["count"])),
+    ),
+    "single-oprf": lambda s, z: sides(
+        s,
+        lambda: single_oprf.receive(s, keys(Role.ALICE, z["count"]), 2),
+        lambda: single_oprf.send(s, z["count"]),
     ),
     "coins": lambda s, _: coins.toss(s),
     "agreement": lambda s, _: agreement.agree(s, answer=True),

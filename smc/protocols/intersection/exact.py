@@ -1,32 +1,29 @@
 """Private set intersection: the receiver learns which of its keys the sender has.
 
     receiver (n keys)                              sender (m keys)
-      coins                      <-- coins -->       coins                     both: three hash functions
-      cuckoo table: x_b or nothing per bin b         its keys in random order, y_1 .. y_m
-      F_b(x_b)                   <-- OPRF -->        F_b for every bin b
-                                 <-- masks --        row i: F_b(y_i) for the three bins b of y_i
-      the keys x_b with F_b(x_b) in a row,
-      in the column of the hash function
-      that put x_b into b
+      F(x) of its keys           <-- oprf -->        F
+                                 <-- masks --        parts of F(y) of all its keys, in order
+      the keys x with F(x) among the masks
     where both are to learn the intersection:
-      one bit per row            -- matches -->      the keys y_i whose row has a match
+      one bit per mask           -- matches -->      the keys y whose mask has a match
 
-Where a bin is empty, the receiver asks for a random key. All masks are of the same length, which depends on n
-and m alone: 40 + log2(n m) bits in whole bytes.
+All masks are of the same length, which depends on n and m alone: 40 + log2(n m) bits.
 
 Inputs: distinct keys of 128 bits, hashed under a salt that was not known when they were chosen. Both know n
     and m; if either is 0 nothing is sent.
 Outputs: a bit for each key of the receiver, and of the sender if both are to learn.
 Learns: the receiver which of its keys the sender has. The sender nothing, or which of its keys the receiver
-    has. The rows are in random order, the masks in them are pseudorandom but for the one of a common key; the
-    sender's bits show the row of a key, not the column, which would say something of other keys in the table.
-Assumes: semi-honest parties, `smc.oblivious.oprf`, `smc.protocols.intersection.cuckoo`. A key is taken for
-    common that is not with probability below 2**-40 over all keys; hashes of 128 bits add n m 2**-128.
-Cost: `records.cost_intersection`; 41 bytes per key of the receiver and 30 per key of the sender at a
-    million keys each; 4 rounds, 5 if both are to learn, and 5 more at the first use of oblivious transfer in
-    a session.
-Reference: Kolesnikov, Kumaresan, Rosulek and Trieu, Efficient batched oblivious PRF with applications to
-    private set intersection, CCS 2016, section 5 (without a stash).
+    has. The masks are pseudorandom but for those of common keys, and so their order says nothing. A receiver
+    that deviates can test as many keys as its store has entries, 1.35 n, instead of n. A sender that deviates
+    can make one mask stand for several keys, for 2**40 evaluations of F and more each; it can leave keys out.
+    Whatever the receiver says of matches stands on trust.
+Assumes: `oprf` of this folder. A key is taken for common that is not with probability below 2**-40 over all
+    keys; hashes of 128 bits add n m 2**-128.
+Cost: `records.cost_intersection`; 22 bytes per key of the receiver and 8 per key of the sender at a million
+    keys each; 3 rounds, 4 if both are to learn, and 4 more at the first use of vector OLE in a session. The
+    party with fewer keys should be the receiver: a key of the sender costs a third as much.
+Reference: Rindal and Schoppmann, VOLE-PSI: Fast OPRF and circuit-PSI from vector-OLE, EUROCRYPT 2021;
+    Raghuraman and Rindal, Blazing fast PSI from improved OKVS and subfield VOLE, CCS 2022.
 """
 
 from __future__ import annotations
@@ -41,28 +38,28 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import Bits, ByteRows, ExpectedBits, ExpectedByteRows
 from smc.pieces import chunks
-from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
-from smc.protocols.intersection import cuckoo
-from smc.protocols.intersection.mask_rows import locate, mask_bytes
+from smc.protocols.intersection import oprf
+from smc.protocols.intersection.sorted_masks import MaskLayout, locate, pack
 from smc.protocols.session import Session
 
 Word = NDArray[np.uint64]
 Found = NDArray[np.bool_]
 
 _PIECE_BYTES: Final = 1 << 20
+_VALUE_WORDS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class IntersectionMasks(Message, kind="intersection-masks"):
-    """Three masks for each of some keys, from the sender."""
+    """A piece of the sender's masks, see `sorted_masks`."""
 
-    rows: ByteRows
+    octets: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
 class IntersectionMatches(Message, kind="intersection-matches"):
-    """Which rows have a match, from the receiver."""
+    """Which masks have a match, from the receiver."""
 
     bits: Bits
 
@@ -85,25 +82,17 @@ def receive(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = 
     found = np.zeros(len(keys), dtype=np.bool_, like=keys)
     if not (len(keys) and peer_count):
         return found
-    placement = cuckoo.place(keys, toss(session)[: cuckoo.SEED_BYTES])
-    bins = np.flatnonzero(placement.slots >= 0)
-    inputs = session.random.words(2 * len(placement.slots)).reshape(-1, 2)
-    inputs[bins] = keys[placement.slots[bins]]
-    width = mask_bytes(len(keys), peer_count)
-    masks = session.oblivious.prf_receive(inputs, width)
-    rows = np.empty((peer_count, cuckoo.HASHES, width), dtype=np.uint8, like=masks)
-    for part in _pieces(peer_count, rows[0].size):
-        size = part.stop - part.start
-        piece = session.channel.recv(IntersectionMasks, ExpectedByteRows(size, rows[0].size))
-        rows[part] = piece.reshape(size, cuckoo.HASHES, width)
-        session.report("intersection", part.stop, peer_count)
-    matched = np.zeros(peer_count, dtype=np.uint8, like=masks)
-    for column in range(cuckoo.HASHES):
-        own = bins[placement.hashes[bins] == column]
-        places = locate(masks[own], rows[:, column])
-        hits = places >= 0
-        found[placement.slots[own[hits]]] = True
-        matched[places[hits]] = 1
+    evaluated, layout = oprf.receive(session, keys), MaskLayout.of(peer_count, len(keys))
+    values = evaluated.values(keys, _VALUE_WORDS)
+    octets = np.empty(layout.size, dtype=np.uint8, like=values)
+    for part in _pieces(layout):
+        piece = session.channel.recv(IntersectionMasks, ExpectedByteRows(1, part.stop - part.start))
+        octets[part] = piece.reshape(-1)
+        session.report("intersection", part.stop, layout.size)
+    places = locate(layout, octets, values)
+    found |= places >= 0
+    matched = np.zeros(peer_count, dtype=np.uint8, like=values)
+    matched[places[found]] = 1
     if tell:
         session.channel.send(IntersectionMatches(Bits(matched)))
     return found
@@ -126,18 +115,12 @@ def send(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = Fal
     """
     if not (len(keys) and peer_count):
         return np.zeros(len(keys), dtype=np.bool_, like=keys) if tell else None
-    order = session.random.permutation(len(keys))
-    shuffled = keys[order]
-    seed = toss(session)[: cuckoo.SEED_BYTES]
-    bins = cuckoo.bins_for(peer_count)
-    places = cuckoo.candidates(shuffled, seed, bins)
-    functions = session.oblivious.prf_send(bins, mask_bytes(len(keys), peer_count))
-    rows = np.empty((len(keys), cuckoo.HASHES, functions.width), dtype=np.uint8, like=keys)
-    for column in range(cuckoo.HASHES):
-        rows[:, column] = functions.evaluate(places[column], shuffled)
-        session.report("intersection", column + 1, cuckoo.HASHES)
-    for part in _pieces(len(keys), rows[0].size):
-        session.channel.send(IntersectionMasks(ByteRows(rows[part])))
+    values = oprf.send(session, peer_count).values(keys, _VALUE_WORDS)
+    layout = MaskLayout.of(len(keys), peer_count)
+    octets, order = pack(layout, values)
+    for part in _pieces(layout):
+        session.channel.send(IntersectionMasks(ByteRows(octets[part].reshape(1, -1))))
+        session.report("intersection", part.stop, layout.size)
     if not tell:
         return None
     found = np.empty(len(keys), dtype=np.bool_, like=keys)
@@ -145,6 +128,5 @@ def send(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = Fal
     return found
 
 
-def _pieces(count: int, row_bytes: int) -> Iterator[slice]:
-    size = max(1, _PIECE_BYTES // row_bytes)
-    return chunks(count, size)
+def _pieces(layout: MaskLayout) -> Iterator[slice]:
+    return chunks(layout.size, _PIECE_BYTES)

@@ -3,22 +3,25 @@
     receiver (n keys)                                 sender (m keys, each with a payload)
                                  <-- coins -->          both: hash functions
       cuckoo table: a key x_b or nothing per bin b      (b, y, h) for every key y and hash function h
-      F_b(x_b, h)                <-- OPRF -->           F_b(y, h) of all of them
+      F_b(x_b, h)                <-- single oprf -->    F_b(y, h) of all of them
                                  <-- seed, store --     store: (y, h) -> F_b(y, h) ^ (payload of y - r_b)
       v_b = store(x_b, h) ^ F_b(x_b, h)                 r_b, uniform, one per bin
 
 v_b + r_b is the payload of x_b modulo 2**64 if the sender has the key x_b, and uniform otherwise. Where a bin
 is empty, the receiver asks for a random key instead.
 
+Two points of one bin would show whether the sender has both keys: their values would differ by a difference
+of payloads. So every bin has a function of its own, of which a receiver gets one value whatever it sends.
+
 Inputs: distinct keys of 128 bits, hashed under a salt that was not known when they were chosen; the
     sender's payloads, w words for each key. Both know n, m and w.
 Outputs: v at the receiver, r at the sender, one row of w words per bin; the receiver also knows which of its
     keys lies in which bin.
-Learns: neither party anything. The sender sees the OPRF's corrections, which are masked. To the receiver the
-    store is uniform: all that is stored is masked by the OPRF at points that it did not ask, and at the one
-    that it may have asked by r_b.
-Assumes: semi-honest parties, `smc.oblivious.oprf`; `okvs` and `cuckoo` of this folder.
-Cost: `records.cost_opprf`; 4 rounds; at a million keys 41 bytes per key of the receiver and 32 w per key
+Learns: neither party anything. To the receiver the store is uniform: all that is stored is masked by the
+    functions at points that it did not ask, and at the one of a bin that it may have asked by r_b. That holds
+    for whatever a receiver sends; a sender that deviates learns nothing either, but can store what it likes.
+Assumes: `single_oprf`, `okvs` and `cuckoo` of this folder.
+Cost: `records.cost_opprf`; 5 rounds; at a million keys 21 bytes per key of the receiver and 32 w per key
 of the sender.
 Reference: Kolesnikov, Matania, Pinkas, Rosulek and Trieu, Practical multi-party private set intersection
 from symmetric-key techniques, CCS 2017 (the programmed function); Pinkas, Schneider, Tkachenko and Yanai,
@@ -40,7 +43,7 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
 from smc.pieces import chunks
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
-from smc.protocols.intersection import cuckoo, okvs
+from smc.protocols.intersection import cuckoo, okvs, single_oprf
 from smc.protocols.session import Session
 
 Word = NDArray[np.uint64]
@@ -96,17 +99,17 @@ def receive(
     placement = cuckoo.place(keys, (seed or toss(session))[: cuckoo.SEED_BYTES])
     slots = placement.slots
     # Every bin asks, also an empty one: the number of requests says nothing of the table.
-    inputs = session.random.words(2 * len(slots)).reshape(-1, 2)
+    points = session.random.words(2 * len(slots)).reshape(-1, 2)
     taken = slots >= 0
-    inputs[taken] = _inputs(keys[slots[taken]], placement.hashes[taken])
-    masks = session.oblivious.prf_receive(inputs, WORD_BYTES * words).view(np.uint64)
+    points[taken] = _inputs(keys[slots[taken]], placement.hashes[taken])
+    masks = single_oprf.receive(session, points, words)
     # Drawn only now that all keys are fixed, as `okvs` assumes of the seed of its hash.
     seed = session.channel.recv(StoreSeed, ExpectedByteRows(1, okvs.SEED_BYTES)).tobytes()
     store = np.empty((okvs.StoreSize.of(store_entries(peer_count)).rows, words), dtype=np.uint64, like=masks)
     for part in _pieces(*store.shape):
         rows = store[part]
         rows[:] = session.channel.recv(StorePiece, ExpectedWords(rows.size)).reshape(rows.shape)
-    return Received(slots, okvs.decode(store, inputs, seed, store_entries(peer_count)) ^ masks)
+    return Received(slots, okvs.decode(store, points, seed, store_entries(peer_count)) ^ masks)
 
 
 def send(
@@ -138,7 +141,7 @@ def send(
     places, own, hashes = cuckoo.simple(keys, (seed or toss(session))[: cuckoo.SEED_BYTES], bins)
     words = payloads.shape[1]
     inputs = _inputs(keys[own], hashes)
-    functions = session.oblivious.prf_send(bins, WORD_BYTES * words)
+    functions = single_oprf.send(session, bins)
     # Only now, since so many requests have come: what the peer only announces takes no memory.
     shares = session.random.words(bins * words).reshape(bins, words)
     # One target per key and hash function: whichever function puts the receiver's key into its bin, what is
@@ -148,7 +151,7 @@ def send(
     values[:, :added] -= shares[places, :added]
     values[:, added:] ^= shares[places, added:]
     # Only the function of the right bin, asked at the right key, takes this mask off again.
-    values ^= functions.evaluate(places, inputs).view(np.uint64)
+    values ^= functions.values(places, inputs, words)
     seed = session.random.bytes(okvs.SEED_BYTES)
     store = okvs.encode(inputs, values, seed, session.random)
     session.channel.send(StoreSeed(byte_row(seed)))

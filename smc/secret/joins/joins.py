@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.forms import Role
-from smc.oblivious import oprf_steps
+from smc.oblivious import vole_steps
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, opprf
@@ -47,7 +47,7 @@ from smc.protocols.intersection.records import cost_opprf
 from smc.protocols.public_records import TOSS_COST
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison, cost_of
+from smc.protocols.transfer_costs import TRANSFERS, VOLE, cost_comparison, cost_of
 from smc.secret.joins import permutation
 from smc.secret.joins.circuit_psi import same_tags, tag_bits
 
@@ -224,7 +224,7 @@ def cost(counts: Mapping[Role, int], owner: Role, columns: int, *, fresh: bool =
     slots = cuckoo.bins_for(counts[owner])
     test = cost_comparison(slots, tag_bits(slots))
     function = cost_opprf(counts[owner], counts[owner.other], _TAG + columns, seeded=True)
-    total = (cost_of(oprf_steps.SETUP).mirror if fresh else Cost()) + function + test
+    total = (cost_of(vole_steps.setup()).mirror if fresh else Cost()) + function + test
     return TOSS_COST + (total if owner is Role.ALICE else total.mirror)
 
 
@@ -245,9 +245,6 @@ SPEC: Final = Procedure(
     name="join",
     module=__name__,
     cost=cost,
-    setups=(
-        TRANSFERS,
-        FUNCTIONS,
-    ),
+    setups=(TRANSFERS, VOLE),
     example={"counts": {Role.ALICE: 1000, Role.BOB: 2000}, "owner": Role.ALICE, "columns": 2},
 )

@@ -8,7 +8,7 @@ from smc.forms import Role
 from smc.protocols.intersection import cuckoo
 from smc.protocols.intersection.records import cost_opprf
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_comparison
+from smc.protocols.transfer_costs import TRANSFERS, VOLE, cost_comparison
 from smc.secret.comparison.records import cost_select
 from smc.secret.joins import circuit_psi
 
@@ -43,9 +43,6 @@ ALIGN: Final = Procedure(
     name="circuit-psi",
     module=circuit_psi.__name__,
     cost=cost_align,
-    setups=(
-        TRANSFERS,
-        FUNCTIONS,
-    ),
+    setups=(TRANSFERS, VOLE),
     example={"alice_count": 1000, "bob_count": 2000, "alice_columns": 1, "bob_columns": 1},
 )

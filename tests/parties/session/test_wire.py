@@ -18,7 +18,7 @@ from parties.ports import terms, wire
 from parties.ports.terms import Terms
 from smc.protocols import coins
 from smc.protocols.exchange.row_counts import Counts
-from smc.protocols.intersection import exact
+from smc.protocols.intersection import oprf
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 QUICK = ["comparison tree paillier", "comparison elgamal-tree elgamal", "job matching, keys of one side"]
@@ -79,9 +79,7 @@ def test_a_changed_wire_does_not_go_unnoticed(script, baseline, change, monkeypa
         case "kind":
             monkeypatch.setattr(Counts, "_kind", "counts-of-rows")
         case "encoding":
-            monkeypatch.setattr(
-                exact.IntersectionMasks, "encode", lambda self: self.rows.values.tobytes()[::-1]
-            )
+            monkeypatch.setattr(oprf.OprfStore, "encode", lambda self: self.entries.values.tobytes()[::-1])
     changed = copy.deepcopy(baseline)
     changed["runs"][KEYS_OF_ONE_SIDE] = script.described(KEYS_OF_ONE_SIDE)
     places = list(script.differences(baseline, changed))

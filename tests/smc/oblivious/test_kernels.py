@@ -14,11 +14,12 @@ from smc.forms import Role
 from smc.oblivious import (
     correlated_ggm,
     correlation_robust_hash,
-    gf16,
+    field_lpn,
     lpn,
     ot_1_of_16,
     silent_ot,
     softspoken,
+    vole,
 )
 from smc.oblivious import kernels as choice
 from smc.oblivious import native_kernels as native
@@ -29,7 +30,7 @@ from smc.pair import run_pair
 from tests.support.seeds import seeded
 
 RANDOM = seeded()
-USERS = (correlated_ggm, correlation_robust_hash, gf16, lpn, ot_1_of_16, silent_ot, softspoken)
+USERS = (correlated_ggm, correlation_robust_hash, field_lpn, lpn, ot_1_of_16, silent_ot, softspoken, vole)
 WIDTHS = [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 63, 64, 65, 100, 127, 128, 129, 256, 300]
 compiled = pytest.mark.skipif(library() is None, reason="no C compiler was at hand when duetto was installed")
 SETS = range(1, 1 + (library().duetto_ciphers() if library() else 0))

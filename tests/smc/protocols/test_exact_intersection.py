@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from smc.channel.channel import Channel
 from smc.errors import DuettoError, ProtocolViolation, UsageError
 from smc.numeric.random import Randomness
-from smc.oblivious.oprf import PrfMatrix, PrfSums
+from smc.oblivious.vole import VoleAnswer, VoleChallenge, VoleSums
 from smc.pair import run_pair
-from smc.protocols.coins import Coins
-from smc.protocols.intersection import cuckoo, exact
+from smc.protocols.intersection import cuckoo, exact, oprf
 from smc.protocols.intersection.exact import IntersectionMasks, IntersectionMatches
-from smc.protocols.intersection.mask_rows import STATISTICAL_BITS, locate, mask_bytes
+from smc.protocols.intersection.oprf import OprfCommitment, OprfOpening, OprfRequest, OprfStore
 from smc.protocols.intersection.records import cost_intersection
+from smc.protocols.intersection.sorted_masks import MaskLayout
 from tests.smc.oblivious.prf_runs import chi_square, spoiled
 from tests.support.seeds import seeded
 
@@ -128,33 +126,35 @@ def test_sizes_of_messages_tell_row_counts_only(monkeypatch):
 def test_what_the_sender_sees_is_uniform(monkeypatch):
     tap = Tap(monkeypatch)
     matched(*two_sets(3000, 3000, 3000))
-    assert chi_square(np.frombuffer(b"".join(tap.sent[PrfMatrix.__name__]), dtype=np.uint8))
+    assert chi_square(np.frombuffer(b"".join(tap.sent[OprfStore.__name__]), dtype=np.uint8))
 
 
 def test_masks_of_other_keys_are_uniform(monkeypatch):
     tap = Tap(monkeypatch)
     matched(*two_sets(10, 10_000, 0))
-    assert chi_square(np.frombuffer(b"".join(tap.sent[IntersectionMasks.__name__]), dtype=np.uint8))
+    layout = MaskLayout.of(10_000, 10)
+    lower = b"".join(tap.sent[IntersectionMasks.__name__])[layout.row_bytes :]
+    assert chi_square(np.frombuffer(lower, dtype=np.uint8))
 
 
-def test_rows_of_masks_are_in_no_order(monkeypatch):
+def test_the_order_of_masks_does_not_depend_on_that_of_keys(monkeypatch):
+    """With the same function both times, the sender's keys turned about give the same bytes."""
     a, b = two_sets(64, 64, 1)
-    common = np.array(is_in(b, a))
-    b = np.concatenate([b[common], b[~common]])
-    honest, found = exact.locate, []
+    kept = []
+    honest = oprf.send
 
-    def spy(wanted, offered):
-        found.append(honest(wanted, offered))
-        return found[-1]
+    def same(session, count):
+        kept.append(honest(session, count))
+        return kept[0]
 
-    monkeypatch.setattr(exact, "locate", spy)
+    monkeypatch.setattr(exact.oprf, "send", same)
+    tap = Tap(monkeypatch)
     run_pair(
-        lambda s: [exact.receive(s, a, 64) for _ in range(20)],
-        lambda s: [exact.send(s, b, 64) for _ in range(20)],
+        lambda s: [exact.receive(s, a, 64) for _ in range(2)],
+        lambda s: [exact.send(s, b, 64), exact.send(s, b[::-1].copy(), 64)],
     )
-    rows = [max(int(places.max(initial=-1)) for places in found[i : i + 3]) for i in range(0, 60, 3)]
-    # of 20 rows out of 64 at most 5 are different with probability below 1e-15
-    assert len(set(rows)) > 5
+    first, second = tap.sent[IntersectionMasks.__name__]
+    assert first == second
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,13 @@ def test_rows_of_masks_are_in_no_order(monkeypatch):
     [
         IntersectionMasks.__name__,
         IntersectionMatches.__name__,
-        Coins.__name__,
-        PrfMatrix.__name__,
-        PrfSums.__name__,
+        OprfCommitment.__name__,
+        OprfOpening.__name__,
+        OprfRequest.__name__,
+        OprfStore.__name__,
+        VoleAnswer.__name__,
+        VoleChallenge.__name__,
+        VoleSums.__name__,
     ],
 )
 def test_truncated_messages_are_refused(monkeypatch, kind):
@@ -216,22 +220,6 @@ def test_keys_without_a_table_are_an_error():
     keys = np.repeat(points(1), 5, axis=0)
     with pytest.raises(DuettoError, match="no place"):
         cuckoo.place(keys, bytes(16))
-
-
-@given(st.integers(1, 1 << 40), st.integers(1, 1 << 40))
-def test_masks_are_wide_enough(own, peer):
-    width = mask_bytes(own, peer)
-    assert own * peer * 2.0 ** (-8 * width) < 2**-STATISTICAL_BITS
-    assert own * peer * 2.0 ** (-8 * (width - 1)) >= 2.0 ** -(STATISTICAL_BITS + 1)
-
-
-@given(st.integers(1, 16), st.data())
-def test_rows_are_located(width, data):
-    few = st.binary(min_size=width, max_size=width).map(lambda row: bytes(byte & 1 for byte in row))
-    offered = data.draw(st.lists(few, max_size=12, unique=True))
-    wanted = data.draw(st.lists(few, max_size=12))
-    tables = [np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(-1, width) for rows in (wanted, offered)]
-    assert locate(*tables).tolist() == [offered.index(row) if row in offered else -1 for row in wanted]
 
 
 @pytest.mark.parametrize("count", [0, 1, 1000])

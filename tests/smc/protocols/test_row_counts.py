@@ -89,6 +89,6 @@ def test_as_many_rows_as_allowed_can_be_announced():
     assert traffic.sent == counts_cost(2).alice_bytes == residues_bytes(1 << 32, 2)
 
 
-def test_functions_are_not_made_by_the_billion():
+def test_rows_of_vector_ole_are_not_made_by_the_billion():
     with pytest.raises(UsageError, match="keys are more than"):
-        run_pair(lambda s: s.oblivious.prf_send(1 << 40), lambda s: s.oblivious.prf_receive(KEYS))
+        run_pair(lambda s: s.oblivious.vole_send(1 << 40), lambda s: s.oblivious.vole_receive(3))

@@ -17,6 +17,7 @@ from smc.oblivious.silent_engine import SilentEngine
 from smc.pair import run_pair
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import exchange_counts
+from smc.protocols.intersection import oprf, single_oprf
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
@@ -118,14 +119,26 @@ def blocks(*, silent):
     return step
 
 
-def functions(session):
+def vole(session):
     """Both ways, twice one way: each direction is set up once."""
     for holder in (Role.ALICE, Role.ALICE, Role.BOB):
         if session.role is holder:
-            keys = session.oblivious.prf_send(100, 24)
-            keys.evaluate(np.zeros(7, dtype=np.int64), words(session, 14).reshape(-1, 2))
+            session.oblivious.vole_send(100).answer()
         else:
-            session.oblivious.prf_receive(words(session, 200).reshape(-1, 2), 24)
+            received = session.oblivious.vole_receive(100)
+            received.verify(received.challenge())
+
+
+def functions(session):
+    for holder in Role:
+        if session.role is holder:
+            oprf.send(session, 100).values(words(session, 14).reshape(-1, 2), 3)
+            instances = np.zeros(7, dtype=np.int64)
+            single_oprf.send(session, 100).values(instances, words(session, 14).reshape(-1, 2), 3)
+        else:
+            points = words(session, 200).reshape(-1, 2)
+            oprf.receive(session, points).values(points, 3)
+            single_oprf.receive(session, points, 3)
 
 
 def rows(session):
@@ -194,6 +207,7 @@ STEPS = {
     "ordered": ordered,
     "blocks": blocks(silent=False),
     "silent blocks": blocks(silent=True),
+    "vole": vole,
     "functions": functions,
     "rows": rows,
     "overlaps": overlapped,

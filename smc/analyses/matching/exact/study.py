@@ -70,7 +70,7 @@ class ExactKeysStudy(Study):
     """A job."""
 
     parameters: ExactParameters
-    route = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
+    route = "private set intersection: vector OLE, key-value store"
     pace = Pace(KEYING_SECONDS, byte=0, row=1.3e-6)
 
     @property

@@ -41,6 +41,6 @@ def test_a_small_intersection_is_refused_in_a_plain_session():
 
 
 @pytest.mark.parametrize("limits", [NO_LIMITS, Limits(minimum_intersection=2)])
-def test_a_job_without_a_network_makes_no_silent_transfers(limits, monkeypatch):
+def test_a_job_without_a_network_compares_by_no_silent_transfers(limits, monkeypatch):
     monkeypatch.setattr(SilentEngine, "_ready_silent", lambda _: pytest.fail("made silent transfers"))
     assert joint(limits, run_pair) == joint(limits)
