@@ -295,6 +295,8 @@ TARGET static void NAME(regrow)(
     put(nodes, (size_t)1 << depth, period, path, known);
 }
 
+#include "store_rows.h"
+
 #undef NAME
 #undef TARGET
 #undef VECTOR

@@ -3,11 +3,12 @@
  * the rest uses have them: the same results bit for bit, in one pass over memory instead of several.
  *
  * Here are the loops for every machine; cipher_kernels.h has those with AES in them, for x86-64 with AES
- * instructions, and is compiled once for each width of registers.
+ * instructions, and is compiled once for each width of registers. store_kernels.h and store_rows.h are those of
+ * key-value stores.
  *
  * Words are 64 bits, little end first as everywhere on the machines this is built for. The caller has checked
- * all sizes. No branch and no address depends on a secret: the places of the local code come from a public key
- * stream. Keys that are expanded here are wiped; other scratch memory is not.
+ * all sizes. But for the two files of stores, no branch and no address depends on a secret: the places of the
+ * local code come from a public key stream. Keys that are expanded here are wiped; other scratch memory is not.
  */
 
 /* An empty module for whoever imports the file; where the headers are missing it is still a library. */
@@ -46,6 +47,8 @@ typedef word some_words;
 enum { SLOTS = 64, HALF_WEIGHT = 5, COLUMNS_AT_ONCE = 8, CHUNK = 128, MOST_DEPTH = 4, MOST_LEAVES = 16, MOST_TREES = 32 };
 
 typedef word square[SLOTS][2 * COLUMNS_AT_ONCE];
+
+#include "store_kernels.h"
 
 /* So that a library of another release is not taken for this one. */
 int duetto_kernels_version(void) { return 3; }
@@ -356,6 +359,12 @@ void duetto_regrow(
     int set, const word *sums, const uint8_t *choices, const word *key, size_t trees, size_t depth, word *nodes
 ) {
     (set == 2 ? regrow_fourfold : regrow_single)(sums, choices, key, trees, depth, nodes);
+}
+
+void duetto_store_rows(
+    int set, const word *keys, size_t n, const word *seed, word columns, word parts, store_row *rows
+) {
+    (set == 2 ? store_rows_fourfold : store_rows_single)(keys, n, seed, columns, parts, rows);
 }
 
 #else

@@ -8,6 +8,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word, transpose_squares
+from smc.oblivious.numpy_store import NumpyStore, StoreLoops
 from smc.oblivious.prg import LeafStreams, Streams
 from smc.oblivious.workspace import Workspace
 from smc.pieces import chunks
@@ -35,6 +36,7 @@ class Reference:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self.store: StoreLoops = NumpyStore()
 
     def streams(self, seeds: Word) -> LeafStreams:
         """As declared."""
