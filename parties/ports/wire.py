@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "93607f652dd1ff2e6c0e67a78b093af31393f3197e14fcd19ff6e6eb77cf27cb"
+WIRE: Final = "be129250d54539ba05d3b1843e43009f7c118d10da7edbcaff817dcfe9bc68fb"
 """Two programs understand each other only if they have the same."""

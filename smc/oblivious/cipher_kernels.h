@@ -296,6 +296,7 @@ TARGET static void NAME(regrow)(
 }
 
 #include "field_kernels.h"
+#include "store_rows.h"
 
 #undef NAME
 #undef TARGET

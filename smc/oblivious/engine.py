@@ -84,9 +84,9 @@ class ObliviousEngine:
         """
         raise _extended_only()
 
-    def order_silent(self, words: int) -> None:
+    def order_silent(self, words: int, count: int = 0, triples: int = 0) -> None:
         """Order silent transfers, as of `SilentEngine`. Raises as `setup_silent`."""
-        del words
+        del words, count, triples
         raise _extended_only()
 
     def deliver(self, count: int = 0, words: int = 0) -> None:

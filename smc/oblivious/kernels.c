@@ -3,11 +3,12 @@
  * the rest uses have them: the same results bit for bit, in one pass over memory instead of several.
  *
  * Here are the loops for every machine; cipher_kernels.h has those with AES in them, for x86-64 with AES
- * instructions, and is compiled once for each width of registers, together with field_kernels.h.
+ * instructions, and is compiled once for each width of registers, together with field_kernels.h and tag_kernels.h.
+ * store_kernels.h and store_rows.h are those of key-value stores.
  *
  * Words are 64 bits, little end first as everywhere on the machines this is built for. The caller has checked
- * all sizes. No branch and no address depends on a secret: the places of the local code come from a public key
- * stream. Keys that are expanded here are wiped; other scratch memory is not.
+ * all sizes. But for the two files of stores, no branch and no address depends on a secret: the places of the
+ * local code come from a public key stream. Keys that are expanded here are wiped; other scratch memory is not.
  */
 
 /* An empty module for whoever imports the file; where the headers are missing it is still a library. */
@@ -48,8 +49,10 @@ enum { ELEMENT_BITS = 128, TAG_LANES = 16, FIELD_ROWS = 256 };
 
 typedef word square[SLOTS][2 * COLUMNS_AT_ONCE];
 
+#include "store_kernels.h"
+
 /* So that a library of another release is not taken for this one. */
-int duetto_kernels_version(void) { return 5; }
+int duetto_kernels_version(void) { return 6; }
 
 /*
  * rows[i] += sum over j of secret[place(j, i)] + secret[place'(j, i)], rows of two words.
@@ -494,6 +497,12 @@ void duetto_add_field_code(
     word *rows
 ) {
     CHOSEN(add_field_code, set)(secret, mask, key, number, n, piece, across, rows);
+}
+
+void duetto_store_rows(
+    int set, const word *keys, size_t n, const word *seed, word columns, word parts, store_row *rows
+) {
+    CHOSEN(store_rows, set)(keys, n, seed, columns, parts, rows);
 }
 
 #else

@@ -18,6 +18,7 @@ from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Bit, Word
 from smc.oblivious.native_kernels import Native, NativeCiphers, library
 from smc.oblivious.numpy_field import FieldLoops
 from smc.oblivious.numpy_kernels import Reference
+from smc.oblivious.numpy_store import DENSE, ROW, SEED_BYTES, StoreLoops
 from smc.oblivious.prg import LeafStreams
 from smc.oblivious.workspace import Workspace
 
@@ -32,6 +33,10 @@ _DEPTHS: Final = (2, 4)
 _PIECES: Final = (SLOTS, 1024)
 _TREES: Final = ((1, 3), (6, 3), (11, 8))
 """Of the trial: those of runs, which a test compares with what runs ask for, and smaller ones."""
+
+_STORED, _COLUMNS, _PARTS = 750, 300, 3
+_STORE_WIDTHS: Final = (1, 2, 3, 5)
+"""Of the trial of stores: half of the keys of a part are left, and widths have loops of their own."""
 
 
 class Kernels(Protocol):
@@ -50,6 +55,11 @@ class Kernels(Protocol):
     @property
     def field(self) -> FieldLoops:
         """The loops over the field of 2**128 elements."""
+        ...
+
+    @property
+    def store(self) -> StoreLoops:
+        """The loops of key-value stores."""
         ...
 
     def streams(self, seeds: Word) -> LeafStreams:
@@ -221,11 +231,7 @@ def give_the_same(one: Kernels, other: Kernels) -> bool:
 
 def _trial(kernels: Kernels) -> list[Word]:
     """What every kernel makes of arrays whose words are all different."""
-
-    def words(*shape: int) -> Word:
-        numbers = np.arange(1, int(np.prod(shape)) + 1, dtype=np.uint64)
-        return (numbers * np.uint64(0x9E3779B97F4A7C15)).reshape(shape)
-
+    words = _numbered
     found: list[Word] = []
     key = words(2)
     for width in _WIDTHS:
@@ -259,7 +265,7 @@ def _trial(kernels: Kernels) -> list[Word]:
         sides = (words(depth, trees) & np.uint64(1)).astype(np.uint8)
         kernels.regrow(sums, sides, words(2), others)
         found += [leaves, sums, others]
-    return found + _field_trial(kernels.field, words)
+    return found + _field_trial(kernels.field, words) + _trial_of_stores(kernels.store)
 
 
 def _field_trial(field: FieldLoops, words: Callable[..., Word]) -> list[Word]:
@@ -275,6 +281,30 @@ def _field_trial(field: FieldLoops, words: Callable[..., Word]) -> list[Word]:
         field.add_code(words(1 << 9, across, 2), factor, 7, 1 << 10, rows)
         found.append(rows)
     return found
+
+
+def _trial_of_stores(loops: StoreLoops) -> list[Word]:
+    """What comes of the keys of several parts."""
+    keys, seed = _numbered(_STORED, 2), bytes(range(SEED_BYTES))
+    rows = np.empty(_STORED, dtype=ROW)
+    loops.rows(keys, seed, _COLUMNS, _PARTS, rows)
+    order, sizes = loops.order(rows, _PARTS)
+    found = [rows.view(np.uint64), order.astype(np.uint64), sizes.view(np.uint64)]
+    for width in _STORE_WIDTHS:
+        values, store = _numbered(_STORED, width), _numbered(_PARTS, _COLUMNS + DENSE, width)
+        result = np.zeros_like(values)
+        for part, members in zip(store, np.split(order, np.cumsum(sizes)[:-1]), strict=True):
+            peeled = loops.peel(rows, members, _COLUMNS)
+            peeled.fill(part, values)
+            loops.sums(part, rows, members, result)
+            found.append(peeled.left.astype(np.uint64))
+        found += [store, result]
+    return found
+
+
+def _numbered(*shape: int) -> Word:
+    numbers = np.arange(1, int(np.prod(shape)) + 1, dtype=np.uint64)
+    return (numbers * np.uint64(0x9E3779B97F4A7C15)).reshape(shape)
 
 
 def _sums(generators: Word) -> Word:

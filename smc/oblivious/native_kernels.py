@@ -16,15 +16,17 @@ import numpy as np
 from typing_extensions import override
 
 from smc.errors import UsageError
-from smc.oblivious import native_field
+from smc.oblivious import native_field, native_store
 from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Bit, Word
+from smc.oblivious.native_arrays import address, check, check_written, unfit
 from smc.oblivious.numpy_field import FieldLoops
 from smc.oblivious.numpy_kernels import Reference, hash_key
+from smc.oblivious.numpy_store import StoreLoops
 from smc.oblivious.prg import LeafStreams, out_of_step
 from smc.oblivious.workspace import Workspace
 from smc.pieces import chunks
 
-_VERSION: Final = 5
+_VERSION: Final = 6
 _SIZE, _POINTER, _WORD = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64
 _FUNCTIONS: Final[dict[str, Sequence[type]]] = {
     "duetto_add_drawn": (_POINTER, _POINTER, _SIZE, _WORD, _POINTER),
@@ -60,10 +62,12 @@ def library() -> ctypes.CDLL | None:
                 found = ctypes.CDLL(str(path))
                 if found.duetto_kernels_version() != _VERSION:
                     return None
-                for name, arguments in (_FUNCTIONS | native_field.FUNCTIONS).items():
+                plain = _FUNCTIONS | native_field.FUNCTIONS | native_store.FUNCTIONS
+                for name, arguments in plain.items():
                     _declare(found, name, arguments)
+                ciphers = _CIPHER_FUNCTIONS | native_field.CIPHER_FUNCTIONS | native_store.CIPHER_FUNCTIONS
                 if found.duetto_ciphers():
-                    for name, arguments in (_CIPHER_FUNCTIONS | native_field.CIPHER_FUNCTIONS).items():
+                    for name, arguments in ciphers.items():
                         _declare(found, name, (ctypes.c_int, *arguments))
             except (OSError, AttributeError):
                 return None
@@ -73,7 +77,7 @@ def library() -> ctypes.CDLL | None:
 
 def _declare(loaded: ctypes.CDLL, name: str, arguments: Sequence[type]) -> None:
     function = getattr(loaded, name)
-    function.argtypes, function.restype = arguments, None
+    function.argtypes, function.restype = arguments, native_store.RESULTS.get(name)
 
 
 class Native(Reference):
@@ -85,44 +89,47 @@ class Native(Reference):
         super().__init__(workspace)
         self._library = loaded
         self.field: FieldLoops = native_field.NativeField(workspace, loaded)
+        self.store: StoreLoops = native_store.NativeStore(loaded)
 
     @override
     def add_drawn(self, secret: Word, drawn: Word, rows: Word) -> None:
         """As the reference."""
         count = len(rows)
         _check_table(secret)
-        _check(drawn, (5, count))
-        _check_written(rows, (count, 2))
-        self._library.duetto_add_drawn(_at(secret), _at(drawn), count, len(secret) - 1, _at(rows))
+        check(drawn, (5, count))
+        check_written(rows, (count, 2))
+        self._library.duetto_add_drawn(address(secret), address(drawn), count, len(secret) - 1, address(rows))
 
     @override
     def diagonals(self, hashed: Word, rows: Word | None, planes: Word) -> None:
         """As the reference."""
         width = planes.shape[1]
-        _check(hashed, (SLOTS, 2 * width))
+        check(hashed, (SLOTS, 2 * width))
         if rows is not None:
-            _check(rows, hashed.shape)
+            check(rows, hashed.shape)
         stride = _stride(planes)
         if len(planes) not in (2, 4) or not planes.flags.writeable:
-            raise _unfit()
-        plain = None if rows is None else _at(rows)
-        self._library.duetto_diagonals(_at(hashed), plain, width, _at(planes), stride, len(planes) == 4)
+            raise unfit()
+        plain = None if rows is None else address(rows)
+        self._library.duetto_diagonals(
+            address(hashed), plain, width, address(planes), stride, len(planes) == 4
+        )
 
     @override
     def rows(self, columns: Word, rows: Word) -> None:
         """As declared."""
         width = columns.shape[1]
-        _check_written(rows, (SLOTS, width, 2))
+        check_written(rows, (SLOTS, width, 2))
         if len(columns) != COLUMNS:
-            raise _unfit()
-        self._library.duetto_rows(_at(columns), _stride(columns), width, _at(rows))
+            raise unfit()
+        self._library.duetto_rows(address(columns), _stride(columns), width, address(rows))
 
     @override
     def weigh(self, streams: Word, weighed: Word, total: Word) -> None:
         """As the reference; the streams keep their content."""
         trees, depth, width = _check_sums(weighed, total)
-        _check(streams, (trees, 1 << depth, width))
-        self._library.duetto_weigh(_at(streams), trees, depth, width, _at(weighed), _at(total))
+        check(streams, (trees, 1 << depth, width))
+        self._library.duetto_weigh(address(streams), trees, depth, width, address(weighed), address(total))
 
 
 class NativeCiphers(Native):
@@ -141,6 +148,7 @@ class NativeCiphers(Native):
         self._set = instructions
         self.ciphers = CIPHERS[instructions]
         self.field = native_field.NativeCipherField(workspace, loaded, instructions)
+        self.store = native_store.NativeCipherStore(loaded, instructions)
 
     @override
     def streams(self, seeds: Word) -> LeafStreams:
@@ -152,23 +160,23 @@ class NativeCiphers(Native):
         """As declared."""
         width = columns.shape[1]
         if len(columns) != COLUMNS or span < 1 or len(offsets) not in _OFFSETS:
-            raise _unfit()
-        _check(keys, (-(-width // span), 2))
-        _check(offsets, (len(offsets), 2))
-        _check_written(found, (len(offsets), 2, width))
-        lines = (_at(columns), _stride(columns), width)
+            raise unfit()
+        check(keys, (-(-width // span), 2))
+        check(offsets, (len(offsets), 2))
+        check_written(found, (len(offsets), 2, width))
+        lines = (address(columns), _stride(columns), width)
         self._library.duetto_hash_columns(
-            self._set, *lines, _at(keys), span, _at(offsets), len(offsets), _at(found)
+            self._set, *lines, address(keys), span, address(offsets), len(offsets), address(found)
         )
 
     @override
     def tags(self, columns: Word, key: Word) -> Word:
         """As declared."""
         count, width = columns.shape
-        _check(key, (2,))
+        check(key, (2,))
         found, powers_of = np.empty((count, 2), dtype=np.uint64), hash_key(key)
-        lines = (_at(columns), _stride(columns), count, width)
-        self._library.duetto_tags(self._set, *lines, _at(powers_of), _at(found))
+        lines = (address(columns), _stride(columns), count, width)
+        self._library.duetto_tags(self._set, *lines, address(powers_of), address(found))
         return found
 
     @override
@@ -177,54 +185,56 @@ class NativeCiphers(Native):
     ) -> None:
         """As declared; the rows keep their content."""
         count, lines, width = planes.shape
-        _check(rows, (SLOTS * width, 2))
-        _check(key, (2,))
-        _check(offsets, (count, 2))
+        check(rows, (SLOTS * width, 2))
+        check(key, (2,))
+        check(offsets, (count, 2))
         stride = _stride(planes[0])
         if lines != 4 or planes.strides[0] != 4 * planes.strides[1] or not planes.flags.writeable:
-            raise _unfit()
+            raise unfit()
         if count not in _OFFSETS[:2]:
-            raise _unfit()
+            raise unfit()
         if choices is not None:
-            _check_written(choices, (width,))
-        wanted = None if choices is None else _at(choices)
-        given = (_at(rows), width, _at(key), _at(offsets), count)
-        self._library.duetto_hash_rows(self._set, *given, _at(planes), stride, wanted)
+            check_written(choices, (width,))
+        wanted = None if choices is None else address(choices)
+        given = (address(rows), width, address(key), address(offsets), count)
+        self._library.duetto_hash_rows(self._set, *given, address(planes), stride, wanted)
 
     @override
     def add_code(self, secret: Word, key: Word, number: int, piece: int, rows: Word) -> None:
         """As declared."""
         count = len(rows)
         _check_table(secret)
-        _check(key, (2,))
-        _check_written(rows, (count, 2))
+        check(key, (2,))
+        check_written(rows, (count, 2))
         if piece < SLOTS or piece % SLOTS or count % piece or not 0 <= number < 1 << 64:
-            raise _unfit()
+            raise unfit()
         mask = len(secret) - 1
-        self._library.duetto_add_code(self._set, _at(secret), mask, _at(key), number, count, piece, _at(rows))
+        self._library.duetto_add_code(
+            self._set, address(secret), mask, address(key), number, count, piece, address(rows)
+        )
 
     @override
     def grow(self, seeds: Word, offset: Word, key: Word, nodes: Word) -> Word:
         """As declared."""
         trees, depth = _check_trees(nodes)
-        _check(seeds, (trees, 2))
-        _check(offset, (2,))
-        _check(key, (2,))
+        check(seeds, (trees, 2))
+        check(offset, (2,))
+        check(key, (2,))
         sums = np.empty((depth, trees, 2), dtype=np.uint64)
-        given = (_at(seeds), _at(offset), _at(key), trees, depth)
-        self._library.duetto_grow(self._set, *given, _at(nodes), _at(sums))
+        given = (address(seeds), address(offset), address(key), trees, depth)
+        self._library.duetto_grow(self._set, *given, address(nodes), address(sums))
         return sums
 
     @override
     def regrow(self, sums: Word, choices: Bit, key: Word, nodes: Word) -> None:
         """As declared."""
         trees, depth = _check_trees(nodes)
-        _check(sums, (depth, trees, 2))
-        _check(key, (2,))
+        check(sums, (depth, trees, 2))
+        check(key, (2,))
         if choices.dtype != np.uint8 or choices.shape != (depth, trees) or not choices.flags.c_contiguous:
-            raise _unfit()
-        given = (_at(sums), _at(choices), _at(key), trees, depth)
-        self._library.duetto_regrow(self._set, *given, _at(nodes))
+            raise unfit()
+        given = (address(sums), address(choices), address(key), trees, depth)
+        self._library.duetto_regrow(self._set, *given, address(nodes))
 
 
 class NativeStreams:
@@ -234,9 +244,9 @@ class NativeStreams:
         trees, leaves, _ = seeds.shape
         self._seeds = np.ascontiguousarray(seeds)
         self._depth = leaves.bit_length() - 1
-        _check(self._seeds, (trees, 1 << self._depth, 2))
+        check(self._seeds, (trees, 1 << self._depth, 2))
         if not 1 <= self._depth <= _MOST_DEPTH:
-            raise _unfit()
+            raise unfit()
         self._library, self._set = loaded, instructions
         self._given = np.zeros(trees, dtype=np.int64)  # words of each stream
 
@@ -248,48 +258,31 @@ class NativeStreams:
         """As declared there."""
         seeds, start = self._seeds[trees], int(self._given[trees.start])
         count, depth, width = _check_sums(weighed, total)
-        _check(seeds, (count, 1 << self._depth, 2))
+        check(seeds, (count, 1 << self._depth, 2))
         if depth != self._depth:
-            raise _unfit()
+            raise unfit()
         if (self._given[trees] != start).any():
             raise out_of_step()
         # Before they are made: whatever happens then, they are not made again.
         self._given[trees] += width
         self._library.duetto_leaves(
-            self._set, _at(seeds), count, depth, start, width, _at(weighed), _at(total)
+            self._set, address(seeds), count, depth, start, width, address(weighed), address(total)
         )
 
 
-def _at(array: Word | Bit) -> int:
-    return array.ctypes.data
-
-
-def _check(array: Word, shape: tuple[int, ...]) -> None:
-    if array.dtype != np.uint64 or array.shape != shape or not array.flags.c_contiguous:
-        raise _unfit()
-    if not array.flags.aligned:
-        raise _unfit()
-
-
-def _check_written(array: Word, shape: tuple[int, ...]) -> None:
-    _check(array, shape)
-    if not array.flags.writeable:
-        raise _unfit()
-
-
 def _check_table(secret: Word) -> None:
-    _check(secret, (len(secret), 2))
+    check(secret, (len(secret), 2))
     if not 1 <= len(secret) <= 1 << 32 or len(secret) & len(secret) - 1:
-        raise _unfit()
+        raise unfit()
 
 
 def _check_trees(nodes: Word) -> tuple[int, int]:
     """How many trees, and how deep."""
     lines, trees, _ = nodes.shape
     depth = lines.bit_length() - 1
-    _check_written(nodes, (1 << depth, trees, 2))
+    check_written(nodes, (1 << depth, trees, 2))
     if depth < 1 or not 1 <= trees <= _MOST_TREES:
-        raise _unfit()
+        raise unfit()
     return trees, depth
 
 
@@ -297,9 +290,9 @@ def _check_sums(weighed: Word, total: Word) -> tuple[int, int, int]:
     """Trees, bits of a leaf's number and words of each sum."""
     trees, depth, width = weighed.shape
     if not 1 <= depth <= _MOST_DEPTH:
-        raise _unfit()
-    _check_written(weighed, (trees, depth, width))
-    _check_written(total, (trees, width))
+        raise unfit()
+    check_written(weighed, (trees, depth, width))
+    check_written(total, (trees, width))
     return trees, depth, width
 
 
@@ -307,14 +300,8 @@ def _stride(lines: Word) -> int:
     """Words from one line to the next, of which each is contiguous."""
     step, inner = lines.strides
     if lines.dtype != np.uint64 or (inner != 8 and lines.shape[1] > 1) or not lines.flags.aligned:
-        raise _unfit()
+        raise unfit()
     # Lines that overlap would be written over each other.
     if step % 8 or (len(lines) > 1 and step < 8 * lines.shape[1]):
-        raise _unfit()
+        raise unfit()
     return step // 8
-
-
-def _unfit() -> UsageError:
-    return UsageError(
-        "A kernel was given an array of another type, shape or layout.", "This is a defect of the program."
-    )

@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word, transpose_squares
 from smc.oblivious.numpy_field import FieldLoops, NumpyField
+from smc.oblivious.numpy_store import NumpyStore, StoreLoops
 from smc.oblivious.prg import LeafStreams, Streams
 from smc.oblivious.workspace import Workspace
 from smc.pieces import chunks
@@ -39,6 +40,7 @@ class Reference:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self.field: FieldLoops = NumpyField(workspace)
+        self.store: StoreLoops = NumpyStore()
 
     def streams(self, seeds: Word) -> LeafStreams:
         """As declared."""

@@ -11,8 +11,9 @@ c d is r d where the two choices are the same, and d - r d elsewhere. Each trans
 Inputs: the pads of transfers with random choices; then choices and integers modulo 2**64.
 Outputs: shares modulo 2**64 of choice times integer.
 Learns: neither party anything: a choice is masked by a random one, an integer by the pad that was not chosen.
-Assumes: `smc.oblivious.softspoken`; semi-honest parties.
-Cost: `smc.oblivious.cost.prepared`, and the steps of that module with `taken`.
+Assumes: `smc.oblivious.softspoken` or `smc.oblivious.silent_ot`; semi-honest parties.
+Cost: `smc.oblivious.cost.prepared`, or refills for `smc.oblivious.silent_transfers.prepared_words`; and the
+steps of the former module with `taken`.
 Reference: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
 
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from smc.oblivious.bitmatrix import Bit, Word
+from smc.oblivious.bitmatrix import SLOTS, Bit, Word, pack_slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,22 @@ class Triples:
     a: Word = field(repr=False)
     b: Word = field(repr=False)
     c: Word = field(repr=False)
+
+    @classmethod
+    def of_pads(cls, choices: Word, zero: Word, one: Word, chosen: Word) -> Triples:
+        """One triple of each pair of transfers of two bits with random choices.
+
+        The pad that one party chose and the other's pad of choice 0 differ by choice times difference: the
+        cross terms of a b. The local product is added to them.
+
+        Args:
+            choices: of the transfers received, shape (w,).
+            zero: pads of choice 0 of those sent, shape (2, w).
+            one: those of choice 1.
+            chosen: pads of those received, shape (2, w).
+        """
+        differences = one ^ zero
+        return cls(choices, differences, chosen ^ zero ^ (choices & differences))
 
     def __getitem__(self, part: slice) -> Triples:
         return Triples(self.a[part], self.b[:, part], self.c[:, part])
@@ -87,6 +104,30 @@ class PreparedTransfers:
         """Nothing."""
         words, pairs = np.empty(0, dtype=np.uint64), np.empty((2, 0), dtype=np.uint64)
         return cls(words, words, np.empty(0, dtype=np.uint8), words, Triples(words, pairs, pairs))
+
+    @classmethod
+    def of_blocks(cls, count: int, pads: tuple[Word, Word], choices: Bit, chosen: Word) -> PreparedTransfers:
+        """Made of random transfers of 128 bits, each of which serves for one of these.
+
+        Args:
+            count: of them; each 64 of the others, in whole words, are one word of triples.
+            pads: of choice 0 and of choice 1 of those sent, shape (n, 2) each.
+            choices: of those received, bits, shape (n,).
+            chosen: their pads, shape (n, 2).
+        """
+        zero, one = pads
+        cut = [side[:, 0] for side in (zero, one, chosen)]
+        rest = slice(-(-count // SLOTS) * SLOTS, None)
+        bits = pack_slots(choices[rest])
+        # Two bits of a pad, for two products with one choice.
+        planes = [
+            np.stack(
+                [pack_slots((side[rest] >> np.uint64(bit) & np.uint64(1)).astype(np.uint8)) for bit in (0, 1)]
+            )
+            for side in cut
+        ]
+        triples = Triples.of_pads(bits, planes[0], planes[1], planes[2])
+        return cls(cut[0][:count], cut[1][:count], choices[:count], cut[2][:count], triples)
 
     def taken(self, count: int) -> PreparedTransfers | None:
         """The next transfers of each direction; None where fewer are left."""

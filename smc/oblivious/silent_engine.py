@@ -65,14 +65,18 @@ class SilentEngine(ObliviousEngine):
             self._ready_silent()
 
     @override
-    def order_silent(self, words: int) -> None:
-        """Order silent transfers for comparisons; see `smc.oblivious.silent_transfers`."""
+    def order_silent(self, words: int, count: int = 0, triples: int = 0) -> None:
+        """Order silent transfers for comparisons, and others; see `smc.oblivious.silent_transfers`."""
         with self._guarded():
-            self._ready_silent()[0].order(words)
+            self._ready_silent()[0].order(words, count, triples)
 
     @override
     def deliver(self, count: int = 0, words: int = 0) -> None:
-        """Deliver what was ordered, and `prepare` so many transfers and words of triples: one flight."""
+        """Deliver what was ordered, and `prepare` so many transfers and words of triples: one flight.
+
+        Where an order has transfers and triples, these are taken and no others. What was prepared before is
+        dropped.
+        """
         with self._guarded():
             ends = [self._ready()[0].prepare(count, words)]
             ends += [self._silent[0].deliver()] if self._silent is not None else []

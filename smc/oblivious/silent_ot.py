@@ -213,7 +213,7 @@ class SilentSender:
             self._end.hash.bits(rows, offsets, pads[:, :, place * width : (place + 1) * width])
         return message.view(np.uint8).reshape(1, -1), pads[0], pads[1]
 
-    def extend_blocks(self, blocks: int) -> tuple[NDArray[np.uint8], Word, Word]:
+    def extend_blocks(self, blocks: int, seeds: Word | None = None) -> tuple[NDArray[np.uint8], Word, Word]:
         """One iteration, as `extend`, but for pads of 128 bits: n is so many times `sizes.block_rows`.
 
         Returns:
@@ -222,7 +222,7 @@ class SilentSender:
         Raises:
             UsageError: as there.
         """
-        message, made = self._begin(blocks, None)
+        message, made = self._begin(blocks, seeds)
         height = self._sizes.block_rows
         zero, one = (np.empty((blocks * height, 2), dtype=np.uint64) for _ in range(2))
         for place, rows in made:

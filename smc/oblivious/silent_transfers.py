@@ -7,7 +7,9 @@
 
 Transfers of both ways can be ordered before they are wanted: the sender's half is then made by another thread
 from the order to the delivery, which sends the refills, and the receiver's half from there to the first use.
-Sizes and order of the messages do not depend on when the other thread is ready, only how long parties wait.
+So can correlated transfers and triples with random choices (`smc.oblivious.prepared`), of iterations of their
+own, which come first, as they are used first. Sizes and order of the messages do not depend on when the other
+thread is ready, only how long parties wait.
 
 Learns: neither party anything; a choice is masked by a random one.
 Assumes: `smc.oblivious.silent_ot`; semi-honest parties.
@@ -21,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -37,7 +39,7 @@ from smc.oblivious import softspoken
 from smc.oblivious.bitmatrix import Bit, Word, pack_slots, unpack_slots, words_for
 from smc.oblivious.cost import FlightBytes, challenges
 from smc.oblivious.lpn import PRODUCTION, LpnSet
-from smc.oblivious.prepared import Triples
+from smc.oblivious.prepared import PreparedTransfers, Triples
 from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, message_bytes
 from smc.oblivious.transfers import Transfers
 
@@ -59,6 +61,11 @@ def setup(sizes: LpnSet = PRODUCTION) -> tuple[FlightBytes, ...]:
 def refills(words: int, sizes: LpnSet = PRODUCTION) -> int:
     """Bytes that the sender of 64 * words silent transfers sends for them."""
     return sum(message_bytes(sizes, blocks) for blocks in sizes.iterations(words))
+
+
+def prepared_words(count: int, triples: int) -> int:
+    """Words of silent transfers of which so many correlated transfers and words of triples are made."""
+    return words_for(count) + triples
 
 
 def rows_of(words: int, sizes: LpnSet = PRODUCTION) -> int:
@@ -116,11 +123,7 @@ class Pads:
 
     def triples(self) -> Triples:
         """One triple of each pair of transfers, as `Transfers.triples` makes them."""
-        one = self.one[:2] ^ self.zero[:2]
-        # The pad that one party chose and the other's pad of choice 0 differ by choice times difference: the
-        # cross terms of a b. The local product is added to them.
-        product = self.chosen[:2] ^ self.zero[:2] ^ (self.choices & one)
-        return Triples(self.choices, one, product)
+        return Triples.of_pads(self.choices, self.zero[:2], self.one[:2], self.chosen[:2])
 
     def offered(self) -> Word:
         """Pads of the 1-of-4 transfers sent, of which the first half of the words is the lower choice.
@@ -152,12 +155,21 @@ def _pick(options: Word, choices: Word) -> Word:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """Transfers that were ordered: how many words, of which iterations, and the sender's half under way."""
+    """What was ordered.
+
+    Attributes:
+        words: of transfers for `pads`.
+        count: correlated transfers.
+        counts: of the iterations for both kinds, those for correlated transfers and triples first.
+        messages: the refills, once `sent` was called.
+        sent: waits for the sender's half of both kinds.
+    """
 
     words: int
-    counts: list[int]
+    count: int
+    counts: tuple[list[int], list[int]]
     messages: list[Message] = field(repr=False)
-    sent: Callable[[], tuple[Word, Word]] = field(repr=False)
+    sent: Callable[[], tuple[tuple[Word, Word], tuple[Word, Word]]] = field(repr=False)
 
 
 class SilentTransfers:
@@ -182,6 +194,7 @@ class SilentTransfers:
         executor: Executor | None = None,
     ) -> None:
         self._channel = channel
+        self._transfers = transfers
         self._sizes = sizes
         self._executor = executor
         first = transfers.correlations(words_for(sizes.reserve_rows))
@@ -193,18 +206,27 @@ class SilentTransfers:
         self._delivered: Callable[[], Pads] | None = None
         self._stock = Pads.none()
 
-    def order(self, words: int) -> None:
+    def order(self, words: int, count: int = 0, triples: int = 0) -> None:
         """Order 64 * words transfers in each direction for `pads`; sends nothing.
+
+        Args:
+            words: of these.
+            count: correlated transfers of each direction that are prepared with random choices.
+            triples: words of them, likewise.
 
         Raises:
             UsageError: an order has not been delivered.
         """
         self._check_delivered()
-        counts, messages = self._sizes.iterations(words), list[Message]()
-        seeds = [self._sender.seeds(blocks) for blocks in counts]
-        self._ordered = _Order(
-            words, counts, messages, self._begun(self._sent, counts, seeds, messages.append)
-        )
+        iterations = self._sizes.iterations
+        counts, messages = (iterations(prepared_words(count, triples)), iterations(words)), list[Message]()
+        seeds = [[self._sender.seeds(blocks) for blocks in each] for each in counts]
+
+        def made() -> tuple[tuple[Word, Word], tuple[Word, Word]]:
+            blocks = self._sent_blocks(counts[0], seeds[0], messages.append)
+            return blocks, self._sent(counts[1], seeds[1], messages.append)
+
+        self._ordered = _Order(words, count, counts, messages, self._begun(made))
 
     def deliver(self) -> Callable[[], None]:
         """Send what was ordered; one flight. Without an order nothing happens.
@@ -216,16 +238,25 @@ class SilentTransfers:
         if self._ordered is None:
             return lambda: None
         order, self._ordered = self._ordered, None
-        zero, one = order.sent()
+        blocks, pads = order.sent()
         for message in order.messages:
             self._channel.send(message)
 
         def end() -> None:
-            refills = list(self._refills(order.counts))
+            first, second = order.counts
+            refills = list(self._refills(first + second))
             # The iterations of one direction follow each other: those of an earlier delivery end before.
             self._settle()
-            taken = self._begun(self._received, order.counts, refills)
-            self._delivered = lambda: Pads(zero, one, *taken())[: order.words]
+            early = self._begun(self._received_blocks, first, refills[: len(first)])
+
+            def late() -> tuple[Word, Word]:
+                early()
+                return self._received(second, refills[len(first) :])
+
+            taken = self._begun(late)
+            self._delivered = lambda: Pads(*pads, *taken())[: order.words]
+            if first:
+                self._transfers.prepare_by(lambda: PreparedTransfers.of_blocks(order.count, blocks, *early()))
 
         return end
 
@@ -260,6 +291,26 @@ class SilentTransfers:
             tell(Refill(ByteRows(message)))
         return zero, one
 
+    def _sent_blocks(
+        self, counts: list[int], seeds: list[Word] | list[None], tell: Callable[[Message], None]
+    ) -> tuple[Word, Word]:
+        """The sender's half of transfers of 128 bits, of whole blocks."""
+        height = self._sizes.block_rows
+        zero, one = (np.empty((sum(counts) * height, 2), dtype=np.uint64) for _ in range(2))
+        for blocks, drawn, part in zip(counts, seeds, _parts(counts, height), strict=True):
+            message, zero[part], one[part] = self._sender.extend_blocks(blocks, drawn)
+            tell(Refill(ByteRows(message)))
+        return zero, one
+
+    def _received_blocks(self, counts: list[int], refills: Iterable[Bytes]) -> tuple[Bit, Word]:
+        """The receiver's half of these: choices, and their pads."""
+        height = self._sizes.block_rows
+        choices = np.empty(sum(counts) * height, dtype=np.uint8)
+        pads = np.empty((len(choices), 2), dtype=np.uint64)
+        for blocks, refill, part in zip(counts, refills, _parts(counts, height), strict=True):
+            choices[part], pads[part] = self._receiver.extend_blocks(blocks, refill)
+        return choices, pads
+
     def _received(self, counts: list[int], refills: Iterable[Bytes]) -> tuple[Word, Word]:
         """The receiver's half: choices, and their pads."""
         width = self._sizes.block_words
@@ -275,11 +326,11 @@ class SilentTransfers:
             yield self._channel.recv(Refill, ExpectedByteRows(1, size))
 
     def _begun(self, work: Callable[..., T], *arguments: Any) -> Callable[[], T]:
-        """Begin work in another thread; gives what waits for it and raises what it raised."""
+        """Begin work in another thread; gives what waits for it, once, and raises what it raised."""
         if self._executor is None:
-            return partial(work, *arguments)
+            return cache(partial(work, *arguments))
         # It asks what this thread asks: whether the run is still wanted.
-        return self._executor.submit(copy_context().run, work, *arguments).result
+        return cache(self._executor.submit(copy_context().run, work, *arguments).result)
 
     def _settle(self) -> None:
         """Wait for what was delivered."""
@@ -305,12 +356,9 @@ class SilentTransfers:
             What takes the answer, and gives the pads of choice 0 and of choice 1, shape (n, 2) each.
         """
         self._check_delivered()
-        sizes, words = self._sizes, words_for(count)
-        counts = sizes.iterations(words)
-        zero, one = (np.empty((sum(counts) * sizes.block_rows, 2), dtype=np.uint64) for _ in range(2))
-        for given, part in zip(counts, _parts(counts, sizes.block_rows), strict=True):
-            message, zero[part], one[part] = self._sender.extend_blocks(given)
-            self._channel.send(Refill(ByteRows(message)))
+        words = words_for(count)
+        counts = self._sizes.iterations(words)
+        zero, one = self._sent_blocks(counts, [None] * len(counts), self._channel.send)
 
         def end() -> tuple[Word, Word]:
             if count:
@@ -338,13 +386,9 @@ class SilentTransfers:
         """
         self._check_delivered()
         self._settle()
-        sizes, count = self._sizes, len(choices)
-        counts = sizes.iterations(words_for(count))
-        made = sum(counts) * sizes.block_rows
-        random, pads = np.empty(made, dtype=np.uint8), np.empty((made, 2), dtype=np.uint64)
-        for given, part in zip(counts, _parts(counts, sizes.block_rows), strict=True):
-            message = self._channel.recv(Refill, ExpectedByteRows(1, message_bytes(sizes, given)))
-            random[part], pads[part] = self._receiver.extend_blocks(given, message)
+        count = len(choices)
+        counts = self._sizes.iterations(words_for(count))
+        random, pads = self._received_blocks(counts, self._refills(counts))
         if count:
             self._channel.send(SilentChoices(Words(pack_slots(random[:count] ^ choices))))
         return pads[:count]

@@ -82,7 +82,20 @@ class Transfers:
         self._random = random
         self._made: Ends | None = None
         self._used = False
-        self.prepared = PreparedTransfers.none()
+        self._prepared = PreparedTransfers.none()
+        self._coming: Callable[[], PreparedTransfers] | None = None
+
+    @property
+    def prepared(self) -> PreparedTransfers:
+        """What is left of the transfers that were prepared; waits for those that another thread makes."""
+        if self._coming is not None:
+            coming, self._coming = self._coming, None
+            self._prepared = coming()
+        return self._prepared
+
+    def prepare_by(self, coming: Callable[[], PreparedTransfers]) -> None:
+        """Let the next steps take transfers that this gives. What was prepared before is dropped."""
+        self._coming = coming
 
     @property
     def _ends(self) -> Ends:
@@ -118,7 +131,8 @@ class Transfers:
         begun = self.begin_triples(words)
 
         def end() -> None:
-            self.prepared = PreparedTransfers(*self._pads(count), choices, chosen, self.end_triples(*begun))
+            made = PreparedTransfers(*self._pads(count), choices, chosen, self.end_triples(*begun))
+            self.prepare_by(lambda: made)
 
         return end
 

@@ -74,6 +74,7 @@ class TracedEngine(SilentEngine):
         self._used = self._lanes_used = False
         self._directions: set[bool] = set()
         self._prepared = self._triples = self._ordered = 0
+        self._ordered_ahead = 0, 0
         self._stock = PrefetchedWords()
         self.transfers = self.triples = 0
         """Correlated transfers and words of triples that could be prepared, since `count_from_here`."""
@@ -90,13 +91,14 @@ class TracedEngine(SilentEngine):
     def state(self) -> tuple[Any, ...]:
         """All that decides what the next step takes."""
         flags = self._is_ready, self._has_reserve, self.opened_lanes, frozenset(self._directions)
+        ordered = self._ordered, *self._ordered_ahead
         return (
             *flags,
             self._used,
             self._lanes_used,
             self._prepared,
             self._triples,
-            self._ordered,
+            *ordered,
             self._stock.words,
         )
 
@@ -152,19 +154,23 @@ class TracedEngine(SilentEngine):
             self._meet(silent_transfers.setup(), first=self._alice)
 
     @override
-    def order_silent(self, words: int) -> None:
+    def order_silent(self, words: int, count: int = 0, triples: int = 0) -> None:
         self.setup_silent()
-        self._ordered = words
+        self._ordered, self._ordered_ahead = words, (count, triples)
 
     @override
     def deliver(self, count: int = 0, words: int = 0) -> None:
         self.setup()
         matrices, keys = cost.prepared(count, words)
-        sent = silent_transfers.refills(self._ordered) + matrices.first
-        self.ahead_rows += 2 * silent_transfers.rows_of(self._ordered) if self._ordered else 0
+        sent = matrices.first
+        first = silent_transfers.prepared_words(*self._ordered_ahead)
+        for ordered in (first, self._ordered):
+            sent += silent_transfers.refills(ordered)
+            self.ahead_rows += 2 * silent_transfers.rows_of(ordered)
         if self._ordered:
             self._stock.words = self._ordered
-        self._prepared, self._triples, self._ordered = count, words, 0
+        self._prepared, self._triples = self._ordered_ahead if first else (count, words)
+        self._ordered, self._ordered_ahead = 0, (0, 0)
         self._meet([FlightBytes(sent, sent), keys], first=self._alice)
 
     @override

@@ -17,9 +17,9 @@ FLOORS = (
     ("smc.holdings",),
     ("smc.channel",),
     ("smc.ciphers",),
-    ("smc.oblivious.bitmatrix", "smc.oblivious.workspace"),
-    ("smc.oblivious.prg", "smc.oblivious.numpy_field", "smc.oblivious.native_arrays"),
-    ("smc.oblivious.numpy_kernels", "smc.oblivious.native_field"),
+    ("smc.oblivious.bitmatrix", "smc.oblivious.native_arrays", "smc.oblivious.workspace"),
+    ("smc.oblivious.prg", "smc.oblivious.numpy_field", "smc.oblivious.numpy_store"),
+    ("smc.oblivious.numpy_kernels", "smc.oblivious.native_field", "smc.oblivious.native_store"),
     ("smc.oblivious.native_kernels",),
     ("smc.oblivious.kernels",),
     (

@@ -28,40 +28,35 @@ Algorithms, 1994.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, log, sqrt
 from typing import Final
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
 from smc.numeric.shapes import of_shape, shape_array
+from smc.oblivious import numpy_store
+from smc.oblivious.kernels import make_kernels
+from smc.oblivious.numpy_store import DENSE, ROW, Numbers, Rows, StoreLoops
+from smc.oblivious.workspace import Workspace
 from smc.pieces import chunks, each
 
 Word = NDArray[np.uint64]
-Places = NDArray[np.int32]
 
-SEED_BYTES: Final = 32
-"""Of the public seed: two keys of the hash that turns keys into rows."""
-
-DENSE: Final = 40
-"""Dense columns of a part, the statistical security parameter."""
+SEED_BYTES: Final = numpy_store.SEED_BYTES
+"""Of the public seed."""
 
 PART_KEYS: Final = 1 << 16
 """Keys of a part on average, where there is more than one."""
 
 _EXTRA: Final = 8
-_ONES: Final = 3
 _BLOCK: Final = 1 << 15
-_CIPHER_KEY_BYTES: Final = 16
-_OCTET_BITS: Final = 8
-_OCTETS: Final = 256
-_HALF_WORD: Final = np.uint64(32)
-_LOW_HALF: Final = np.uint64((1 << 32) - 1)
-_DENSE_MASK: Final = np.uint64((1 << DENSE) - 1)
+_LOOKED_UP: Final = 1 << 20
+"""Keys that are looked up at a time: what their rows take in memory is bounded by that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +116,19 @@ def encode(keys: Word, values: Word, seed: bytes, random: Randomness) -> Word:
         UsageError: two keys are equal; also, with probability below 2**-39, for distinct keys.
     """
     count, width = values.shape
-    layout = StoreSize.of(count)
-    rows = _KeyRows.of(keys, seed, layout)
+    layout, loops = StoreSize.of(count), make_kernels(Workspace()).store
+    rows = _rows(loops, keys, seed, layout)
     store = random.words(layout.rows * width).reshape(layout.parts, layout.height, width)
-    order = np.argsort(rows.parts, kind="stable")
-    ends = np.cumsum(np.bincount(rows.parts, minlength=layout.parts))
-    for part, members in enumerate(each(np.split(order, ends[:-1]), 1)):
+    values = np.ascontiguousarray(values)
+    for part, members in zip(store, _members(loops, rows, layout), strict=True):
         if len(members) > layout.capacity:
             raise _unsolvable()
-        _solve(store[part], rows[members], values[members])
+        peeled = loops.peel(rows, members, layout.columns)
+        if len(peeled.left):
+            core = members[peeled.left]
+            _solve_core(part, rows[core], values[core])
+        # The core has settled the dense entries.
+        peeled.fill(part, values)
     return store.reshape(-1, width)
 
 
@@ -146,149 +145,36 @@ def decode(store: Word, keys: Word, seed: bytes, count: int) -> Word:
     Returns:
         Shape (n, w): the value of each key that was encoded, and a sum of the store's words for any other.
     """
-    layout = StoreSize.of(count)
-    rows = _KeyRows.of(keys, seed, layout)
-    parts = store.reshape(layout.parts, layout.height, -1)
-    result = np.empty((len(keys), parts.shape[2]), dtype=np.uint64)
-    order = np.argsort(rows.parts, kind="stable")
-    ends = np.cumsum(np.bincount(rows.parts, minlength=layout.parts))
-    for part, members in each(zip(parts, np.split(order, ends[:-1]), strict=True), 1):
-        asked = rows[members]
-        result[members] = asked.dense_sums(part) ^ _sparse_sums(part, asked.places)
+    layout, loops = StoreSize.of(count), make_kernels(Workspace()).store
+    parts = np.ascontiguousarray(store).reshape(layout.parts, layout.height, store.shape[1])
+    result = np.empty((len(keys), store.shape[1]), dtype=np.uint64)
+    for here in chunks(len(keys), _LOOKED_UP):
+        rows = _rows(loops, keys[here], seed, layout)
+        for part, members in zip(parts, _members(loops, rows, layout), strict=True):
+            loops.sums(part, rows, members, result[here])
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class _KeyRows:
-    """The rows of keys.
-
-    Attributes:
-        parts: to which they belong, shape (n,).
-        places: of the ones in the sparse columns of the part, with repetition, shape (n, 3).
-        patterns: of the dense columns, column i at bit i, shape (n,).
-    """
-
-    parts: NDArray[np.uint16]
-    places: Places
-    patterns: Word
-
-    @classmethod
-    def of(cls, keys: Word, seed: bytes, layout: StoreSize) -> _KeyRows:
-        parts = np.empty(len(keys), dtype=np.uint16)
-        places = np.empty((len(keys), _ONES), dtype=np.int32)
-        patterns = np.empty(len(keys), dtype=np.uint64)
-        cipher_keys = seed[:_CIPHER_KEY_BYTES], seed[_CIPHER_KEY_BYTES:SEED_BYTES]
-        hashes = [Cipher(algorithms.AES(key), modes.ECB()).encryptor() for key in cipher_keys]  # noqa: S305
-        for here in chunks(len(keys), _BLOCK):
-            block = np.ascontiguousarray(keys[here])
-            first, second = (
-                np.frombuffer(each.update(block.view(np.uint8).data), dtype=np.uint64).reshape(-1, 2) ^ block
-                for each in hashes
-            )
-            # The upper halves of three words are the places, the lower half of the first one is the part: a
-            # uniform 32-bit number times a size, shifted, is uniform below the size within size 2**-32.
-            drawn = np.concatenate([first, second[:, :1]], axis=1) >> _HALF_WORD
-            places[here] = drawn * np.uint64(layout.columns) >> _HALF_WORD
-            parts[here] = (first[:, 0] & _LOW_HALF) * np.uint64(layout.parts) >> _HALF_WORD
-            patterns[here] = second[:, 1] & _DENSE_MASK
-        return cls(parts, places, patterns)
-
-    def __len__(self) -> int:
-        return len(self.patterns)
-
-    def __getitem__(self, members: NDArray[np.int64]) -> _KeyRows:
-        return _KeyRows(self.parts[members], self.places[members], self.patterns[members])
-
-    def dense_sums(self, store: Word) -> Word:
-        """The dense part of the rows times the entries of their part, shape (n, w)."""
-        result = np.zeros((len(self), store.shape[1]), dtype=np.uint64)
-        for shift in range(0, DENSE, _OCTET_BITS):
-            # All 256 sums of eight entries at once; a row then looks its sum up by eight bits of its pattern.
-            table = np.zeros((1, store.shape[1]), dtype=np.uint64)
-            for entry in store[len(store) - DENSE + shift :][:_OCTET_BITS]:
-                table = np.concatenate([table, table ^ entry])
-            octets = self.patterns >> np.uint64(shift) & np.uint64(_OCTETS - 1)
-            result ^= table[octets.astype(np.uint8)]
-        return result
-
-    def matrix(self) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """The sparse columns that these rows have, and the rows on these and on the dense columns."""
-        used, places = np.unique(self.places, return_inverse=True)
-        matrix = np.zeros((len(self), len(used) + DENSE), dtype=np.uint8)
-        # A place that occurs twice cancels, as it does in the sparse sums.
-        np.bitwise_xor.at(matrix, (np.arange(len(self))[:, None], places.reshape(-1, _ONES)), 1)
-        shifts = np.arange(DENSE, dtype=np.uint64)
-        matrix[:, len(used) :] = self.patterns[:, None] >> shifts & np.uint64(1)
-        return used, matrix
+def _rows(loops: StoreLoops, keys: Word, seed: bytes, layout: StoreSize) -> Rows:
+    rows = np.empty(len(keys), dtype=ROW)
+    for here in chunks(len(keys), _BLOCK):
+        loops.rows(np.ascontiguousarray(keys[here]), seed, layout.columns, layout.parts, rows[here])
+    return rows
 
 
-def _sparse_sums(store: Word, places: Places) -> Word:
-    result: Word = store[places[:, 0]] ^ store[places[:, 1]] ^ store[places[:, 2]]
-    return result
+def _members(loops: StoreLoops, rows: Rows, layout: StoreSize) -> Iterator[Numbers]:
+    """The numbers of the rows of each part."""
+    order, sizes = loops.order(rows, layout.parts)
+    return each(np.split(order, np.cumsum(sizes)[:-1]), 1)
 
 
-def _solve(store: Word, rows: _KeyRows, values: Word) -> None:
-    """Set the entries of a part, shape (height, w), that is filled at random so far."""
-    layers, core = _peel(rows.places, len(store) - DENSE)
-    if len(core):
-        _solve_core(store, rows[core], values[core])
-    # The core has settled the dense entries. A pivot stands in no row that was peeled later, so going
-    # backwards all else that a row sums up is final when its pivot is set.
-    wanted = values ^ rows.dense_sums(store)
-    for own, pivots in reversed(layers):
-        # With its pivot at zero a row sums up the other two places.
-        store[pivots] = 0
-        store[pivots] = wanted[own] ^ _sparse_sums(store, rows.places[own])
-
-
-def _peel(places: Places, columns: int) -> tuple[list[tuple[Places, Places]], NDArray[np.int64]]:
-    """Take away rows that own a column, in rounds.
-
-    Args:
-        places: shape (n, 3).
-        columns: how many sparse ones there are.
-
-    Returns:
-        For each round the rows and the columns that they own; the rows that are left.
-    """
-    count = len(places)
-    numbers = np.arange(count, dtype=np.int32)
-    degrees = np.bincount(places.reshape(-1), minlength=columns).astype(np.int32)
-    owners = np.zeros(columns, dtype=np.int32)
-    for place in places.T:
-        # The XOR of the numbers of all rows with a one in the column: of degree 1, the number of the only
-        # one.
-        np.bitwise_xor.at(owners, place, numbers)
-    left = np.ones(count, dtype=np.bool_)
-    chosen = np.empty(max(count, columns), dtype=np.int32)
-    layers = []
-    owned = np.flatnonzero(degrees == 1).astype(np.int32)
-    while owned.size:
-        rows = owners[owned]
-        # A row that owns several columns keeps the one that was written last.
-        chosen[rows] = owned
-        once = chosen[rows] == owned
-        rows, pivots = rows[once], owned[once]
-        layers.append((rows, pivots))
-        left[rows] = False
-        touched = places[rows].reshape(-1)
-        np.subtract.at(degrees, touched, 1)
-        np.bitwise_xor.at(owners, touched, np.repeat(rows, _ONES))
-        # Columns that have one row left now, each once.
-        touched = touched[degrees[touched] == 1]
-        order = np.arange(len(touched), dtype=np.int32)
-        chosen[touched] = order
-        owned = touched[chosen[touched] == order]
-    return layers, np.flatnonzero(left)
-
-
-def _solve_core(store: Word, rows: _KeyRows, values: Word) -> None:
+def _solve_core(store: Word, rows: Rows, values: Word) -> None:
     """Elimination over rows that own no column: sets their columns and the dense ones in the store.
 
     Raises:
         UsageError: the rows are dependent.
     """
-    used, matrix = rows.matrix()
+    used, matrix = _matrix(rows)
     wanted = values.copy()
     pivots = np.empty(len(rows), dtype=np.int64)
     for row in range(len(rows)):
@@ -309,6 +195,17 @@ def _solve_core(store: Word, rows: _KeyRows, values: Word) -> None:
         chosen = solution[free & matrix[row].astype(np.bool_)]
         solution[pivot] = wanted[row] ^ np.bitwise_xor.reduce(chosen, axis=0)
     store[places] = solution
+
+
+def _matrix(rows: Rows) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+    """The sparse columns that rows have, and the rows on these and on the dense columns."""
+    used, places = np.unique(rows["places"], return_inverse=True)
+    matrix = np.zeros((len(rows), len(used) + DENSE), dtype=np.uint8)
+    # A place that occurs twice cancels, as it does in the sparse sums.
+    np.bitwise_xor.at(matrix, (np.arange(len(rows))[:, None], places.reshape(len(rows), -1)), 1)
+    shifts = np.arange(DENSE, dtype=np.uint64)
+    matrix[:, len(used) :] = rows["pattern"][:, None] >> shifts & np.uint64(1)
+    return used, matrix
 
 
 def _unsolvable() -> UsageError:

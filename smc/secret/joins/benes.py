@@ -12,6 +12,7 @@ permutation network, JACM 1968; the parallel set-up: Nassimi and Sahni, IEEE Tra
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,9 @@ from smc.numeric.shapes import contiguous, of_shape, shape_array
 Index = NDArray[np.int64]
 Bit = NDArray[np.uint8]
 Word = NDArray[np.uint64]
-Swap = Callable[[Word, int], Word]
+Unsigned = NDArray[Any]
+"""Integers modulo a power of two, which is that of their type."""
+Swap = Callable[[Unsigned, int], Unsigned]
 """Maps the differences "upper minus lower wire" of column number c to themselves where crossed, else to 0."""
 
 
@@ -57,11 +60,11 @@ def switches(order: Index) -> Bit:
 
 
 @of_shape(lambda values, swap: values)
-def apply(values: Word, swap: Swap) -> Word:
+def apply(values: Unsigned, swap: Swap) -> Unsigned:
     """Send values through a network.
 
     Args:
-        values: shape (n,), n a power of two.
+        values: unsigned, shape (n,), n a power of two.
         swap: what the switches do.
 
     Returns:
@@ -76,7 +79,7 @@ def apply(values: Word, swap: Swap) -> Word:
             # lower.
             size *= 2
             values = values.reshape(-1, 2, size // 2).transpose(0, 2, 1).reshape(-1)
-        pairs: Word = values.reshape(-1, 2)
+        pairs: Unsigned = values.reshape(-1, 2)
         moved = swap(pairs[:, 0] - pairs[:, 1], column)
         pairs = np.stack([pairs[:, 0] - moved, pairs[:, 1] + moved], axis=1)
         if column < depth // 2:

@@ -50,6 +50,7 @@ from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, VOLE, cost_comparison, cost_of
 from smc.secret.joins import permutation
 from smc.secret.joins.circuit_psi import same_tags, tag_bits
+from smc.secret.joins.narrow_words import WORD_BITS, packed, type_of, unpacked, words_for
 
 Word = NDArray[np.uint64]
 Bit = NDArray[np.uint8]
@@ -151,14 +152,15 @@ def values(session: Session, joined: Join, keys: Word, peer_count: RowCount, col
     return opprf.send(session, keys, columns, peer_count, joined.seed)
 
 
-def by_item(session: Session, joined: Join, values: Word, items: int) -> Word:
+def by_item(session: Session, joined: Join, values: Word, items: int, bits: int = WORD_BITS) -> Word:
     """Bring values from slots into the order of their owner's items.
 
     Args:
         session: this side of the run.
         joined: the join.
-        values: local shares modulo 2**64, shape (slots,).
+        values: local shares modulo 2**bits, shape (slots,).
         items: of the owner.
+        bits: 64 or 32.
 
     Returns:
         Local shares, shape (items,).
@@ -166,21 +168,24 @@ def by_item(session: Session, joined: Join, values: Word, items: int) -> Word:
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    return permutation.permute(session, values, joined.owner, joined.order(items))[:items]
+    return permutation.permute(session, values, joined.owner, joined.order(items), bits)[:items]
 
 
-def carry_values(session: Session, joined: Join, values: Word, masks: Word) -> Word | None:
+def carry_values(
+    session: Session, joined: Join, values: Word, masks: Word, bits: int = WORD_BITS
+) -> Word | None:
     """Show the owner of the slots values of its items under masks of the other party.
 
     Args:
         session: this side of the run.
         joined: the join.
-        values: local shares modulo 2**64 by item, shape (items,).
+        values: local shares modulo 2**bits by item, shape (items,).
         masks: local shares of a column of masks slot by slot, which served for nothing else, shape (slots,).
+        bits: 64 or 32.
 
     Returns:
-        Values plus masks at the owner, noise where its item meets none, shape (items,); None at the other
-        party.
+        Values plus masks modulo 2**bits at the owner, noise where its item meets none, shape (items,); None
+        at the other party.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -189,12 +194,14 @@ def carry_values(session: Session, joined: Join, values: Word, masks: Word) -> W
     padded[: len(values)] = values
     order = joined.order(len(values))
     inverse = None if order is None else np.argsort(order)
-    hidden = permutation.permute(session, padded, joined.owner, inverse) + masks
+    moved = permutation.permute(session, padded, joined.owner, inverse, bits)
+    hidden = (moved + masks).astype(type_of(bits))
     if order is None:
-        session.channel.send(CarriedValues(Words(hidden)))
+        session.channel.send(CarriedValues(Words(packed(hidden, bits))))
         return None
-    hidden += session.channel.recv(CarriedValues, ExpectedWords(len(hidden)))
-    return hidden[order[: len(values)]]
+    expected = ExpectedWords(words_for(len(hidden), bits))
+    hidden += unpacked(session.channel.recv(CarriedValues, expected), len(hidden), bits)
+    return hidden[order[: len(values)]].astype(np.uint64)
 
 
 def unmask(joined: Join, values: Word, masks: Word) -> Word:

@@ -10,12 +10,12 @@
 At a switch the values u, v become u - s (u - v), v + s (u - v). The owner's part of s (u - v) is local, the
 peer's is a correlated transfer; as a pad fixes the peer's new shares, all columns fit into one flight.
 
-Inputs: shares modulo 2**64 of n integers; at the owner an order of n places.
+Inputs: shares modulo 2**b, with b 64 or 32, of n integers; at the owner an order of n places.
 Outputs: shares of the integers in that order.
 Learns: neither party anything.
 Assumes: semi-honest parties, `smc.oblivious`; of large batches silent transfers.
-Cost: `cost`; two rounds, and 12 bytes for each of n log2 n - n / 2 switches, n rounded up to a power of two;
-of large networks three rounds and 8.3 bytes, see `transfer_costs.takes_silent_blocks`.
+Cost: `cost`; two rounds, and 4 + b / 8 bytes for each of n log2 n - n / 2 switches, n rounded up to a power
+of two; of large networks three rounds and 0.3 + b / 8 bytes, see `transfer_costs.takes_silent_blocks`.
 Reference: Mohassel and Sadeghian, How to hide circuits in MPC, EUROCRYPT 2013, section 3 (oblivious switching
 networks); the network as in `smc.secret.joins.benes`.
 """
@@ -36,8 +36,11 @@ from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_blocks, takes_silent_blocks
-from smc.secret.joins.benes import Index, Word, apply, columns_for, switches, wires_for
+from smc.secret.joins.benes import Index, Unsigned, Word, apply, columns_for, switches, wires_for
+from smc.secret.joins.narrow_words import WORD_BITS, packed, type_of, unpacked, words_for
 from smc.tracing.repeats import traced_once
+
+WORD_BYTES: Final = WORD_BITS // 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +51,22 @@ class SwitchCorrections(Message, kind="switch-corrections"):
 
 
 @traced_once
-def permute(session: Session, shares: Word, owner: Role, order: Index | None) -> Word:
-    """Permute a vector of integers shared modulo 2**64.
+def permute(session: Session, shares: Word, owner: Role, order: Index | None, bits: int = WORD_BITS) -> Word:
+    """Permute a vector of integers shared modulo 2**bits.
 
     Args:
         session: this side of the run.
-        shares: local shares, shape (n,).
+        shares: local shares, shape (n,); bits above are dropped.
         owner: who knows the order.
         order: at the owner a permutation of range(n): entry k of the result is entry order[k]; else None.
+        bits: 64 or 32.
 
     Returns:
         Local shares, shape (n,).
 
     Raises:
-        UsageError: the order is missing, is on the wrong side, or is not a permutation.
+        UsageError: the order is missing, is on the wrong side, or is not a permutation, or there are no words
+            of so many bits.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     if (order is None) is (session.role is owner):
@@ -72,17 +77,21 @@ def permute(session: Session, shares: Word, owner: Role, order: Index | None) ->
     count = len(shares)
     # The network takes a power of two; both parties' shares of the wires past the vector are zero, and stay.
     wires = wires_for(count)
-    padded = np.zeros(wires, dtype=np.uint64, like=shares)
-    padded[:count] = shares
-    moved = _choose(session, padded, _whole(order, count)) if order is not None else _send(session, padded)
-    return moved[:count]
+    padded = np.zeros(wires, dtype=type_of(bits), like=shares)
+    padded[:count] = shares.astype(padded.dtype)
+    if order is not None:
+        moved = _choose(session, padded, _whole(order, count), bits)
+    else:
+        moved = _send(session, padded, bits)
+    return moved[:count].astype(np.uint64)
 
 
-def cost(count: int, owner: Role, network: Network | None = None) -> Cost:
+def cost(count: int, owner: Role, network: Network | None = None, bits: int = WORD_BITS) -> Cost:
     """The exact cost of `permute` over a network: flights and bytes, without the set-up of the transfers."""
     wires = wires_for(count)
     transfers = columns_for(wires) * wires // 2
-    total = cost_blocks(transfers, network).mirror + Cost((Flight.BOB,), 0, 8 * transfers)
+    answer = Cost((Flight.BOB,), 0, WORD_BYTES * words_for(transfers, bits))
+    total = cost_blocks(transfers, network).mirror + answer
     return total if owner is Role.ALICE else total.mirror
 
 
@@ -96,37 +105,39 @@ def _whole(order: Index, count: int) -> Index:
     return np.concatenate([order, np.arange(count, wires_for(count), like=order)])
 
 
-def _choose(session: Session, values: Word, order: Index) -> Word:
+def _choose(session: Session, values: Unsigned, order: Index, bits: int) -> Unsigned:
     crossed = switches(order)
     silent = takes_silent_blocks(session.network, crossed.size)
     chosen = session.oblivious.receive_blocks(crossed.reshape(-1), silent=silent)
-    pads = chosen[:, 0].reshape(crossed.shape)
-    received = session.channel.recv(SwitchCorrections, ExpectedWords(crossed.size)).reshape(crossed.shape)
+    pads = chosen[:, 0].astype(values.dtype).reshape(crossed.shape)
+    expected = ExpectedWords(words_for(crossed.size, bits))
+    received = unpacked(session.channel.recv(SwitchCorrections, expected), crossed.size, bits)
+    received = received.reshape(crossed.shape)
 
-    def swap(differences: Word, column: int) -> Word:
+    def swap(differences: Unsigned, column: int) -> Unsigned:
         # pad_c + c (d + pad_0 + d' - pad_1) = pad_0 + c (d + d'), which with the sender's -pad_0 adds up to
         # what a crossed switch moves from one wire to the other.
-        moved: Word = pads[column] + crossed[column] * (differences + received[column])
+        moved: Unsigned = pads[column] + crossed[column] * (differences + received[column])
         return moved
 
     return apply(values, swap)
 
 
-def _send(session: Session, values: Word) -> Word:
+def _send(session: Session, values: Unsigned, bits: int) -> Unsigned:
     shape = (columns_for(len(values)), len(values) // 2)
     transfers = shape[0] * shape[1]
     silent = takes_silent_blocks(session.network, transfers)
     both = session.oblivious.send_blocks(transfers, silent=silent)
-    zero, one = (pads[:, 0].reshape(shape) for pads in both)
-    corrections = np.empty(shape, dtype=np.uint64, like=zero)
+    zero, one = (pads[:, 0].astype(values.dtype).reshape(shape) for pads in both)
+    corrections = np.empty(shape, dtype=values.dtype, like=zero)
 
-    def swap(differences: Word, column: int) -> Word:
+    def swap(differences: Unsigned, column: int) -> Unsigned:
         np.subtract(zero[column] + differences, one[column], out=corrections[column])
-        moved: Word = np.negative(zero[column])
+        moved: Unsigned = np.negative(zero[column])
         return moved
 
     result = apply(values, swap)
-    session.channel.send(SwitchCorrections(Words(corrections.reshape(-1))))
+    session.channel.send(SwitchCorrections(Words(packed(corrections, bits))))
     return result
 
 

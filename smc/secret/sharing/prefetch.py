@@ -9,15 +9,15 @@
 Silent transfers do not depend on what is compared, so they can be made before it is known. What is ordered
 are the first comparisons of a step, as far as they fit `silent_circuits.SPAN_WORDS`; the rest is made when
 it is wanted. Correlated transfers and triples are prepared with random choices, all of them or none, and save
-a round wherever they are used. All of that follows from public numbers, so both parties send the same,
-whenever their threads are ready.
+a round wherever they are used; beside an order they are made of silent transfers, too. All of that follows
+from public numbers, so both parties send the same, whenever their threads are ready.
 
 Inputs: nothing.
 Outputs: silent transfers, transfers with random choices and triples in both sessions.
 Learns: neither party anything.
 Assumes: `smc.oblivious.silent_transfers`, `smc.oblivious.prepared`.
-Cost: a flight of `smc.oblivious.silent_transfers.refills` and `smc.oblivious.cost.prepared`; the steps send
-a round less where they take what was prepared.
+Cost: a flight of `smc.oblivious.silent_transfers.refills` and `prepared`, or of
+`smc.oblivious.cost.prepared`; the steps send a round less where they take what was prepared.
 Reference: this house; correlations before inputs: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
 
@@ -91,7 +91,7 @@ class Prefetch:
     def order(self, session: Session) -> None:
         """Begin to make them; between this and `deliver` nothing else is made silently."""
         if self.words:
-            session.oblivious.order_silent(self.words)
+            session.oblivious.order_silent(self.words, self.prepared, self.triples)
 
     def deliver(self, session: Session) -> None:
         """Exchange what was ordered and prepared, for the steps that follow.
@@ -99,7 +99,9 @@ class Prefetch:
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        if self.words or self.prepared or self.triples:
+        if self.words:
+            session.oblivious.deliver()
+        elif self.prepared or self.triples:
             session.oblivious.deliver(self.prepared, self.triples)
 
     @property

@@ -12,8 +12,8 @@ claims: these are counted in a histogram with noise, and one holds if it reaches
 
 A slot without a match holds noise: that a pair is alike is a bit AND the slot's member bit. Scores are equal
 where filters differ in as many bits; the earlier pass wins, then the lower rank on the other side. A claim is
-one word: the claiming row's number and a mark, and the score in the top bits. The side with fewer rows
-claims; a row whose claim is not accepted stays without a partner.
+one word (`word_layout`): the claiming row's number and a mark, and the score in the top bits. The side with
+fewer rows claims; a row whose claim is not accepted stays without a partner.
 
 Reference: as of `smc.secret.joins.joins`; pairing by claims is one round of Gale and Shapley, College
 admissions and the stability of marriage, American Mathematical Monthly 69, 1962.
@@ -33,12 +33,12 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.tolerant import likeness, valley
 from smc.analyses.matching.tolerant.blocking import EMPTY, Index
 from smc.analyses.matching.tolerant.histogram import EDGES, Chosen, Histogram
-from smc.analyses.matching.tolerant.likeness import SCORE_BIT
 from smc.analyses.matching.tolerant.linkage import MARK, Linkage, Links, lowest
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.places import Bit, Word
 from smc.analyses.matching.tolerant.ranks import RankLayout
 from smc.analyses.matching.tolerant.records import Records
+from smc.analyses.matching.tolerant.word_layout import WordLayout
 from smc.forms import Role
 from smc.numeric.shapes import contiguous
 from smc.pieces import chunks
@@ -58,14 +58,6 @@ from smc.secret.sharing.bounds import Bounds
 WORD_BITS: Final = 64
 COLUMNS: Final = 2
 """Of an item beside its filter: the size of the filter, and a mask."""
-
-NUMBER_BIT: Final = np.uint64(11)
-"""Where numbers and marks begin once the score above them was shifted out."""
-
-TOP_BIT: Final = np.uint64(53)
-"""Where top bits are cut off words to compare them. Differences of scores are multiples of four there, and
-what the shares of lower bits carry, and what numbers of rows differ, is less than that."""
-
 
 STRETCH_SLOTS: Final = 1 << 16
 """So many filters are compared at a time."""
@@ -120,6 +112,7 @@ class RankJoin(Linkage):
         self._mine = session.role is self._claiming
         self._items = {role: parameters.ranks * counts[role] for role in Role}
         self._words: dict[Role, Word] = {}
+        self._layout = WordLayout.of(counts.values())
 
     def paired(self) -> dict[Role, SecretBits]:
         """Run, and open nothing; as of `smc.analyses.matching.tolerant.one_to_one`.
@@ -132,7 +125,7 @@ class RankJoin(Linkage):
 
     @override
     def _marks(self, role: Role) -> Bit:
-        return lowest(self._words[role] >> NUMBER_BIT)
+        return lowest(self._words[role] >> self._layout.number_bit)
 
     @override
     def _open(self) -> Links | None:
@@ -140,7 +133,7 @@ class RankJoin(Linkage):
         for role in self._recipients:
             words = self._opened(self._words[role], role)
             if words is not None:
-                words = words >> NUMBER_BIT
+                words = words >> self._layout.number_bit
                 rows = np.flatnonzero(words)
                 unmarked = (words[rows] & MARK) == 0
                 links = self._checked(rows, np.where(unmarked, 0, words[rows] >> np.uint64(1)))
@@ -168,7 +161,7 @@ class RankJoin(Linkage):
         for number, way in enumerate(ways):
             self._session.report("pass", 2 * passes + number, steps)
             partners += self._answered(way, accepted[:, number].reshape(-1)).sum(axis=1, dtype=np.uint64)
-        self._words[self._claiming] = partners << NUMBER_BIT
+        self._words[self._claiming] = partners << self._layout.number_bit
         self._session.report("pass", steps, steps)
 
     def _compared(self, layout: RankLayout, salt: bytes) -> tuple[_Pass, Word]:
@@ -204,7 +197,7 @@ class RankJoin(Linkage):
         if session.role is Role.ALICE:
             scores += np.uint64(rule.most_score)
         if self._parameters.histogram is not None:
-            scores = likeness.words(scores, doubled)
+            scores = likeness.words(self._layout, scores, doubled)
         return _Pass(keys, joined, mask), mux.select(session, alike.shares, scores)
 
     def _overlaps(self, filters: Word, rows: Index | None) -> Word:
@@ -244,19 +237,20 @@ class RankJoin(Linkage):
             )
             positive = tops - np.uint64(session.role is Role.ALICE)
             some = msb.nonnegative(session, positive, Bounds(-1, most))
-            words = tops << SCORE_BIT
+            words = tops << self._layout.score_bit
         else:
             places, tops = pairing.mutual_best(session, lines, self._leads)
-            self.chosen = self._choice(histogram, tops)
-            some = likeness.reaches(session, tops, self.chosen.threshold, most)
-            words = likeness.scores(session, tops)
+            nearest = likeness.Nearest.of(session, self._layout, tops)
+            self.chosen = self._choice(histogram, nearest)
+            some = likeness.reaches(session, nearest, self.chosen.threshold, most)
+            words = nearest.scores << self._layout.score_bit
         chosen = SecretBits(session, places) & SecretBits(session, some[:, None])
         if self._mine:
             words = words + self._marked
         spread = np.broadcast_to(words[:, None], lines.shape).reshape(-1)
         return mux.select(session, chosen.shares.reshape(-1), spread).reshape(scores.shape)
 
-    def _choice(self, histogram: Histogram, nearest: Word) -> Chosen:
+    def _choice(self, histogram: Histogram, nearest: likeness.Nearest) -> Chosen:
         """The threshold that follows from how alike the claiming rows are to their nearest.
 
         Raises:
@@ -266,7 +260,7 @@ class RankJoin(Linkage):
         distribution = histogram.noise
         counts = likeness.count_words(session, nearest, self._parameters.rule.most_score)
         counts += noise.draw(session, [distribution] * len(EDGES))
-        bounds = Bounds(-distribution.bound, len(nearest) + distribution.bound)
+        bounds = Bounds(-distribution.bound, len(nearest.scores) + distribution.bound)
         secret = SecretInts.from_shares(session, counts, bounds)
         every = SecretInts.from_shares(
             session, counts.sum(dtype=np.uint64, keepdims=True), bounds.summed(len(EDGES))
@@ -283,13 +277,13 @@ class RankJoin(Linkage):
         """Whether words with scores in their top bits are not below later ones."""
         session = self._session
         # Lower bits take up to 2 from the difference; with 2 added that of equal scores is not negative.
-        cut = (differences >> TOP_BIT) + np.uint64(2 * (session.role is Role.ALICE))
+        cut = (differences >> self._layout.top_bit) + np.uint64(2 * (session.role is Role.ALICE))
         return msb.nonnegative(session, cut, leads(self._parameters.rule.most_score))
 
     def _claimed(self, way: _Pass, claims: Word) -> Word:
         """Local shares of the claims on the other side's items, 0 without one, by its rows and ranks."""
         session, other = self._session, self._claiming.other
-        opened = joins.carry_values(session, way.forth, claims, way.forth.columns[:, 1])
+        opened = joins.carry_values(session, way.forth, claims, way.forth.columns[:, 1], self._layout.bits)
         columns: Word | int = COLUMNS
         if opened is not None:
             columns = np.stack([opened, way.mask], axis=1)
@@ -309,7 +303,7 @@ class RankJoin(Linkage):
         # A row without a claim has a winner, too, but no mark is at it.
         chosen = SecretBits(session, places) & SecretBits(session, lowest(lines))
         # Above a number and its mark there is the score, which nobody is to learn.
-        self._words[self._claiming.other] = tops << NUMBER_BIT
+        self._words[self._claiming.other] = tops << self._layout.number_bit
         words = np.zeros(len(lines), dtype=np.uint64, like=lines) if self._mine else self._marked
         spread = np.broadcast_to(words[:, None], lines.shape).reshape(-1)
         gated = mux.select(session, chosen.shares.reshape(-1), spread, self._claiming.other)
@@ -318,7 +312,7 @@ class RankJoin(Linkage):
     def _answered(self, way: _Pass, accepted: Word) -> Word:
         """Local shares of the accepting rows' numbers on the claiming side's items, by its rows and ranks."""
         session, back = self._session, _present(way.back)
-        opened = joins.carry_values(session, back, accepted, back.columns[:, 1])
+        opened = joins.carry_values(session, back, accepted, back.columns[:, 1], self._layout.bits)
         columns: Word | int = 1 if opened is None else opened[:, None]
         found = joins.values(session, way.forth, way.keys, self._peer_items, columns)[:, 0]
         gated = mux.select(session, way.forth.member, joins.unmask(way.forth, found, way.mask))
@@ -326,7 +320,7 @@ class RankJoin(Linkage):
 
     def _by_item(self, joined: Join, values: Word) -> Word:
         """Values slot by slot in the order of the owner's items, shape (rows, ranks)."""
-        moved = joins.by_item(self._session, joined, values, self._items[joined.owner])
+        moved = joins.by_item(self._session, joined, values, self._items[joined.owner], self._layout.bits)
         return moved.reshape(-1, self._parameters.ranks)
 
     def _filters(self, rows: Index) -> Word:

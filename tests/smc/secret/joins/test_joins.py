@@ -56,8 +56,9 @@ def test_columns_come_to_the_slots_of_common_keys(owner, mine, theirs):
     assert not np.isin(other[0] + other[1], columns[:, 0]).any()
 
 
+@pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("owner", Role)
-def test_values_go_to_the_other_sides_items_and_back(owner, monkeypatch):
+def test_values_go_to_the_other_sides_items_and_back(owner, bits, monkeypatch):
     """A shared value of each common item, and noise where an item is alone; nothing of it is seen."""
     numbers = {owner: range(10, 330), owner.other: range(200, 600)}
     masks = {role: RANDOM.words(len(numbers[role])) for role in Role}
@@ -67,7 +68,7 @@ def test_values_go_to_the_other_sides_items_and_back(owner, monkeypatch):
     def program(session, found, keys, count):
         mine = session.role is owner
         own = share if mine else values - share
-        shown = joins.carry_values(session, found, own, found.columns[:, 0])
+        shown = joins.carry_values(session, found, own, found.columns[:, 0], bits)
         back = 1 if shown is None else shown[:, None]
         second = joins.join(session, keys, count, owner.other, back)
         there = joins.unmask(second, second.columns[:, 0], masks[session.role])
@@ -75,7 +76,7 @@ def test_values_go_to_the_other_sides_items_and_back(owner, monkeypatch):
         size = len(numbers[owner.other])
         return (
             second.member,
-            joins.by_item(session, second, there, size),
+            joins.by_item(session, second, there, size, bits),
             joins.by_item(session, second, second.member.astype(np.uint64), size),
             found.member,
             again[:, 0],
@@ -91,7 +92,7 @@ def test_values_go_to_the_other_sides_items_and_back(owner, monkeypatch):
 
     results, seen = transcripts(monkeypatch, side)
     sides = dict(zip(Role, results, strict=True))
-    carried = sides[Role.ALICE][1] + sides[Role.BOB][1]
+    carried = (sides[Role.ALICE][1] + sides[Role.BOB][1]) & np.uint64((1 << bits) - 1)
     common = np.array(numbers[owner.other]) < 330
     assert (carried[common] == values[190:]).all()
     assert not np.isin(carried[~common], values).any()

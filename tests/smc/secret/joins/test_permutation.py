@@ -15,6 +15,7 @@ from smc.oblivious.correlated_transfers import TransferColumns
 from smc.pair import run_pair
 from smc.secret.joins import permutation
 from smc.secret.joins.benes import apply, columns_for, switches, wires_for
+from smc.secret.joins.narrow_words import packed, type_of
 from smc.secret.joins.permutation import SwitchCorrections
 from smc.secret.joins.row_state import RowState
 from tests.support.seeds import seeded
@@ -48,43 +49,53 @@ def test_networks_have_a_power_of_two_wires():
     assert [wires_for(count) for count in (0, 1, 2, 3, 4, 5, 1025)] == [2, 2, 2, 4, 4, 8, 2048]
 
 
-def side(values, order, owner):
+def side(values, order, owner, bits=64):
     masks = RANDOM.words(len(values))
 
     def run(session):
         session.oblivious.setup()
         before = session.channel.traffic
         shares = masks if session.role is Role.ALICE else values - masks
-        moved = permutation.permute(session, shares, owner, order if session.role is owner else None)
+        moved = permutation.permute(session, shares, owner, order if session.role is owner else None, bits)
         return moved, session.channel.traffic.since(before)
 
     return run
 
 
+@pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("owner", list(Role))
 @pytest.mark.parametrize("count", [1, 2, 3, 64, 100])
-def test_shares_are_permuted_for_the_declared_cost(owner, count):
+def test_shares_are_permuted_for_the_declared_cost(owner, count, bits):
     values, order = RANDOM.words(count), RANDOM.permutation(count)
-    run = side(values, order, owner)
+    run = side(values, order, owner, bits)
     (a, there), (b, back) = run_pair(run, run)
-    assert (a + b == values[order]).all()
-    cost = permutation.cost(count, owner)
+    unused = np.uint64(64 - bits)
+    assert ((a + b) << unused == values[order] << unused).all()
+    assert (a >> np.uint64(bits - 1) <= 1).all()
+    cost = permutation.cost(count, owner, bits=bits)
     assert (there.sent, back.sent) == (cost.alice_bytes, cost.bob_bytes)
     assert max(there.rounds, back.rounds) == cost.rounds == 2
 
 
+def test_words_are_of_32_or_64_bits():
+    run = side(RANDOM.words(5), RANDOM.permutation(5), Role.ALICE, 16)
+    with pytest.raises(UsageError, match="16 bits"):
+        run_pair(run, run)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("turned", [False, True])
-def test_the_order_does_not_show(monkeypatch, turned):
+def test_the_order_does_not_show(monkeypatch, turned, bits):
     values, order = np.zeros(256, dtype=np.uint64), np.arange(256)
-    run = side(values, order[::-1] if turned else order, Role.ALICE)
+    run = side(values, order[::-1] if turned else order, Role.ALICE, bits)
     results, seen = transcripts(monkeypatch, run)
     sent = b"".join(data for kind, data in seen[Role.BOB] if kind == TransferColumns.__name__)
     answered = b"".join(data for kind, data in seen[Role.ALICE] if kind == SwitchCorrections.__name__)
     assert byte_statistic(sent) < BYTES_BOUND
     assert byte_statistic(answered) < BYTES_BOUND
     for shares, _ in results:
-        assert byte_statistic(shares.tobytes()) < BYTES_BOUND
-    _, other = transcripts(monkeypatch, side(RANDOM.words(256), RANDOM.permutation(256), Role.ALICE))
+        assert byte_statistic(packed(shares.astype(type_of(bits)), bits).tobytes()) < BYTES_BOUND
+    _, other = transcripts(monkeypatch, side(RANDOM.words(256), RANDOM.permutation(256), Role.ALICE, bits))
     assert shapes(seen) == shapes(other)
 
 
@@ -107,12 +118,13 @@ def test_wrong_orders_are_refused(order, match):
         run_pair(run, run)
 
 
+@pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize(
     ("kind", "cheat"), [(TransferColumns.__name__, Role.ALICE), (SwitchCorrections.__name__, Role.BOB)]
 )
-def test_messages_of_another_size_are_refused(monkeypatch, kind, cheat):
+def test_messages_of_another_size_are_refused(monkeypatch, kind, cheat, bits):
     channels = truncated(monkeypatch, kind)
-    run = side(RANDOM.words(5), RANDOM.permutation(5), Role.ALICE)
+    run = side(RANDOM.words(5), RANDOM.permutation(5), Role.ALICE, bits)
 
     def watched(session):
         if session.role is cheat:

@@ -19,6 +19,7 @@ from smc.analyses.matching.tolerant.histogram import EDGES, FLOOR, MAX_DELTA, NE
 from smc.analyses.matching.tolerant.plain import Claims
 from smc.analyses.matching.tolerant.records import prepare, read_texts
 from smc.analyses.matching.tolerant.study import TOLERANT
+from smc.analyses.matching.tolerant.word_layout import WordLayout
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.analyses.studies.loss import Loss
 from smc.errors import DisclosureRefused, DomainError, UsageError
@@ -55,6 +56,14 @@ def silence(monkeypatch):
     monkeypatch.setattr(rank_join.noise, "draw", lambda _, several: np.zeros(len(several), dtype=np.uint64))
 
 
+def test_wide_words_give_what_narrow_ones_do(monkeypatch):
+    silence(monkeypatch)
+    monkeypatch.setattr(rank_join.WordLayout, "of", lambda counts: WordLayout(64))
+    alice, bob, _ = tables()
+    run = side(parameters(), alice, bob)
+    assert joined(*run_pair(run, run)) == joined(*parameters().reference(alice, bob, BOTH))
+
+
 @pytest.mark.parametrize(("ranks", "bob_rows", "turned"), crossed([1, 2], [None, 17, 1], [False, True]))
 def test_joint_and_plain_runs_agree_without_noise(monkeypatch, ranks, bob_rows, turned):
     silence(monkeypatch)
@@ -85,8 +94,13 @@ def test_pairs_are_those_of_the_threshold_that_the_noisy_histogram_gives(monkeyp
     assert joined(*outcomes) == joined(*parsed.reference(alice, bob, BOTH))
 
 
-def test_coefficients_are_compared_and_counted_exactly():
-    """All sizes and differing bits there are, at thresholds that some meet exactly, and rows of nobody."""
+@pytest.mark.parametrize("layout", [WordLayout(32), WordLayout(64)])
+@pytest.mark.parametrize("spread", [0x9E3779B97F4A7C15, 1, 0, 1 << 14])
+def test_coefficients_are_compared_and_counted_exactly(layout, spread):
+    """All sizes and differing bits there are, at thresholds that some meet exactly, and rows of nobody.
+
+    With other shares than uniform ones the lower bits of both are small together, and add up without a carry.
+    """
     most = parameters().parameters.rule.most_score
     every = [(size, d) for size in range(2, 257) for d in range(size % 2, min(size, most), 2)]
     sizes, differing = (np.array(column, dtype=np.uint64) for column in zip(*every, strict=True))
@@ -94,11 +108,14 @@ def test_coefficients_are_compared_and_counted_exactly():
     thresholds = (FLOOR, Fraction(1, 2), Fraction(3, 4), Fraction(71, 100), Fraction(43, 50))
 
     def run(session):
-        words = likeness.words(scores, sizes)
-        mask = np.arange(1, len(words) + 4, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        own = mask if session.role is Role.ALICE else np.append(words, nobody) - mask
-        bits = [likeness.reaches(session, own, threshold, most) for threshold in thresholds]
-        return bits, likeness.count_words(session, own, most), likeness.scores(session, own)
+        words = np.append(likeness.words(layout, scores, sizes), nobody)
+        mask = np.arange(1, len(words) + 1, dtype=np.uint64) * np.uint64(spread)
+        if spread == 1:
+            mask %= np.append(sizes, nobody) + np.uint64(1)
+        own = mask if session.role is Role.ALICE else words - mask
+        nearest = likeness.Nearest.of(session, layout, own)
+        bits = [likeness.reaches(session, nearest, threshold, most) for threshold in thresholds]
+        return bits, likeness.count_words(session, nearest, most), nearest
 
     first, second = run_pair(run, run)
     dice = [1 - Fraction(d, size) for size, d in every]
@@ -106,7 +123,9 @@ def test_coefficients_are_compared_and_counted_exactly():
         assert (left ^ right).tolist() == [*(int(value >= threshold) for value in dice), 0, 0, 0]
     above = [sum(value >= edge for value in dice) for edge in EDGES]
     assert (first[1] + second[1]).tolist() == [a - b for a, b in zip(above, [*above[1:], 0], strict=True)]
-    assert ((first[2] + second[2])[:-3] == scores << likeness.SCORE_BIT).all()
+    parted = first[2].scores + second[2].scores << np.uint64(55)
+    assert (parted == np.append(scores, nobody) << np.uint64(55)).all()
+    assert (first[2].sizes + second[2].sizes == np.append(sizes, nobody)).all()
 
 
 def test_stretches_do_not_change_the_counts(monkeypatch):

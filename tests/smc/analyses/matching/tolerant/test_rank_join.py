@@ -12,6 +12,7 @@ from smc.analyses.matching.tolerant.plain import all_links, plain_links
 from smc.analyses.matching.tolerant.ranks import rank
 from smc.analyses.matching.tolerant.records import prepare, read_texts
 from smc.analyses.matching.tolerant.study import TOLERANT
+from smc.analyses.matching.tolerant.word_layout import WordLayout
 from smc.analyses.studies.columns import Column, Schema
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
@@ -54,6 +55,24 @@ def test_joint_and_plain_runs_agree(ranks, bob_rows, turned):
     assert len({a for a, _ in found}) == len({b for _, b in found}) == len(found)
     if bob_rows is None:
         assert len(found) > 20
+
+
+def test_words_are_as_narrow_as_the_numbers_of_rows_allow():
+    most = (1 << 20) - 1
+    for counts, bits in (((1, 1), 32), ((most, 5), 32), ((most + 1, 5), 64), ((5, most + 1), 64)):
+        layout = WordLayout.of(counts)
+        assert layout.bits == bits
+        assert 2 * max(counts) + 1 < 1 << int(layout.top_bit)
+        assert layout.number_bit + layout.top_bit == 64
+
+
+def test_wide_words_give_what_narrow_ones_do(monkeypatch):
+    monkeypatch.setattr(rank_join.WordLayout, "of", lambda counts: WordLayout(64))
+    alice, bob, _ = tables()
+    run = side(parameters(1), alice, bob)
+    found = joined(*run_pair(run, run))
+    assert found == joined(*parameters(1).reference(alice, bob, BOTH))
+    assert len(found) > 20
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -184,9 +203,9 @@ def test_what_is_opened_is_a_number_and_nothing_of_the_score(monkeypatch, role):
     run_pair(run, run)
     (words,) = opened
     assert len(words) == 40
-    assert (words % (1 << 11) == 0).all()
-    assert ((words >> 11)[words > 0] % 2 == 1).all()
-    assert (words >> 12 <= 40).all()
+    assert (words % (1 << 43) == 0).all()
+    assert ((words >> 43)[words > 0] % 2 == 1).all()
+    assert (words >> 44 <= 40).all()
 
 
 def test_too_few_matches_are_not_opened(monkeypatch):
