@@ -46,6 +46,7 @@ from smc.ciphers.lattice_ring import (
 from smc.errors import UsageError
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -361,6 +362,7 @@ def cost(rows: int, length: int, columns: int, bound: int, width: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="lattice-inner-products",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     example={"rows": 3, "length": 1000, "columns": 2, "bound": 4095, "width": 64},

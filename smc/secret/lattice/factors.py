@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.shapes import shape_array
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
@@ -182,6 +183,7 @@ def cost(alice: FactorShape, bob: FactorShape, lengths: tuple[int, int], width: 
 
 SPEC: Final = Procedure(
     name="lattice-repeated-products",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     example={

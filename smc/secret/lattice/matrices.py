@@ -54,6 +54,7 @@ from smc.ciphers.lattice_ring import (
 from smc.errors import UsageError
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -372,6 +373,7 @@ def cost(rows: int, inner: int, columns: int, bound: int, width: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="lattice-matrix-product",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     example={"rows": 100, "inner": 128, "columns": 100, "bound": 128, "width": 24},

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.shapes import contiguous
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
@@ -183,6 +184,7 @@ def cost(alice: Grouping, bob: Grouping, width: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="lattice-grouped-sums",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from smc.forms import Role
 from smc.oblivious.cost import matrix_bytes
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
@@ -102,6 +103,7 @@ def cost(count: int, width: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="bits-to-words",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

@@ -47,6 +47,7 @@ from smc.ciphers.slot_transform import DEGREE, GROUPS
 from smc.forms import Role
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -173,6 +174,7 @@ def cost(count: int, terms: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="lattice-products",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     example={"count": 10_000, "terms": 2},

@@ -39,6 +39,7 @@ from smc.numeric.shapes import shape_array
 from smc.oblivious.cost import matrix_bytes
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each
@@ -337,6 +338,7 @@ def _flight(sent: Mapping[Role, int]) -> Cost:
 
 SPEC: Final = Procedure(
     name="repeated-products",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_of
@@ -251,6 +252,7 @@ def cost_matmul(rows: int, inner: int, columns: int, left: Operand = SHARED, rig
 
 SPEC_MULTIPLY: Final = Procedure(
     name="product",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_multiply,
     setups=(TRANSFERS,),
@@ -260,6 +262,7 @@ SPEC_MULTIPLY: Final = Procedure(
 
 SPEC_SQUARE: Final = Procedure(
     name="square",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_square,
     setups=(TRANSFERS,),
@@ -269,6 +272,7 @@ SPEC_SQUARE: Final = Procedure(
 
 SPEC_MATMUL: Final = Procedure(
     name="matrix-product",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_matmul,
     setups=(TRANSFERS,),
