@@ -94,7 +94,7 @@ def certify(
             "started": record.started,
             "finished": finished,
             "seconds": str(facts["seconds"]),
-            **{name: facts[name] for name in ("rounds", "sent", "received", "route")},
+            **{name: facts[name] for name in ("rounds", "sent", "received", "route", "against")},
         },
         "program": program(tuple(plugins)),
     }

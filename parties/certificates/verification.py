@@ -51,7 +51,10 @@ _RUN = {
     "sent": int,
     "received": int,
     "route": str,
+    "against": str,
 }
+"""Of a run; earlier ones do not say what they held."""
+
 _PROGRAM: Mapping[str, type | tuple[type, ...]] = {
     "duetto": str,
     "wire": int,
@@ -269,7 +272,8 @@ def _check_form(body: Any) -> None:
     signed = {"approvals": list} if body["format"] == SIGNED_FORMAT else {}
     if not _has(body, {**_FORM, **signed}) or (signed and not body["approvals"]):
         raise _malformed()
-    if not _has(body["run"], _RUN) or not _has(made, _PROGRAM):
+    run = {"against": "", **body["run"]} if isinstance(body.get("run"), dict) else {}
+    if not _has(run, _RUN) or not _has(made, _PROGRAM):
         raise _malformed()
     if not all(_has(plugin, _PLUGIN) for plugin in made["plugins"]):
         raise _malformed()

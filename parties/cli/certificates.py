@@ -170,6 +170,8 @@ def _print(out: Screen, found: Certificate, confirmed: dict[str, bool], *, resul
             say(f"{name + ':':<11}{body['noise'][name]}")
     say(f"result:    {_result_text(found, result_checked=result_checked)}")
     say(f"cost:      {run['rounds']} rounds, {run['sent']} bytes sent, {run['received']} received")
+    if "against" in run:
+        say(f"holds:     {run['against']} (see the threat model)")
     same = "the code that is installed here" if _same_code(found) else "other code than is installed here"
     say(f"program:   duetto {made['duetto']}, Python {made['python']}; {same} ({made['code'][:16]})")
     for plugin in made.get("plugins", ()):

@@ -29,6 +29,7 @@ from parties.ledger.accounting import describe_loss
 from parties.pki.home import own_pairing
 from smc.analyses.studies.loss import Loss
 from smc.errors import Cancelled
+from smc.protocols.against import Against
 from smc.protocols.exchange.row_counts import MAX_ROWS
 
 _SHOWN: Final = {
@@ -102,6 +103,8 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         if report["lanes"] > 1:
             out.print(f"large batches in {report['lanes']} lanes, each a process of its own on either side")
         print_leakage(out, report["leakage"], "would learn")
+        if report["estimate"]:
+            out.print(Against(report["estimate"]["against"]).means)
         for lost in report["bisection"]:
             chosen = f"{lost['jobs']} such jobs with values that {report['peer']} chooses"
             out.print(f"{chosen} find every value of {lost['column']}.")

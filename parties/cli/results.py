@@ -17,6 +17,7 @@ from parties.client.spreadsheet import file_names, write_table
 from parties.client.words import local_time
 from parties.results.tables import show_table
 from smc.errors import UsageError
+from smc.protocols.against import Against
 
 ROWS_SHOWN: Final = 40
 """Rows of a result table that are printed; `--csv` writes all."""
@@ -140,6 +141,8 @@ def print_facts(out: Screen, facts: dict[str, Any]) -> None:
     if facts["route"]:
         out.print(f"route: {facts['route']}")
     print_leakage(out, facts["leakage"], "learned")
+    if "against" in facts:
+        out.print(Against(facts["against"]).means)
 
 
 def _cost_text(cost: dict[str, Any]) -> str:

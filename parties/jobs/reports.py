@@ -23,7 +23,16 @@ from smc.analyses.studies.study import Preview
 from smc.errors import UsageError
 from smc.network import Network
 
-_IN_SHORT: Final = ("seconds", "network_seconds", "total_seconds", "sent", "received", "route", "cheaper")
+_IN_SHORT: Final = (
+    "seconds",
+    "network_seconds",
+    "total_seconds",
+    "sent",
+    "received",
+    "route",
+    "cheaper",
+    "against",
+)
 """What a check says of the estimate."""
 
 

@@ -158,6 +158,7 @@ class Run:
             "route": str(outcome.details.get("route", "")),
             "estimate": estimate,
             "leakage": leakage_document(task),
+            "against": estimate["against"],
         }
         document = outcome_document(outcome)
         # Before END is sent: what has been paid for outlives a crash of either side.
@@ -268,7 +269,8 @@ def estimate_document(
     `sent` and `received` are the bytes as seen from this side. `network_seconds` is for waiting and for the
     larger of both directions over the network of the job, 0 where it names none.
     """
-    document = asdict(task.estimate(schemas, rows, key_bits, limits, held=held, peer_rows=peer_rows))
+    estimate = task.estimate(schemas, rows, key_bits, limits, held=held, peer_rows=peer_rows)
+    document = asdict(estimate) | {"against": estimate.against.value}
     if document["cheaper"] is not None:
         document["cheaper"]["seconds"] = round(document["cheaper"]["seconds"], 3)
     document["seconds"] = round(document["seconds"], 3)

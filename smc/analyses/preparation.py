@@ -29,6 +29,7 @@ from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate, Leakage, Study
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.levels import level_of
 from smc.network import LOOPBACK
 from smc.oblivious.cost import comparison_transfers, preparation
 from smc.oblivious.pool import PoolInfo
@@ -126,7 +127,10 @@ class PreparationStudy(Study):
             cost, Parameters(self.count, self.bits, setting.key_bits, setting.key_bits), LOOPBACK
         )
         memory = _MEMORY.at(self.count * self.bits)
-        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, self.route, memory)
+        sent = cost.alice_bytes, cost.bob_bytes
+        return Estimate(
+            cost.rounds, *sent, seconds, self.route, memory, against=level_of(PoolInfo.__module__)
+        )
 
     @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:

@@ -3,44 +3,48 @@
     key holder (polynomials m_dj, d < D, j < K)               evaluator (polynomials x_d)
       secrets s_1, ..., s_K, ternary
       a_0, ..., a_(D-1), a' from a seed            -- seed -->
-      b_dj = -a_d s_j + e_dj + D m_dj              -- b -->
+      b_dj = -a_d s_j + e_dj + S m_dj              -- b -->
       b'_j = -a' s_j + e'_j
                                                               u ternary
                                                               c1 = sum_d x_d a_d + a' u + e''
-                                                   <-- c1 --  c0_j = sum_d x_d b_dj + b'_j u - D r_j + flood
-                                                   <-- c0 --
-      round((c0_j + c1 s_j) / D) = sum_d x_d m_dj - r_j modulo 2**w
+                                                   <-- c1 --
+      round(c1 s_j / S)                                       round((sum_d x_d b_dj + b'_j u) / S)
 
-All in the ring of `smc.ciphers.lattice_ring` modulo q, with D = q / 2**w. All secrets share the a_d, so one
-second component c1 serves all K first components. Of c0 only the wanted coefficients are sent, and of both
-only the highest bits: w + 3 of c0, w + 10 or w + 11 of c1.
+All in the ring of `smc.ciphers.lattice_ring` modulo q, with S = q / 2**w. Both numbers together are
+sum_d x_d m_dj modulo 2**w: they are shares of it, and no first component is sent. All secrets share the a_d,
+so one second component c1 serves all K. Of c1 only the highest bits are sent.
 
-What the key holder sees beside its masked result is the noise sum_d x_d e_dj + e'_j u + e'' s_j, drowned by a
-flood that is the sum of four uniform draws from [0, 2**f). The density of the flood has Fisher information
-3.116 / 4**f, so all M coefficients of a run are within 1/2 delta sqrt(3.116 M) / 2**f of a flood alone, for a
-noise of root mean square delta. `LatticeParameters.of` takes the f that makes this 2**-40 for the whole run,
-whatever the data, and the q that leaves room for it: the flood takes up to half of D / 2, the rounding of c0
-and c1 the other half, the latter at more than 12 standard deviations of sums of uniform errors.
+What the key holder gets is c1, which follows from the seed and the evaluator's own draws: nothing that it has
+encrypted, well or badly, goes into it. Under the ring's learning-with-errors problem c1 is uniform to it.
 
-Security: without c0 the evaluator's a' u + e'' is one sample of the ring's learning-with-errors problem per
-c1, and the key holder's b are D + 1 samples for each of K secrets under common a's (a hybrid argument loses a
-factor K: log2 K bits of 128 or less). Secrets are ternary, errors centred binomial with standard deviation
-3.24, and N and q are at or below the 128-bit row of the guidelines of 2024 (log2 q <= 106 for N = 4096, 214
-for N = 8192), where q is longer with as many idle bits. Own estimates of the primal attack at these sizes
-give 131 and 132 bits by the costs of BDGL16, 126 and 127 by those of MATZOV; most runs have 198 bits or
-fewer at N = 8192, which is 137 and more.
-Semi-honest only: a key holder that encrypts with large noise reads through the flood.
+The shares are off by one if the noise sum_d x_d e_dj + e'_j u + e'' s_j, with what the rounding of c1 adds,
+lifts c1 s_j over an odd multiple of S / 2. A coefficient of c1 s_j is as good as uniform, so the probability
+is that of (size of the noise) / S. `LatticeParameters.of` takes S so large that of M coefficients any is off
+with probability 2**-30 at most. docs/proofs/lattice-masks.md has both arguments in full.
+
+Security: c1 is one sample of the ring's learning-with-errors problem for each response, under one a' (a
+hybrid argument over R responses loses a factor R), and the key holder's b are D + 1 samples for each of K
+secrets under common a's (a factor K: log2 K bits of 128 or less). The a's are draws of a random oracle, so
+whoever tries T seeds gains a factor T at most. Secrets are ternary, errors centred binomial with standard
+deviation 3.24, and N and q are at or below the 128-bit row of the guidelines of 2024 (log2 q <= 106 for
+N = 4096, 214 for N = 8192), where q is longer with as many idle bits. Own estimates of the primal attack at
+these sizes give 131 and 132 bits by the costs of BDGL16, 126 and 127 by those of MATZOV; most runs have 198
+bits or fewer at N = 8192, which is 137 and more.
+An evaluator that answers with another c1 makes the key holder's share another function of its secrets and of
+m: it learns nothing of this before shares are opened.
 
 Reference: Lyubashevsky, Peikert and Regev, EUROCRYPT 2010; Brakerski, CRYPTO 2012, and Fan and Vercauteren,
 ePrint 2012/144, for the scale; Peikert, Vaikuntanathan and Waters, CRYPTO 2008, for the shared randomness;
-Bossuat et al., Security Guidelines for Implementing Homomorphic Encryption, ePrint 2024/463, table 5.2.
+Dodis, Halevi, Rothblum and Wichs, CRYPTO 2016, and Boyle, Kohl and Scholl, EUROCRYPT 2019, for shares by
+rounding; Bossuat et al., Security Guidelines for Implementing Homomorphic Encryption, ePrint 2024/463,
+table 5.2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil, log2, prod, sqrt
+from math import ceil, floor, log2, prod, sqrt
 from typing import Final
 
 import numpy as np
@@ -57,33 +61,31 @@ from smc.ciphers.lattice_ring import (
     fold_products,
     forward,
     highest,
+    highest_limbs,
     shift_words,
     transform_error,
 )
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
 from smc.numeric.shapes import contiguous, of_shape, shape_array
-from smc.pieces import each
 
 SEED_BYTES: Final = 32
-FLOOD_SECURITY: Final = 40
-"""Minus the binary logarithm of how far all that a run floods may be from its simulation."""
+EXACT_BITS: Final = 30
+"""Minus the binary logarithm of how likely any of the coefficients is off by one that parameters are for."""
 
 DEGREES: Final = {4096: 106, 8192: 214}
 """Degrees of the ring, and the most bits that its modulus may have for 128 bits of security."""
 
-MAX_WIDTH: Final = 43
-"""Most bits of a plaintext coefficient: of c1 at most 54 bits are read at once."""
-
-ROOM_BITS: Final = 3
-"""By how many bits q is longer than plaintext and flood together."""
-
-_DRAWS: Final = 4
-_FISHER: Final = 3.1158
-"""Of the sum of four uniform draws from [0, 1), rounded up."""
+MAX_WIDTH: Final = 64
+"""Most bits of a plaintext coefficient."""
 
 _BINOMIAL: Final = 21
-_SIGMA: Final = sqrt(_BINOMIAL / 2)
+SIGMA: Final = sqrt(_BINOMIAL / 2)
+"""Standard deviation of the errors."""
+
+_TAIL: Final = 14
+"""Standard deviations that sums of errors times ternary factors exceed with probability 2**-120 at most."""
+
 MAX_ERROR: Final = 0.125
 """How far off a coefficient may be before it is rounded."""
 
@@ -92,25 +94,25 @@ _PURPOSE: Final = "lattice"
 
 @dataclass(frozen=True, slots=True)
 class LatticeParameters:
-    """The public sizes of ring, plaintext and flood.
+    """The public sizes of ring, plaintext and responses.
 
     Attributes:
         degree: N.
         limbs: q is 2**(18 limbs).
         width: w; a plaintext coefficient is an integer modulo 2**w.
-        flood_bits: f.
+        second_bits: bits that are sent of a coefficient of c1, the highest.
     """
 
     degree: int
     limbs: int
     width: int
-    flood_bits: int
+    second_bits: int
 
     @classmethod
     def of(
         cls, degree: int, width: int, bound: int, entries: int, factors: int, coefficients: int
     ) -> LatticeParameters | None:
-        """The smallest q that is exact and floods enough for a run, or None where no secure one is.
+        """The smallest q that is exact, or None where no secure one is.
 
         Args:
             degree: N, one of `DEGREES`.
@@ -118,10 +120,9 @@ class LatticeParameters:
             bound: of the size of the evaluator's coefficients.
             entries: how many coefficients of x_1, ..., x_D together are not zero, at most.
             factors: D.
-            coefficients: how many of c0 are sent in the whole run, M.
+            coefficients: how many are wanted in all, M; one more is off by one with probability 2**-30 / M.
         """
-        flood_bits = needed_flood(degree, bound, entries, coefficients)
-        found = cls.flooded(degree, width, flood_bits)
+        found = cls.exact(degree, width, SIGMA * bound * sqrt(entries), coefficients)
         limb = float(1 << (LIMB_BITS - 1))
         error = transform_error(
             degree, sqrt(bound * bound * entries + degree), limb * sqrt((factors + 1) * degree)
@@ -129,14 +130,25 @@ class LatticeParameters:
         return found if width <= MAX_WIDTH and error <= MAX_ERROR else None
 
     @classmethod
-    def flooded(cls, degree: int, width: int, flood_bits: int) -> LatticeParameters | None:
-        """The smallest q for so many bits of flood on errors of one unit, or None where no secure one is."""
-        needed = width + flood_bits + ROOM_BITS
-        if needed > DEGREES[degree]:
-            return None
-        found = cls(degree, ceil(needed / LIMB_BITS), width, flood_bits)
-        # Errors are in units of 2**idle_bits, and so is what has to drown them.
-        return replace(found, flood_bits=flood_bits + found.idle_bits)
+    def exact(cls, degree: int, width: int, noise: float, coefficients: int) -> LatticeParameters | None:
+        """The smallest q, and the fewest bits of c1, for products with so much noise.
+
+        Args:
+            degree: N.
+            width: w.
+            noise: the mean size of the products' noise, sum_d x_d e_dj, for errors of one unit.
+            coefficients: M.
+        """
+        # The noise of the encryption of zero is bounded, not averaged: see the proof.
+        whole = noise + _TAIL * SIGMA * sqrt(4 * degree / 3)
+        for limbs in range(1, ceil(DEGREES[degree] / LIMB_BITS) + 1):
+            full = cls(degree, limbs, width, LIMB_BITS * limbs)
+            room = 2.0 ** (full.scale - EXACT_BITS) / coefficients - whole * 2.0**full.idle_bits
+            if room > 0:
+                # Rounding errors of c1 times a secret, and the distance of two rounded values.
+                low = floor(log2(room / (sqrt(degree / 12) + 1)))
+                return replace(full, second_bits=full.modulus_bits - max(low, full.idle_bits))
+        return None
 
     @property
     def idle_bits(self) -> int:
@@ -153,34 +165,9 @@ class LatticeParameters:
         return LIMB_BITS * self.limbs
 
     @property
-    def first_bits(self) -> int:
-        """Bits that are sent of a coefficient of c0."""
-        return self.width + 3
-
-    @property
-    def second_bits(self) -> int:
-        """Bits that are sent of a coefficient of c1."""
-        return self.width + (10 if self.degree <= min(DEGREES) else 11)
-
-    @property
     def scale(self) -> int:
         """The binary logarithm of q / 2**w."""
         return self.modulus_bits - self.width
-
-
-def needed_flood(degree: int, bound: int, entries: int, coefficients: int, beside: float = 0) -> int:
-    """f, so that all coefficients of a run are within 2**-40 of a flood alone.
-
-    Args:
-        degree: N.
-        bound: of the size of the evaluator's coefficients.
-        entries: how many of them together are not zero, at most.
-        coefficients: how many of c0 are sent in the whole run.
-        beside: what the plaintexts' own rounding adds to the noise, at most.
-    """
-    noise = sqrt(_SIGMA**2 * (bound * bound * entries + 4 * degree / 3) + beside**2)
-    shift = 0.5 * noise * sqrt(_FISHER * coefficients)
-    return ceil(FLOOD_SECURITY + log2(shift))
 
 
 @of_shape(
@@ -228,34 +215,6 @@ def errors(parameters: LatticeParameters, random: Randomness, *shape: int) -> Wh
     ones: Whole = np.bitwise_count(words & mask).astype(np.int64)
     ones -= np.bitwise_count((words >> np.uint64(_BINOMIAL)) & mask)
     return ones << np.int64(parameters.idle_bits)
-
-
-@of_shape(lambda parameters, random, first, masks: None)
-def flood_noise(parameters: LatticeParameters, random: Randomness, first: Whole, masks: Word) -> None:
-    """Take masks off first components, and drown what they have of noise.
-
-    Args:
-        parameters: the public sizes.
-        random: of the evaluator.
-        first: limbs, shape (L, n); changed, carries are left where they are.
-        masks: modulo 2**w, shape (n,).
-    """
-    first -= shift_words(masks, parameters.scale, parameters.limbs)
-    drown(parameters, random, first)
-
-
-@of_shape(lambda parameters, random, first: None)
-def drown(parameters: LatticeParameters, random: Randomness, first: Whole) -> None:
-    """Add the flood to first components, as `flood_noise`."""
-    count = first.shape[1]
-    for limb in range(ceil(parameters.flood_bits / LIMB_BITS)):
-        bits = min(LIMB_BITS, parameters.flood_bits - LIMB_BITS * limb)
-        for _ in each(range(_DRAWS), 1):
-            drawn = np.frombuffer(random.bytes(4 * count), dtype="<u4")
-            first[limb] += drawn & np.uint32((1 << bits) - 1)
-    # The sum of four draws lies about 2**(f + 1).
-    limb, bit = divmod(parameters.flood_bits + 1, LIMB_BITS)
-    first[limb] -= 1 << bit
 
 
 class OwnLattice:
@@ -306,34 +265,22 @@ class OwnLattice:
         limbs[:, : self._factors] += shift_words(plain, parameters.scale, parameters.limbs)
         return carry(limbs).astype(np.uint64)
 
-    def decrypt(self, second: Word, every: int) -> Word:
-        """What has to be added to the first components, see `decode`.
+    def decrypt(self, second: Whole, every: int, wanted: Callable[[Whole], Whole]) -> Word:
+        """Shares of the wanted coefficients.
 
         Args:
-            second: components c1 as they came, shape (R, N).
-            every: which coefficients are wanted.
+            second: highest limbs of components c1 as they came, shape (S, R, N), each in [0, 2**18).
+            every: which coefficients may be wanted.
+            wanted: as that of `PeerLattice.respond`.
 
         Returns:
-            c1 s_j at the wanted coefficients in units of the last bit of c1, shape (R, K, N / every).
+            Modulo 2**w, shape (n,).
         """
-        parameters = self._parameters
-        pieces = ceil(parameters.second_bits / LIMB_BITS)
-        limbs = forward(balance(shift_words(second, 0, pieces)))
-        half = parameters.degree // 2
-        products = fold_products(limbs.reshape(-1, 1, half), self._secrets[None], every)
-        parts = backward(products).astype(np.uint64).reshape(pieces, len(second), len(self._secrets), -1)
-        shifts = np.uint64(LIMB_BITS) * np.arange(pieces, dtype=np.uint64)
-        result: Word = (parts << shifts[:, None, None, None]).sum(axis=0, dtype=np.uint64)
-        return result
-
-
-def decode(parameters: LatticeParameters, first: Word, products: Word) -> Word:
-    """The plaintext coefficients of c0 and c1 s, modulo 2**w, in the shape of both."""
-    second, width = np.uint64(parameters.second_bits), np.uint64(parameters.width)
-    total = (first << (second - np.uint64(parameters.first_bits))) + products
-    total += np.uint64(1) << (second - width - np.uint64(1))
-    result: Word = (total >> (second - width)) & ((np.uint64(1) << width) - np.uint64(1))
-    return result
+        limbs = forward(balance(second.copy()))
+        half = self._parameters.degree // 2
+        products = backward(fold_products(limbs.reshape(-1, 1, half), self._secrets[None], every))
+        parts = products.reshape(*second.shape[:2], len(self._secrets), -1)
+        return highest(np.stack([wanted(part) for part in parts]), self._parameters.width)
 
 
 class PeerLattice:
@@ -364,28 +311,25 @@ class PeerLattice:
         """
         self._first[:, number] = forward(np.moveaxis(balance(limbs.astype(np.int64)), 0, 1))
 
-    def respond(
-        self, factors: Whole, every: int, wanted: Callable[[Whole], Whole]
-    ) -> tuple[Word, Word, Word]:
-        """What is sent for so many sums of products, and what masks them.
+    def respond(self, factors: Whole, every: int, wanted: Callable[[Whole], Whole]) -> tuple[Whole, Word]:
+        """What is sent for so many sums of products, and the local shares of them.
 
         Args:
             factors: x_0, ..., x_(D-1) of each response, shape (R, D, N).
-            every: which coefficients of c0 may be wanted.
-            wanted: takes those of all responses, shape (R, K, N / every), and gives the ones to be sent,
+            every: which coefficients may be wanted.
+            wanted: takes those of all responses, shape (R, K, N / every), and gives the ones that are shared,
                 shape (n,).
 
         Returns:
-            c1 in `second_bits` each, shape (R, N); the wanted coefficients of c0, masked and flooded, in
-            `first_bits` each, shape (n,); the masks, modulo 2**w, shape (n,).
+            The highest limbs of c1, rounded to `second_bits`, shape (S, R, N); shares modulo 2**w, of shape
+            (n,).
         """
-        second, limbs = self._products(factors, every)
-        first = np.stack([wanted(limb) for limb in limbs])
-        masks = self._random.words(first.shape[1]) & np.uint64((1 << self._parameters.width) - 1)
-        return second, self._flooded(first, masks), masks
+        second, first = self._products(factors, every)
+        shares = highest(np.stack([wanted(limb) for limb in first]), self._parameters.width)
+        return highest_limbs(second, self._parameters.second_bits), shares
 
-    def _products(self, factors: Whole, every: int) -> tuple[Word, Whole]:
-        """c1 as it is sent, shape (R, N), and the limbs of c0, shape (L, R, K, N / every)."""
+    def _products(self, factors: Whole, every: int) -> tuple[Whole, Whole]:
+        """The limbs of c1, shape (L, R, N), and those of the products, shape (L, R, K, N / every)."""
         parameters, count = self._parameters, len(factors)
         fresh = ternary(self._random, count * parameters.degree).reshape(count, 1, -1)
         left = np.concatenate([forward(factors), forward(fresh)], axis=1)
@@ -395,9 +339,4 @@ class PeerLattice:
         secrets = self._first.shape[1]
         right = self._first.reshape(self._factors + 1, secrets * parameters.limbs, -1)
         first = backward(fold_products(left, right, every)).reshape(count, secrets, parameters.limbs, -1)
-        return highest(second, parameters.second_bits), contiguous(np.moveaxis(first, 2, 0))
-
-    def _flooded(self, first: Whole, masks: Word) -> Word:
-        """Wanted first components as they are sent, from limbs of shape (L, n), which change."""
-        flood_noise(self._parameters, self._random, first, masks)
-        return highest(first, self._parameters.first_bits)
+        return second, contiguous(np.moveaxis(first, 2, 0))

@@ -3,23 +3,21 @@
     key holder (columns y_j of n words, j < K)          evaluator (integers X_r of n entries, r < R)
       secrets s_1, ..., s_K, ternary
       a_0, ..., a_(D-1), a' from a seed   -- seed -->
-      b_j = -a s_j + e_j + D y_j          -- b -->
+      b_j = -a s_j + e_j + S y_j          -- b -->
                                                         for each r: u ternary
-                                                          c1 = sum_d x_d a_d + a' u + e''
-                                          <-- c1 --       c0_j = <X_r, b_j> + <u, b'_j> - D m_rj + flood
-                                          <-- c0 --
-      round((c0_j + <c1, s_j>) / D) = <X_r, y_j> - m_rj modulo 2**w
+                                          <-- c1 --       c1 = sum_d x_d a_d + a' u + e''
+      round(<c1, s_j> / S)                                round((<X_r, b_j> + <u, b'_j>) / S)
 
-This is `smc.ciphers.lattice` for one wanted coefficient, the lowest, which is an inner product: of a first
-component nothing has to be transformed, and only what a column has entries for is sent. x_d has the entries
+Both are shares of <X_r, y_j> modulo 2**w. This is `smc.ciphers.lattice` for one wanted coefficient, the
+lowest, which is an inner product: of a first component nothing has to be transformed. x_d has the entries
 X_dN, ..., X_(dN+N-1) at X^0, -X^(N-1), ..., -X^1, so that coefficient 0 of x_d times a polynomial is the
 inner product with its coefficients. Columns are encrypted once and serve any number of calls.
 
 The evaluator's integers may have up to 64 bits. They are cut into digits of 9 bits from -256 to 255,
 multiplied one after the other and put together as integers, which keeps the errors of the transform small;
-the noise depends on the integers alone. c1 and c0 are sent in whole limbs, and plaintexts may have 64 bits.
+the noise depends on the integers alone.
 
-Security: that of `smc.ciphers.lattice`, with the flood of all calls counted together.
+Security: that of `smc.ciphers.lattice`.
 
 Reference: as there; coefficient 0 as an inner product: Huang, Lu, Hong and Ding, Cheetah, USENIX Security
 2022, section 3.
@@ -29,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import sqrt
 from operator import attrgetter
 from typing import Final
 
@@ -40,12 +38,11 @@ from typing_extensions import override
 from smc.ciphers.lattice import (
     DEGREES,
     MAX_ERROR,
-    ROOM_BITS,
+    MAX_WIDTH,
     SEED_BYTES,
+    SIGMA,
     LatticeParameters,
     errors,
-    flood_noise,
-    needed_flood,
     ternary,
     uniform_limbs,
     without_idle,
@@ -60,6 +57,8 @@ from smc.ciphers.lattice_ring import (
     carry,
     forward,
     highest,
+    highest_limbs,
+    limb_count,
     shift_words,
     transform_error,
 )
@@ -71,10 +70,6 @@ DIGIT_BITS: Final = 9
 CHUNK_FACTORS: Final = 16
 """Polynomials whose products are added up before they are transformed back."""
 
-MAX_BITS: Final = 64
-"""Most bits of a plaintext, and of the evaluator's integers."""
-
-_SECOND_ROOM: Final = 11
 _PURPOSE: Final = "lattice columns"
 _ZERO: Final = "zero"
 
@@ -84,7 +79,7 @@ class ColumnParameters:
     """The public sizes of a run.
 
     Attributes:
-        lattice: ring, plaintext and flood.
+        lattice: ring, plaintext and responses.
         length: n.
         columns: K.
         bound: of the size of the evaluator's integers.
@@ -108,16 +103,16 @@ class ColumnParameters:
             calls: rows of integers in all.
             width: w, bits of the plaintexts.
         """
-        if not (length and columns and calls) or width > MAX_BITS:
+        if not (length and columns and calls) or width > MAX_WIDTH:
             return None
         found = []
         for degree in DEGREES:
-            flood = needed_flood(degree, bound, length, columns * calls)
-            lattice = LatticeParameters.flooded(degree, width, flood)
+            noise = SIGMA * bound * sqrt(length)
+            lattice = LatticeParameters.exact(degree, width, noise, columns * calls)
             if lattice is not None:
                 each = cls(lattice, length, columns, bound, calls)
                 found += [each] if each.error <= MAX_ERROR else []
-        return min(found, key=attrgetter("sent_words"), default=None)
+        return min(found, key=attrgetter("sent_bits"), default=None)
 
     @property
     def factors(self) -> int:
@@ -130,21 +125,10 @@ class ColumnParameters:
         return (self.bound.bit_length() + 1) // DIGIT_BITS + 1
 
     @property
-    def second_limbs(self) -> int:
-        """Limbs that are sent of a coefficient of c1."""
-        return min(self.lattice.limbs, ceil((self.lattice.width + _SECOND_ROOM) / LIMB_BITS))
-
-    @property
-    def first_limbs(self) -> int:
-        """Limbs that are sent of a coefficient of c0."""
-        return min(self.lattice.limbs, ceil((self.lattice.width + ROOM_BITS) / LIMB_BITS))
-
-    @property
-    def sent_words(self) -> int:
-        """Limbs that are sent in all."""
-        query = self.columns * (self.length + self.lattice.degree) * self.lattice.limbs
-        second = self.calls * self.lattice.degree * self.second_limbs
-        return query + second + self.calls * self.columns * self.first_limbs
+    def sent_bits(self) -> int:
+        """Bits that are sent in all."""
+        query = self.columns * (self.length + self.lattice.degree) * self.lattice.modulus_bits
+        return query + self.calls * self.lattice.degree * self.lattice.second_bits
 
     @property
     def error(self) -> float:
@@ -221,13 +205,12 @@ class OwnColumns:
         limbs = self._errors(_public(lattice, self.seed, str(factor)))[..., : len(plain)]
         return carry(limbs + shift_words(plain.T, lattice.scale, lattice.limbs)).astype(np.uint64)
 
-    @of_shape(lambda self, second, first: shape_array((second.shape[1], first.shape[2]), np.uint64))
-    def decrypt(self, second: Whole, first: Whole) -> Word:
-        """Inner products less their masks.
+    @of_shape(lambda self, second: shape_array((second.shape[1], self._parameters.columns), np.uint64))
+    def decrypt(self, second: Whole) -> Word:
+        """Shares of inner products.
 
         Args:
-            second: the highest limbs of c1, shape (P, R, N), each in [0, 2**18).
-            first: the highest limbs of c0, shape (P', R, K), likewise.
+            second: the highest limbs of c1, shape (S, R, N), each in [0, 2**18).
 
         Returns:
             Modulo 2**w, shape (R, K).
@@ -235,7 +218,6 @@ class OwnColumns:
         limbs = balance(second.copy()).astype(np.float64)
         # Sums of N products below 2**17 are exact; coefficient 0 of c1 s is an inner product as well.
         total = np.rint(limbs @ _turned(self._secrets).astype(np.float64).T).astype(np.int64)
-        total[len(second) - len(first) :] += first
         return highest(total, self._parameters.lattice.width)
 
     def _errors(self, public: Spectrum) -> Whole:
@@ -259,44 +241,41 @@ class PeerColumns:
         self._parameters, self._seed, self._random = parameters, seed, random
         self._zeros = _narrow(zeros)
         self._columns: list[NDArray[np.int32]] = []
-        self._left = parameters.calls
 
     def take(self, limbs: Word) -> None:
         """Keep the first components of the next polynomial, shape (L, K, n'), each in [0, 2**18)."""
         self._columns.append(_narrow(limbs))
 
-    def _sizes(self, integers: Whole) -> tuple[Whole, Whole, Word]:
+    def _sizes(self, integers: Whole) -> tuple[Whole, Word]:
         """The shapes of a response."""
         given, rows = self._parameters, len(integers)
+        limbs = limb_count(given.lattice.second_bits)
         return (
-            shape_array((given.second_limbs, rows, given.lattice.degree), np.int64),
-            shape_array((given.first_limbs, rows, given.columns), np.int64),
+            shape_array((limbs, rows, given.lattice.degree), np.int64),
             shape_array((rows, given.columns), np.uint64),
         )
 
     @of_shape(_sizes)
-    def respond(self, integers: Whole) -> tuple[Whole, Whole, Word]:
-        """What is sent for rows of integers, and what masks it.
+    def respond(self, integers: Whole) -> tuple[Whole, Word]:
+        """What is sent for rows of integers, and the local shares of their inner products.
 
         Args:
             integers: shape (R, n), none larger than the parameters say.
 
         Returns:
-            The highest limbs of c1, shape (P, R, N), and of c0, masked and flooded, shape (P', R, K), all in
-            [0, 2**18); the masks, modulo 2**w, shape (R, K).
+            The highest limbs of c1, shape (S, R, N), each in [0, 2**18); shares modulo 2**w, shape (R, K).
 
         Raises:
-            UsageError: there are more rows than the flood is for, or of another length or size.
+            UsageError: the rows are of another length or size.
         """
         given, lattice = self._parameters, self._parameters.lattice
         rows = len(integers)
         large = np.any(integers > given.bound) or np.any(integers < -given.bound)
-        if integers.shape[1:] != (given.length,) or rows > self._left or large:
+        if integers.shape[1:] != (given.length,) or large:
             raise UsageError(
-                f"The columns serve {given.calls} rows of {given.length} integers up to {given.bound}.",
-                "Make them for all rows that there will be.",
+                f"The columns serve rows of {given.length} integers up to {given.bound}.",
+                "Make them for the rows that there will be.",
             )
-        self._left -= rows
         fresh = ternary(self._random, rows * lattice.degree).reshape(rows, -1)
         second = np.zeros((lattice.limbs, rows, lattice.degree), dtype=np.int64)
         first = np.zeros((lattice.limbs, rows, given.columns), dtype=np.int64)
@@ -306,14 +285,7 @@ class PeerColumns:
             digits = (balanced_digits(integers[:, given.entries(factor)], given.digits) for factor in chunk)
             self._add(second, first, digits, map(str, chunk), self._columns[start : chunk.stop])
         second[0] += errors(lattice, self._random, *second[0].shape)
-        masks = self._random.words(rows * given.columns) & np.uint64((1 << lattice.width) - 1)
-        flat = first.reshape(lattice.limbs, -1)
-        flood_noise(lattice, self._random, flat, masks)
-        return (
-            highest_limbs(second, given.second_limbs),
-            highest_limbs(first, given.first_limbs),
-            masks.reshape(rows, -1),
-        )
+        return highest_limbs(second, lattice.second_bits), highest(first, lattice.width)
 
     def _add(
         self,
@@ -381,13 +353,3 @@ def _turned(coefficients: Whole) -> Whole:
 @of_shape(lambda limbs: shape_array(limbs.shape, np.int32))
 def _narrow(limbs: Word) -> NDArray[np.int32]:
     return balance(limbs.astype(np.int64)).astype(np.int32)
-
-
-@of_shape(lambda limbs, count: shape_array((count, *limbs.shape[1:]), np.int64))
-def highest_limbs(limbs: Whole, count: int) -> Whole:
-    """The highest limbs of elements, rounded to the nearest; each in [0, 2**18)."""
-    low = len(limbs) - count
-    if low:
-        limbs[low - 1] += 1 << (LIMB_BITS - 1)
-    carry(limbs)
-    return limbs[low:]

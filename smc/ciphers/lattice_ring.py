@@ -22,7 +22,7 @@ decimation of Cooley and Tukey, 1965.
 from __future__ import annotations
 
 from functools import cache
-from math import log2
+from math import log2, prod
 from typing import Final
 
 import numpy as np
@@ -39,6 +39,9 @@ LIMB_BITS: Final = 18
 _LIMB: Final = 1 << LIMB_BITS
 _MASK: Final = np.uint64(_LIMB - 1)
 _OCTET: Final = 8
+_RUN_LIMBS: Final = 3
+"""Limbs of an element that are packed as one word."""
+
 _ROUNDING: Final = 2.0**-53
 
 
@@ -165,14 +168,42 @@ def highest(limbs: Whole, bits: int) -> Word:
     Returns:
         Shape (...), each in [0, 2**bits).
     """
-    low = LIMB_BITS * len(limbs) - bits
-    limbs[(low - 1) // LIMB_BITS] += 1 << ((low - 1) % LIMB_BITS)
-    carry(limbs)
+    low = _round(limbs, bits)
     value = np.zeros(limbs.shape[1:], dtype=np.uint64)
     for place in range(low // LIMB_BITS, len(limbs)):
         limb, shift = limbs[place].astype(np.uint64), LIMB_BITS * place - low
         value |= limb << np.uint64(shift) if shift >= 0 else limb >> np.uint64(-shift)
     return value
+
+
+@of_shape(lambda limbs, bits: shape_array((limb_count(bits), *limbs.shape[1:]), np.int64))
+def highest_limbs(limbs: Whole, bits: int) -> Whole:
+    """The highest bits of elements, rounded to the nearest: the limbs that hold them, and 0 below.
+
+    Args:
+        limbs: shape (L, ...), below 2**61 in size; changed.
+        bits: at most as many as q has.
+
+    Returns:
+        The highest of them, shape (S, ...), each in [0, 2**18).
+    """
+    away, odd = divmod(_round(limbs, bits), LIMB_BITS)
+    limbs[away] &= -1 << odd
+    return limbs[away:]
+
+
+def _round(limbs: Whole, bits: int) -> int:
+    """Add half of the lowest bit that is kept, carry, and give how many bits are not."""
+    low = LIMB_BITS * len(limbs) - bits
+    if low:
+        limbs[(low - 1) // LIMB_BITS] += 1 << ((low - 1) % LIMB_BITS)
+    carry(limbs)
+    return low
+
+
+def limb_count(bits: int) -> int:
+    """Limbs that hold the highest bits of elements, S."""
+    return -(-bits // LIMB_BITS)
 
 
 def packed_size(count: int, bits: int) -> int:
@@ -223,6 +254,67 @@ def unpack_words(data: NDArray[np.uint8], count: int, bits: int) -> Word:
     if words[count:].any():
         raise ProtocolViolation("The padding of packed words from the peer is not zero.")
     return words[:count]
+
+
+def _runs(bits: int) -> list[int]:
+    """The bits that limbs of an element are packed in, three at once, from the highest on."""
+    whole, rest = divmod(bits, _RUN_LIMBS * LIMB_BITS)
+    return [_RUN_LIMBS * LIMB_BITS] * whole + ([rest] if rest else [])
+
+
+def packed_limbs_size(count: int, bits: int) -> int:
+    """Bytes of the highest bits of so many elements."""
+    return sum(packed_size(count, part) for part in _runs(bits))
+
+
+@of_shape(lambda limbs, bits: shape_array(packed_limbs_size(prod(limbs.shape[1:]), bits), np.uint8))
+def pack_limbs(limbs: Whole, bits: int) -> NDArray[np.uint8]:
+    """What `highest_limbs` gives without gaps.
+
+    Args:
+        limbs: shape (S, ...).
+        bits: of each element.
+
+    Returns:
+        Shape (packed_limbs_size(n, bits),) for n elements.
+    """
+    flat = limbs.reshape(len(limbs), -1)
+    result, end = [], len(flat)
+    for part in _runs(bits):
+        start = max(0, end - _RUN_LIMBS)
+        words = _joined(flat[start:end])
+        result.append(pack_words(words >> np.uint64(LIMB_BITS * (end - start) - part), part))
+        end = start
+    return np.concatenate(result)
+
+
+@of_shape(lambda limbs: shape_array(limbs.shape[1:], np.uint64))
+def _joined(limbs: Whole) -> Word:
+    """Up to three limbs as words."""
+    words: Word = limbs[0].astype(np.uint64)
+    for place in range(1, len(limbs)):
+        words |= limbs[place].astype(np.uint64) << np.uint64(LIMB_BITS * place)
+    return words
+
+
+@of_shape(lambda data, shape, bits: shape_array((limb_count(bits), *shape), np.int64))
+def unpack_limbs(data: NDArray[np.uint8], shape: tuple[int, ...], bits: int) -> Whole:
+    """The limbs that `pack_limbs` has packed, shape (S, ...).
+
+    Raises:
+        ProtocolViolation: the padding of a last group is not zero.
+    """
+    data, count, size = data.reshape(-1), prod(shape), limb_count(bits)
+    result = np.empty((size, count), dtype=np.int64)
+    begin, end = 0, size
+    for part in _runs(bits):
+        start, after = max(0, end - _RUN_LIMBS), begin + packed_size(count, part)
+        words = unpack_words(data[begin:after], count, part) << np.uint64(LIMB_BITS * (end - start) - part)
+        for place in range(start, end):
+            moved = words >> np.uint64(LIMB_BITS * (place - start))
+            result[place] = (moved & _MASK).astype(np.int64)
+        begin, end = after, start
+    return result.reshape(size, *shape)
 
 
 @of_shape(

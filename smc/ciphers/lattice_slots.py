@@ -3,25 +3,29 @@
     key holder (words y_k, k < T)                       evaluator (words x_k)
       secret s, ternary
       a_k, a' from a seed                 -- seed -->
-      b_k = -a_k s + e_k + D Y_k          -- b -->
-                                                        u ternary, r uniform in [0, 2**191)
-                                                          c1 = sum_k X_k a_k + a' u + e''
-                                          <-- c1 --       c0 = sum_k X_k b_k + b' u + D R + flood
-                                          <-- c0 --
-      round((c0 + c1 s) / D) = sum_k X_k Y_k + R          slots: sum_k x_k y_k + r, exact
+      b_k = -a_k s + e_k + S Y_k          -- b -->
+                                                        u ternary
+                                          <-- c1 --       c1 = sum_k X_k a_k + a' u + e''
+      round(c1 s / S)                                     round((sum_k X_k b_k + b' u) / S)
 
-X, Y and R are polynomials modulo t whose slots are x, y and r modulo the two primes of t
-(`smc.ciphers.slot_transform`), once for each of three groups of primes. Words are taken for integers in
-[-2**63, 2**63), so that the sums are at most T 2**126 in size. With T 2**126 added to r, the integers
-sum_k x_k y_k + r lie between 0 and the product of all primes and so are known from their residues; r hides
-the sum within T / 2**65 each. A run has `RUN_PRODUCTS` products in all, which keeps it within 2**-40.
+X and Y are polynomials modulo t whose slots are x and y modulo the two primes of t
+(`smc.ciphers.slot_transform`), once for each of three groups of primes, and both results are shares modulo t
+of sum_k X_k Y_k, so their slots are shares modulo each prime of sum_k x_k y_k. By the primes together they
+are shares modulo the product P of all: integers e and f in [0, P). Words are taken for integers in
+[-2**63, 2**63), so that the sum v is at most T 2**126 in size; v = e + f - P then, but with probability
+|v| / P, less than T / 2**65, because f is uniform. So e - P and f modulo 2**64 are shares of v modulo 2**64.
 
-D is q / t for t that does not divide q: the multiple of t's inverse modulo q that stands for Y is
+S is q / t for t that does not divide q: the multiple of t's inverse modulo q that stands for Y is
 (q Y + m) / t with |m| <= t / 2, so exact but for half a unit, which is counted with the noise. X has
 coefficients up to 2**63; they are cut into digits of 9 bits, four and four of which are added up in the
 frequency domain.
 
+A coefficient is off by one, which spoils its block of 8,192 products, with probability 2**-57 at most, and so
+any of 2**25 products with probability 2**-30 (three groups of 2**12 blocks of 2**13 coefficients).
+
 Security: that of `smc.ciphers.lattice`, with one secret, and public polynomials for each ciphertext alone.
+The secret is drawn among the units of the ring, half of all ternary polynomials, so that c1 s is as uniform
+as c1.
 
 Reference: as there, with Brakerski, Gentry and Vaikuntanathan, ITCS 2012, for the odd modulus of plaintexts;
 `smc.ciphers.slot_transform` for the slots.
@@ -41,14 +45,13 @@ from typing_extensions import override
 
 from smc.ciphers.lattice import (
     SEED_BYTES,
+    SIGMA,
     LatticeParameters,
-    drown,
     errors,
-    needed_flood,
     ternary,
     uniform_limbs,
 )
-from smc.ciphers.lattice_inner import DIGIT_BITS, balanced_digits, highest_limbs
+from smc.ciphers.lattice_inner import DIGIT_BITS, balanced_digits
 from smc.ciphers.lattice_ring import (
     LIMB_BITS,
     Spectrum,
@@ -58,27 +61,21 @@ from smc.ciphers.lattice_ring import (
     balance,
     carry,
     forward,
+    highest_limbs,
+    limb_count,
     transform_error,
 )
-from smc.ciphers.slot_transform import DEGREE, GROUPS, Group, groups, lowest_word, residues
+from smc.ciphers.slot_transform import DEGREE, GROUPS, Group, groups, lowest_word, modulus
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
 from smc.numeric.shapes import of_shape, shape_array
 
-SECOND_LIMBS: Final = 5
-FIRST_LIMBS: Final = 4
-"""Limbs that are sent of a coefficient of c1 and of c0."""
-
 _WIDTH: Final = 64
-_MASK_WORDS: Final = 6
-_MASK_TOP: Final = (1 << 31) - 1
-_CENTRE_WORD: Final = 2
-_CENTRE: Final = 1 << 30
-"""What 2**126 is in that word of a mask."""
+_COEFFICIENTS: Final = 1 << 27
+"""Any of so many coefficients is off by one with probability 2**-30 at most."""
 
-RUN_PRODUCTS: Final = 1 << 25
-"""Products of two words that all calls of a run may have, T of each slot of all blocks counted: masks and
-floods of as many are within 2**-40 of what hides everything."""
+_SHARE_LIMBS: Final = 8
+"""Limbs of a product that are rounded to a share: what is below is less than 2**-57 of S."""
 
 _DIGITS: Final = 8
 _PARTS: Final = 4
@@ -90,7 +87,7 @@ class SlotParameters:
     """The public sizes of a run.
 
     Attributes:
-        lattice: ring and flood; its width is that of t.
+        lattice: ring and responses; its width is that of t.
         blocks: how many times 8192 products there are.
         terms: T, products that are added up in each.
     """
@@ -100,34 +97,36 @@ class SlotParameters:
     terms: int
 
     @classmethod
-    def of(cls, count: int, terms: int) -> SlotParameters | None:
-        """Of a call, or None where a run has no room for so many.
+    def of(cls, count: int, terms: int) -> SlotParameters:
+        """Of a call.
 
         Args:
             count: products in all.
             terms: T, 1 or 2.
         """
-        blocks = -(-count // DEGREE)
-        if terms * blocks * DEGREE > RUN_PRODUCTS:
-            return None
-        bound, entries = 1 << (_WIDTH - 1), terms * DEGREE
-        # Of all calls of a run together, which have as many coefficients at most.
-        sent = RUN_PRODUCTS // terms * GROUPS
-        flood = needed_flood(DEGREE, bound, entries, sent, bound * entries / 2)
-        lattice = LatticeParameters.flooded(DEGREE, _WIDTH, flood)
-        # D is no multiple of a power of two: nothing may be idle.
-        return None if lattice is None or lattice.idle_bits else cls(lattice, blocks, terms)
-
-    @property
-    def products(self) -> int:
-        """Of two words, those that fill the last block counted too."""
-        return self.terms * self.blocks * DEGREE
+        return cls(_lattice(terms), -(-count // DEGREE), terms)
 
     @property
     def error(self) -> float:
         """What a coefficient may be off by before it is rounded."""
         sums = sqrt(_PARTS * self.terms * DEGREE + DEGREE)
         return transform_error(DEGREE, sums * (1 << (DIGIT_BITS - 1)), sums * (1 << (LIMB_BITS - 1)))
+
+
+@cache
+def _lattice(terms: int) -> LatticeParameters:
+    """Ring and responses for sums of T products.
+
+    Raises:
+        UsageError: no secure ring is exact.
+    """
+    bound, entries = 1 << (_WIDTH - 1), terms * DEGREE
+    noise = SIGMA * bound * sqrt(entries) + bound * entries / 2
+    found = LatticeParameters.exact(DEGREE, _WIDTH, noise, _COEFFICIENTS)
+    # S is no multiple of a power of two: nothing may be idle.
+    if found is None or found.idle_bits:
+        raise UsageError(f"No lattice is exact for sums of {terms} products.", "Add up fewer.")
+    return found
 
 
 @cache
@@ -148,7 +147,7 @@ def _band(factor: int, rows: int, columns: int) -> NDArray[np.float64]:
 
 
 def _scaled(limbs: int, group: Group, slots: Sequence[Word]) -> Whole:
-    """D times the polynomial of slots, as limbs with carries left, shape (L, N)."""
+    """S times the polynomial of slots, as limbs with carries left, shape (L, N)."""
     away = group.polynomials([part[:, None] for part in slots], -(1 << (LIMB_BITS * limbs)))[:, 0]
     whole = _centred(away, group)
     parts = [whole >> np.int64(LIMB_BITS * place) for place in range(_PARTS)]
@@ -164,22 +163,42 @@ def _centred(coefficients: Word, group: Group) -> Whole:
     return np.where(coefficients > np.uint64(group.modulus // 2), less, coefficients).view(np.int64)
 
 
+@of_shape(lambda found: shape_array(DEGREE, np.uint64))
+def _shares(found: Sequence[Whole]) -> Word:
+    """What products round to, by all primes together, modulo 2**64.
+
+    Args:
+        found: of each group limbs with carries left, shape (L', N).
+    """
+    return lowest_word([_unscaled(limbs, group) for limbs, group in zip(found, groups(), strict=True)])
+
+
 def _unscaled(limbs: Whole, group: Group) -> tuple[Word, Word]:
-    """The slots of what the highest five limbs are D times of, rounded."""
-    band = _band(group.modulus, SECOND_LIMBS + _PARTS, SECOND_LIMBS)
+    """The slots of what the highest limbs are S times of, rounded."""
+    carried = carry(limbs)[-_SHARE_LIMBS:].astype(np.float64)
+    band = _band(group.modulus, len(carried) + _PARTS, len(carried))
     # The highest limb is modulo q: so the product is modulo t.
-    found = np.rint(band @ carry(limbs).astype(np.float64)).astype(np.int64)
-    found[SECOND_LIMBS - 1] += 1 << (LIMB_BITS - 1)
+    found = np.rint(band @ carried).astype(np.int64)
+    found[len(carried) - 1] += 1 << (LIMB_BITS - 1)
     for place in range(len(found) - 1):
         found[place + 1] += found[place] >> LIMB_BITS
         found[place] &= (1 << LIMB_BITS) - 1
     value = np.zeros(limbs.shape[1], dtype=np.uint64)
     for place in range(_PARTS):
-        value += found[SECOND_LIMBS + place].astype(np.uint64) << np.uint64(LIMB_BITS * place)
+        value += found[len(carried) + place].astype(np.uint64) << np.uint64(LIMB_BITS * place)
     # Rounded up, it can be t, which is 0.
     value = np.where(value >= np.uint64(group.modulus), value - np.uint64(group.modulus), value)
     low, high = group.slots(value[:, None])
     return low[:, 0], high[:, 0]
+
+
+@of_shape(lambda random: shape_array(DEGREE, np.int64))
+def _unit(random: Randomness) -> Whole:
+    """A uniform ternary polynomial with an odd number of terms: those are the units modulo a power of two."""
+    while True:
+        found = ternary(random, DEGREE)
+        if np.count_nonzero(found) % 2:
+            return found
 
 
 @of_shape(lambda parameters, seed, part: shape_array((parameters.lattice.limbs, DEGREE // 2), np.complex128))
@@ -200,7 +219,7 @@ class OwnSlots:
     def __init__(self, parameters: SlotParameters, random: Randomness) -> None:
         self._parameters, self._random = parameters, random
         self.seed = random.bytes(SEED_BYTES)
-        self._secret = forward(ternary(random, DEGREE))
+        self._secret = forward(_unit(random))
         self._next = 0
 
     @override
@@ -243,23 +262,18 @@ class OwnSlots:
                 result[place, term] = carry(plain + self._errors(f"{block} {place} {term}"))
         return result
 
-    @of_shape(lambda self, second, first: shape_array(DEGREE, np.uint64))
-    def decrypt(self, second: Whole, first: Whole) -> Word:
-        """Sums of products plus their masks.
+    @of_shape(lambda self, second: shape_array(DEGREE, np.uint64))
+    def decrypt(self, second: Whole) -> Word:
+        """Shares of sums of products.
 
         Args:
-            second: the highest limbs of c1, shape (groups, 5, N), each in [0, 2**18).
-            first: the highest limbs of c0, shape (groups, 4, N), likewise.
+            second: the highest limbs of c1, shape (S, groups, N), each in [0, 2**18).
 
         Returns:
             Modulo 2**64, shape (N,).
         """
-        found = []
-        for place, group in enumerate(groups()):
-            total = backward(forward(balance(second[place].copy())) * self._secret)
-            total[SECOND_LIMBS - FIRST_LIMBS :] += first[place]
-            found.append(_unscaled(total, group))
-        return lowest_word(found)
+        limbs = forward(balance(second.copy()))
+        return _shares([backward(limbs[:, place] * self._secret) for place in range(GROUPS)])
 
     def _errors(self, part: str) -> Whole:
         """Errors less a s, with carries left, shape (L, N)."""
@@ -286,50 +300,32 @@ class PeerSlots:
 
     @of_shape(
         lambda self, limbs, words: (
-            shape_array((GROUPS, SECOND_LIMBS, DEGREE), np.int64),
-            shape_array((GROUPS, FIRST_LIMBS, DEGREE), np.int64),
+            shape_array((limb_count(self._parameters.lattice.second_bits), GROUPS, DEGREE), np.int64),
             shape_array(DEGREE, np.uint64),
         )
     )
-    def respond(self, limbs: Word, words: Sequence[Word]) -> tuple[Whole, Whole, Word]:
-        """What is sent for the next block, and what masks it.
+    def respond(self, limbs: Word, words: Sequence[Word]) -> tuple[Whole, Word]:
+        """What is sent for the next block, and the local shares of it.
 
         Args:
             limbs: of `OwnSlots.encrypt`, shape (groups, T, L, N), each in [0, 2**18).
             words: x_k, T of them, shape (N,) each.
 
         Returns:
-            The highest limbs of c1, shape (groups, 5, N), and of c0, masked and flooded, shape
-            (groups, 4, N), each in [0, 2**18); the masks r modulo 2**64, shape (N,).
-
-        Raises:
-            UsageError: there are more blocks than the flood is for.
+            The highest limbs of c1, shape (S, groups, N), each in [0, 2**18); shares modulo 2**64, shape
+            (N,).
         """
-        given = self._parameters
-        if self._next == given.blocks or len(words) != given.terms:
-            raise UsageError(
-                f"The parameters are for {given.blocks} blocks of {given.terms} products each.",
-                "Make them for all products.",
-            )
-        drawn = np.frombuffer(self._random.bytes(4 * _MASK_WORDS * DEGREE), dtype="<u4")
-        masks = drawn.astype(np.uint64).reshape(_MASK_WORDS, DEGREE)
-        masks[0] &= np.uint64(_MASK_TOP)
-        # Multiples of 2**64, so that shares are not concerned.
-        masks[_CENTRE_WORD] += np.uint64(given.terms * _CENTRE)
-        second = np.empty((GROUPS, SECOND_LIMBS, DEGREE), dtype=np.int64)
-        first = np.empty((GROUPS, FIRST_LIMBS, DEGREE), dtype=np.int64)
+        own, peer = [], []
         for place, group in enumerate(groups()):
-            own, peer = self._products(place, group, limbs[place], words)
-            pair = residues(list(masks), group.low), residues(list(masks), group.high)
-            peer += _scaled(given.lattice.limbs, group, pair)
-            drown(given.lattice, self._random, peer)
-            second[place] = highest_limbs(own, SECOND_LIMBS)
-            first[place] = highest_limbs(peer, FIRST_LIMBS)
+            second, first = self._products(place, group, limbs[place], words)
+            own.append(second)
+            peer.append(first)
         self._next += 1
-        return second, first, (masks[-2] << np.uint64(32)) + masks[-1]
+        sent = highest_limbs(np.stack(own, axis=1), self._parameters.lattice.second_bits)
+        return sent, _shares(peer) - np.uint64(modulus() % (1 << _WIDTH))
 
     def _products(self, place: int, group: Group, limbs: Word, words: Sequence[Word]) -> tuple[Whole, Whole]:
-        """c1 and c0 of a group, unmasked, as limbs with carries left, shape (L, N) each."""
+        """c1 and the products of a group, as limbs with carries left, shape (L, N) each."""
         count = self._parameters.lattice.limbs
         fresh = forward(ternary(self._random, DEGREE))
         totals = np.zeros((2, 2, count, DEGREE // 2), dtype=np.complex128)

@@ -164,19 +164,6 @@ def groups() -> tuple[Group, ...]:
     return tuple(Group(*found[place : place + 2]) for place in range(0, len(found), 2))
 
 
-def residues(words: Sequence[Word], prime: Slots) -> Word:
-    """Integers modulo a prime.
-
-    Args:
-        words: of 32 bits, the highest first, each of shape (...).
-        prime: the prime.
-    """
-    result = np.zeros_like(words[0])
-    for each in words:
-        result = prime.reduced((result << np.uint64(32)) + each)
-    return result
-
-
 def lowest_word(found: Sequence[tuple[Word, Word]]) -> Word:
     """Integers below the product of all primes, from their residues, modulo 2**64.
 

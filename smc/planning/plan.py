@@ -13,6 +13,7 @@ from typing_extensions import override
 from smc.forms import ComparisonType, Form, Role
 from smc.moduli import Modulus, mirrored_modulus
 from smc.planning.registry import spec_named
+from smc.protocols.against import Against, weakest
 from smc.protocols.engines import Engine
 from smc.protocols.flights import Flight
 from smc.protocols.spec import Cost, Parameters, Setup, Spec
@@ -240,6 +241,11 @@ class Plan:
     def setups(self) -> tuple[Setup, ...]:
         """What a session needs before the first comparison: each set-up of the steps once, in their order."""
         return tuple(dict.fromkeys(setup for step in self.steps() for setup in step.spec.setups))
+
+    @property
+    def against(self) -> Against:
+        """What it holds against a peer that deviates, which is what its weakest step does."""
+        return weakest(step.spec.level for step in self.steps())
 
     @property
     def setup(self) -> Cost:

@@ -41,6 +41,7 @@ from smc.channel.vectors import (
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word
 from smc.oblivious.cost import FlightBytes, extended_blocks, matrix_bytes
 from smc.oblivious.spans import spans
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_of
@@ -220,6 +221,7 @@ def _as_numbers(pads: Word, modulus: int, salt: bytes) -> Numbers:
 
 SPEC: Final = Procedure(
     name="correlated-transfers-modulo",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_modulo,
     setups=(TRANSFERS,),

@@ -32,6 +32,7 @@ from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.oblivious.pool import Pool
 from smc.oblivious.spans import POOL_NAME_BYTES
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Procedure
@@ -113,6 +114,7 @@ def _taken(session: FullSession, name: bytes) -> Pool | None:
 
 SPEC: Final = Procedure(
     name="pool-agreement",
+    against=Against.PRIVATE,
     module=__name__,
     cost=offer_cost,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from smc.protocols import agreement, coins
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.spec import Cost, Procedure
 
@@ -22,6 +23,7 @@ TOSS_COST: Final = Cost((Flight.BOTH,) * 2, _TOSS_BYTES, _TOSS_BYTES)
 
 TOSS: Final = Procedure(
     name="coins",
+    against=Against.ACTIVE,
     module=coins.__name__,
     cost=toss_cost,
 )
@@ -38,6 +40,7 @@ AGREEMENT_COST: Final = Cost((Flight.BOTH,), 1, 1)
 
 AGREEMENT: Final = Procedure(
     name="agreement",
+    against=Against.ACTIVE,
     module=agreement.__name__,
     cost=agreement_cost,
 )

@@ -32,8 +32,6 @@ class Session:
             one without limits.
         lanes: into how many parts large batches of oblivious transfer are cut, as both parties have agreed;
             1 for no cutting.
-        lattice_products: how many products this run has made by lattice encryption, which hides so many and
-            no more, see `smc.secret.products.lattice_multiply`.
     """
 
     role: Role
@@ -43,7 +41,6 @@ class Session:
     report: Report = report_nothing
     network: Network | None = None
     lanes: int = 1
-    lattice_products: int = field(default=0, init=False)
     _oblivious: ObliviousEngine | None = field(default=None, init=False, repr=False)
 
     @property

@@ -17,6 +17,7 @@ from smc.channel.vectors import residues_bytes
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Role
 from smc.moduli import Modulus, mirrored_modulus
+from smc.protocols.against import Against, weakest
 from smc.protocols.engines import Engine
 from smc.protocols.flights import Flight, Flights
 
@@ -226,11 +227,13 @@ class Setup:
         name: unique; two steps that list the same one share it.
         run: `run(session)` makes it, unless the session has it.
         cost: of making it; neither role gives more than the other.
+        against: what it holds, and what is made out of it.
     """
 
     name: str
     run: Callable[[Any], None] = field(repr=False, compare=False)
     cost: Cost = field(repr=False, compare=False)
+    against: Against = Against.SEMI_HONEST
 
 
 TRANSFERS_NAME: Final = "transfers"
@@ -289,11 +292,18 @@ class Record:
         name: unique and stable.
         cost: the exact cost as a function of public sizes, without that of set-ups and subprotocols.
         setups: what a session needs before the protocol runs, in this order.
+        against: what its own messages hold, if its set-ups and subprotocols hold as much.
     """
 
     name: str
     cost: Callable[..., Cost] = field(repr=False)
     setups: tuple[Setup, ...] = ()
+    against: Against = Against.SEMI_HONEST
+
+    @property
+    def level(self) -> Against:
+        """What it holds with its set-ups."""
+        return weakest((self.against, *(setup.against for setup in self.setups)))
 
     @property
     def takes_transfers(self) -> bool:

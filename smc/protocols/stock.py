@@ -28,6 +28,7 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
 from smc.oblivious.pool import PoolInfo
 from smc.oblivious.spans import POOL_NAME_BYTES
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.full_session import FullSession
 from smc.protocols.spec import Cost, Procedure
@@ -89,6 +90,7 @@ def compare_stock(session: FullSession, most: int) -> KeptByBoth:
 
 SPEC: Final = Procedure(
     name="pool-stock",
+    against=Against.PRIVATE,
     module=__name__,
     cost=stock_cost,
     example={"most": 64},

@@ -19,13 +19,9 @@ from smc.oblivious import (
     vole_steps,
 )
 from smc.oblivious.cost import FlightBytes
+from smc.protocols.against import Against
 from smc.protocols.spec import Cost, Procedure, Setup
-from smc.protocols.transfer_costs import (
-    SETUP_COST,
-    TRANSFERS,
-    VOLE,
-    cost_of,
-)
+from smc.protocols.transfer_costs import SETUP_COST, SILENT_TRANSFERS, TRANSFERS, VOLE, cost_of
 
 
 def _random_cost(count: int) -> Cost:
@@ -46,22 +42,31 @@ def _record(
     price: Callable[..., Cost],
     example: Mapping[str, Any],
     setups: tuple[Setup, ...] = (TRANSFERS,),
+    against: Against = Against.PRIVATE,
 ) -> Procedure:
-    return Procedure(name=name, module=module.__name__, cost=price, example=example, setups=setups)
+    return Procedure(
+        name=name, module=module.__name__, cost=price, example=example, setups=setups, against=against
+    )
 
 
 _MANY: Final = {"count": 1000}
 _COMPARED: Final = {"count": 1000, "bits": 32}
 
 PROCEDURES: Final = (
-    _record("base-transfers", base_ot, lambda: SETUP_COST, {}, ()),
+    _record("base-transfers", base_ot, lambda: SETUP_COST, {}, (), TRANSFERS.against),
     _record("random-transfers", softspoken, _random_cost, _MANY),
     _record("correlated-transfers", transfers, _steps_cost(cost.bits_to_arithmetic), _MANY),
     _record("bits-to-arithmetic", transfers, _steps_cost(cost.bits_to_arithmetic), _MANY),
     _record("and", circuits, _steps_cost(cost.conjunction), _MANY),
     _record("equality", circuits, _steps_cost(cost.comparison), _COMPARED),
     _record("below", circuits, _steps_cost(cost.below), _MANY),
-    _record("silent-transfers", silent_ot, lambda: cost_of(silent_transfers.setup()), {}),
+    _record(
+        "silent-transfers",
+        silent_ot,
+        lambda: cost_of(silent_transfers.setup()),
+        {},
+        against=SILENT_TRANSFERS.against,
+    ),
     _record("pool", pool, _steps_cost(cost.preparation), _COMPARED),
     _record("vole", vole, _vole_cost, _MANY, (TRANSFERS, VOLE)),
 )

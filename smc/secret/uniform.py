@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from smc.oblivious import cost as oblivious
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_of
@@ -51,6 +52,7 @@ def cost(bits: int, count: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="joint-uniform",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

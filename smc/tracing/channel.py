@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from smc.channel.channel import Channel
 from smc.channel.memory import MemoryTransport
-from smc.channel.message import Expected, Message
+from smc.channel.message import KINDS, Expected, Message
 from smc.channel.vectors import (
     ExpectedBits,
     ExpectedByteRows,
@@ -81,6 +81,12 @@ class TracedChannel(Channel):
         self._outgoing, self._incoming = outgoing, incoming
         self.steps: list[TracedStep] = []
         """What this end did so far."""
+
+    @property
+    def modules(self) -> frozenset[str]:
+        """Those whose messages this end has sent."""
+        kinds = {step.kind for step in self.steps if step.sends} & KINDS.keys()
+        return frozenset(KINDS[kind].rpartition(".")[0] for kind in kinds)
 
     @classmethod
     def pair(cls) -> tuple[TracedChannel, TracedChannel]:

@@ -34,6 +34,7 @@ def charged(
             cost, shapes = rule(*args, **kwargs)
             if transfers and cost.flights:
                 session.oblivious.setup()
+            session.charged.add(program.__module__)
             session.charge(cost)
             return cast(T, shapes)
 

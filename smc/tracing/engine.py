@@ -88,6 +88,16 @@ class TracedEngine(SilentEngine):
         return self._stock.rows + self.block_rows
 
     @property
+    def modules(self) -> frozenset[str]:
+        """Those whose protocols this side has run so far."""
+        used = {
+            "smc.oblivious.transfers": self._is_ready or self.opened_lanes,
+            "smc.oblivious.silent_ot": self._has_reserve or self.opened_lanes,
+            "smc.oblivious.oprf": bool(self._directions),
+        }
+        return frozenset(module for module, is_used in used.items() if is_used)
+
+    @property
     def state(self) -> tuple[Any, ...]:
         """All that decides what the next step takes."""
         flags = self._is_ready, self._has_reserve, self.opened_lanes, frozenset(self._directions)

@@ -75,6 +75,8 @@ class TracedSession(FullSession, Traced):
     """One side of a traced run: nothing in it stands for data, and nothing that it opens is a result."""
 
     engine: TracedEngine = field(init=False, repr=False)
+    charged: set[str] = field(init=False, repr=False, default_factory=set)
+    """Modules of which a step was priced, and not gone through."""
     repeats: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
     """What `smc.tracing.repeats` keeps of this run."""
 
@@ -107,6 +109,11 @@ class TracedSession(FullSession, Traced):
         self.sizes.charge(cost)
 
     @property
+    def modules(self) -> frozenset[str]:
+        """Those whose protocols this side has run without messages that are seen."""
+        return self.oblivious.modules | self.charged
+
+    @property
     def sizes(self) -> TracedChannel:
         """The channel, as what it is."""
         return cast(TracedChannel, self.channel)
@@ -129,6 +136,7 @@ class Trace:
         opens_lanes: whether a batch is large enough to be cut into lanes.
         transfers: correlated transfers that could be prepared, see `TracedEngine.count_from_here`.
         triples: words of triples that could be.
+        modules: those whose protocols are run, by which `smc.levels` knows what the run holds.
     """
 
     rounds: int
@@ -139,6 +147,7 @@ class Trace:
     opens_lanes: bool
     transfers: int
     triples: int
+    modules: frozenset[str]
 
 
 def trace(run: Callable[[TracedSession], Any], network: Network | None = None, lanes: int = 1) -> Trace:
@@ -199,4 +208,5 @@ def trace(run: Callable[[TracedSession], Any], network: Network | None = None, l
         any(each.opened_lanes for each in engines),
         max(each.transfers for each in engines),
         max(each.triples for each in engines),
+        frozenset().union(*(channel.modules for channel in channels), *(s.modules for s in sessions)),
     )

@@ -40,7 +40,7 @@ FLOORS = (
     ("smc.oblivious.engine", "smc.oblivious.lanes"),
     ("smc.oblivious.silent_engine",),
     ("smc.oblivious.lane_engine", "smc.oblivious.laned_engine", "smc.oblivious"),
-    ("smc.protocols.engines", "smc.protocols.cipher_context"),
+    ("smc.protocols.against", "smc.protocols.engines", "smc.protocols.cipher_context"),
     ("smc.protocols.flights",),
     ("smc.protocols.session", "smc.protocols.spec"),
     (
@@ -69,6 +69,7 @@ FLOORS = (
     ("smc.secret.ints",),
     ("smc.secret.joins", "smc.secret.uniform", "smc.secret"),
     ("smc.registry",),
+    ("smc.levels",),
     ("smc.analyses.studies.columns", "smc.analyses.studies.outcome", "smc.analyses.studies.loss"),
     ("smc.analyses.studies.memory", "smc.analyses.studies.parameters", "smc.analyses.studies.neighbours"),
     ("smc.analyses.disclosure",),

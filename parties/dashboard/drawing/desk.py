@@ -97,6 +97,7 @@ def _environment() -> Environment:
         "state": state_words,
         "limits": words.limits,
         "width": words.width,
+        "against": words.against,
         "hint": words.hint,
     }
     made.globals["parts"] = made.get_template("parts.html").module

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from parties.client.words import moment_of
+from smc.protocols.against import Against
 
 _FIELDS: Final = {
     "with --sheet": "under “Sheet of an Excel file”",
@@ -85,3 +86,8 @@ def hint(text: str) -> str:
     for option, field in _FIELDS.items():
         text = text.replace(option, field)
     return text
+
+
+def against(level: str) -> str:
+    """What a run holds against a peer that deviates, as a sentence."""
+    return Against(level).means

@@ -123,7 +123,9 @@ class Shape:
     def lattice(self, length: int, width: int) -> LatticePlan | None:
         """How rows are multiplied by lattice encryption; None where oblivious transfer sends less."""
         alice, bob = (self.entries(role) for role in Role)
-        plan = LatticePlan.of(alice, bob, (length, length), width, self.passes)
+        # The start multiplies by each centre once, and each pass by all of them.
+        times = self.passes + self.clusters
+        plan = LatticePlan.of(alice, bob, (length, length), width, times)
         if plan is None:
             return None
         costs = plan.cost(), repeated.cost(alice, bob, (length, length), width, first=False)
@@ -180,7 +182,7 @@ class SecretTable:
     valid: SecretBits | None = None
     squares: Word | None = field(default=None, repr=False)
     _factors: RepeatedFactors | None = field(default=None, repr=False)
-    _lattice: LatticeFactors | None = field(default=None, repr=False)
+    _lattice: dict[LatticePlan, LatticeFactors] = field(default_factory=dict, repr=False)
     _sums: LatticeSums | None = field(default=None, repr=False)
 
     def prepare(self) -> None:
@@ -223,9 +225,9 @@ class SecretTable:
         own, peer = shape.entries(role), shape.entries(role.other)
         plan = shape.lattice(mine.shape[1], width)
         if plan is not None:
-            if self._lattice is None:
-                self._lattice = LatticeFactors(self.session, plan, self.own, own, peer)
-            return self._lattice.times(mine, theirs, width)
+            if plan not in self._lattice:
+                self._lattice[plan] = LatticeFactors(self.session, plan, self.own, own, peer)
+            return self._lattice[plan].times(mine, theirs, width)
         if self._factors is None:
             block = self.own
             if shape.shared:

@@ -77,6 +77,7 @@ def estimate(
         plan.route,
         _MEMORY.at(rows) if _has_model(parameters, plan) else None,
         _cheaper(parameters, given, moduli, setting.network, seconds),
+        plan.against,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smc.analyses.studies.study import Estimate
+from smc.levels import level_of_run
 from smc.network import Network
 from smc.oblivious.kernels import run_compiled
 from smc.planning.cost import operation_named
@@ -28,4 +29,5 @@ def estimated(
         # What is made ahead takes time only as far as it is more than the waiting.
         waiting = network.seconds(found.rounds, found.alice_bytes, found.bob_bytes)
         seconds += max(0.0, row * found.ahead_rows - waiting)
-    return Estimate(found.rounds, found.alice_bytes, found.bob_bytes, seconds, route, memory)
+    sent = found.alice_bytes, found.bob_bytes
+    return Estimate(found.rounds, *sent, seconds, route, memory, against=level_of_run(found.modules))

@@ -17,6 +17,7 @@ from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.setting import RunSetting
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
+from smc.protocols.against import Against
 
 if TYPE_CHECKING:
     from smc.analyses.disclosure.release import Release
@@ -86,6 +87,7 @@ class Estimate:
         memory: bytes at the peak of one party over those of its idle daemon, see
             `smc.analyses.studies.memory`; None where no model has been measured.
         cheaper: how the same would take less than a hundredth of the time, or None.
+        against: what it holds against a peer that deviates.
     """
 
     rounds: int
@@ -95,6 +97,7 @@ class Estimate:
     route: str
     memory: int | None
     cheaper: Cheaper | None = None
+    against: Against = Against.SEMI_HONEST
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ Reference: thesis, Lemma 8.1 and erratum 10 (42 trivial types).
 from __future__ import annotations
 
 from smc.forms import Form
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Nothing, Plain
@@ -39,6 +40,7 @@ def cost(parameters: Parameters) -> Cost:
 
 SPEC = Spec(
     name="local-at-one",
+    against=Against.ACTIVE,
     inputs=(Form.PN, Form.PN),
     output=Form.PN,
     alice=knows,
@@ -48,6 +50,7 @@ SPEC = Spec(
 
 SPEC_BOTH = Spec(
     name="local-at-both",
+    against=Against.ACTIVE,
     inputs=(Form.PP, Form.PP),
     output=Form.PP,
     alice=knows,

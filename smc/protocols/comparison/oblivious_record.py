@@ -6,6 +6,7 @@ from typing import Final
 
 from smc.forms import Form
 from smc.oblivious.cost import compares_in_lanes, comparison, comparison_transfers
+from smc.protocols.against import Against
 from smc.protocols.comparison.oblivious import alice, bob
 from smc.protocols.engines import OBLIVIOUS
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
@@ -23,6 +24,7 @@ def cost(parameters: Parameters) -> Cost:
 
 OBLIVIOUS_TRANSFER: Final = Spec(
     name="oblivious",
+    against=Against.PRIVATE,
     inputs=(Form.PN, Form.NP),
     output=Form.SS,
     alice=alice,

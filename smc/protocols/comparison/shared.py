@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import ComparisonType, Form
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec, Subprotocol
 from smc.values import Nothing, Plain, Share, of_array
@@ -138,6 +139,7 @@ def cost(parameters: Parameters) -> Cost:
 
 SPEC = Spec(
     name="shared",
+    against=Against.PRIVATE,
     inputs=(Form.SS, Form.SS),
     output=Form.SS,
     takes=Sharing.NUMBER,

@@ -28,6 +28,7 @@ from typing import Final
 
 from smc.forms import Form
 from smc.oblivious.silent_circuits import PrefetchedWords, comparison
+from smc.protocols.against import Against
 from smc.protocols.engines import SILENT
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
@@ -69,6 +70,7 @@ def cost(parameters: Parameters) -> Cost:
 
 SPEC: Final = Spec(
     name="silent",
+    against=Against.PRIVATE,
     inputs=(Form.PN, Form.NP),
     output=Form.SS,
     alice=alice,

@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import ComparisonType, Form
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec, Subprotocol
 from smc.values import Nothing, Plain, Share, of_array
@@ -125,6 +126,7 @@ def _spec(name: str, x: Form, y: Form) -> Spec:
     parts = 1 + (x, y).count(Form.SS)
     return Spec(
         name=name,
+        against=Against.PRIVATE,
         inputs=(x, y),
         output=Form.SS,
         alice=alice,

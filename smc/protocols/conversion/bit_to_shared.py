@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from smc.forms import Form
 from smc.protocols import correlated
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters, Sharing, Spec
 from smc.protocols.transfer_costs import TRANSFERS
@@ -68,6 +69,7 @@ def _bits(value: Share) -> NDArray[np.uint8]:
 
 SPEC: Final = Spec(
     name="bit-to-shared",
+    against=Against.PRIVATE,
     inputs=(Form.SS,),
     output=Form.SS,
     alice=alice,

@@ -14,6 +14,7 @@ Reference: immediate.
 from __future__ import annotations
 
 from smc.forms import Form
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
@@ -52,6 +53,7 @@ def cost(parameters: Parameters) -> Cost:
 
 SPEC_PLAIN = Spec(
     name="both-to-plain",
+    against=Against.ACTIVE,
     inputs=(Form.PP,),
     output=Form.PN,
     alice=keep,
@@ -61,6 +63,7 @@ SPEC_PLAIN = Spec(
 
 SPEC_SHARED = Spec(
     name="both-to-shared",
+    against=Against.ACTIVE,
     inputs=(Form.PP,),
     output=Form.SS,
     gives=Sharing.ANY,

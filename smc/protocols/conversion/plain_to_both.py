@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedResidues, Residues, residues_bytes
 from smc.forms import Form, Role
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Spec
@@ -53,6 +54,7 @@ def cost(parameters: Parameters) -> Cost:
 
 SPEC_BOTH = Spec(
     name="plain-to-both",
+    against=Against.PRIVATE,
     inputs=(Form.PN,),
     output=Form.PP,
     alice=alice_keeps,
@@ -63,6 +65,7 @@ SPEC_BOTH = Spec(
 
 SPEC_BOB = Spec(
     name="plain-to-peer",
+    against=Against.PRIVATE,
     inputs=(Form.PN,),
     output=Form.NP,
     alice=alice_gives,

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedResidues, Residues
 from smc.forms import Form
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
@@ -54,6 +55,7 @@ def cost(parameters: Parameters) -> Cost:
 
 SPEC = Spec(
     name="plain-to-shared",
+    against=Against.PRIVATE,
     inputs=(Form.PN,),
     output=Form.SS,
     gives=Sharing.ANY,

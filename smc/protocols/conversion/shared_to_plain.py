@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedResidues, Residues
 from smc.forms import Form, Role
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
@@ -66,6 +67,7 @@ def cost_both(parameters: Parameters) -> Cost:
 
 SPEC = Spec(
     name="shared-to-plain",
+    against=Against.PRIVATE,
     inputs=(Form.SS,),
     takes=Sharing.ANY,
     output=Form.PN,
@@ -77,6 +79,7 @@ SPEC = Spec(
 
 SPEC_BOTH = Spec(
     name="shared-to-both",
+    against=Against.PRIVATE,
     inputs=(Form.SS,),
     takes=Sharing.ANY,
     output=Form.PP,

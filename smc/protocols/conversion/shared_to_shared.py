@@ -29,6 +29,7 @@ from smc.forms import Form, Role
 from smc.moduli import Modulus
 from smc.oblivious.bitmatrix import Bit
 from smc.protocols import correlated
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters, Sharing, Spec
 from smc.protocols.transfer_costs import TRANSFERS
@@ -88,6 +89,7 @@ def _without_tops(parameters: Parameters, value: Share) -> tuple[correlated.Numb
 
 SPEC: Final = Spec(
     name="shared-to-shared",
+    against=Against.PRIVATE,
     inputs=(Form.SS,),
     output=Form.SS,
     alice=alice,

@@ -22,6 +22,7 @@ import numpy as np
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -96,6 +97,7 @@ def declarations_cost(alice: int, bob: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="declared-bounds",
+    against=Against.ACTIVE,
     module=__name__,
     cost=declarations_cost,
     example={"alice": 2, "bob": 3},

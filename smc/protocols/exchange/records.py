@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from smc.channel.vectors import residues_bytes
+from smc.protocols.against import Against
 from smc.protocols.exchange import row_counts
 from smc.protocols.flights import Flight
 from smc.protocols.spec import Cost, Procedure
@@ -18,6 +19,7 @@ def counts_cost(numbers: int) -> Cost:
 
 ROW_COUNTS: Final = Procedure(
     name="row-counts",
+    against=Against.ACTIVE,
     module=row_counts.__name__,
     cost=counts_cost,
     example={"numbers": 3},

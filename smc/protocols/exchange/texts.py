@@ -21,6 +21,7 @@ import numpy as np
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import DomainError, ProtocolViolation
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -69,6 +70,7 @@ def texts_cost(alice: int, bob: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="public-texts",
+    against=Against.ACTIVE,
     module=__name__,
     cost=texts_cost,
     example={"alice": 20, "bob": 30},

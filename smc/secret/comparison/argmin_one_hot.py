@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from smc.numeric.shapes import contiguous
 from smc.oblivious import cost as oblivious
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_of
@@ -110,6 +111,7 @@ def cost(rows: int, columns: int, differences: Bounds) -> Cost:
 
 SPEC: Final = Procedure(
     name="argmin-one-hot",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

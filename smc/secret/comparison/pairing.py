@@ -24,6 +24,7 @@ from typing import Final
 import numpy as np
 
 from smc.oblivious import cost as oblivious
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_of
@@ -156,6 +157,7 @@ def cost_winners(lines: int, side: int, bounds: Bounds) -> Cost:
 
 SPEC: Final = Procedure(
     name="best-pairs",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

@@ -7,6 +7,7 @@ from typing import Final
 from smc.forms import Role
 from smc.network import Network
 from smc.oblivious import cost as oblivious
+from smc.protocols.against import Against
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_comparison, cost_of
 from smc.secret.comparison import argmin, msb, mux
@@ -28,6 +29,7 @@ def cost_to_words(count: int) -> Cost:
 
 SELECT: Final = Procedure(
     name="mux",
+    against=Against.PRIVATE,
     module=mux.__name__,
     cost=cost_select,
     setups=(TRANSFERS,),
@@ -51,6 +53,7 @@ def cost_zero(count: int, bounds: Bounds, network: Network | None = None) -> Cos
 
 NONNEGATIVE: Final = Procedure(
     name="nonnegative",
+    against=Against.PRIVATE,
     module=msb.__name__,
     cost=cost_nonnegative,
     setups=(TRANSFERS,),
@@ -60,6 +63,7 @@ NONNEGATIVE: Final = Procedure(
 
 ZERO: Final = Procedure(
     name="zero",
+    against=Against.PRIVATE,
     module=msb.__name__,
     cost=cost_zero,
     setups=(TRANSFERS,),
@@ -79,6 +83,7 @@ def cost_least(rows: int, columns: int, bounds: Bounds) -> Cost:
 
 LEAST: Final = Procedure(
     name="argmin",
+    against=Against.PRIVATE,
     module=argmin.__name__,
     cost=cost_least,
     setups=(TRANSFERS,),

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS
@@ -149,6 +150,7 @@ def cost_within(
 
 SPEC: Final = Procedure(
     name="division",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_within,
     setups=(TRANSFERS,),

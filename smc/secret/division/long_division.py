@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from smc.errors import DomainError
 from smc.forms import Role
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS
@@ -148,6 +149,7 @@ def cost_within(count: int, numerator: Bounds, divisor: Bounds) -> Cost:
 
 SPEC: Final = Procedure(
     name="long-division",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_within,
     setups=(TRANSFERS,),

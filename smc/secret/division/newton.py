@@ -39,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS
@@ -226,6 +227,7 @@ def _cost_shifted(count: int, *bits: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="goldschmidt-division",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from smc.forms import Role
 from smc.network import Network
 from smc.oblivious import cost as oblivious
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import (
@@ -214,6 +215,7 @@ def cost_divide(count: int, divisor: int) -> Cost:
 
 SPEC_SHIFT: Final = Procedure(
     name="truncation",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_shift,
     setups=(TRANSFERS,),
@@ -223,6 +225,7 @@ SPEC_SHIFT: Final = Procedure(
 
 SPEC_SHIFT_NEAR: Final = Procedure(
     name="truncation-without-carry",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_shift_near,
     setups=(TRANSFERS,),
@@ -232,6 +235,7 @@ SPEC_SHIFT_NEAR: Final = Procedure(
 
 SPEC_DIVIDE: Final = Procedure(
     name="division-by-public",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_divide,
     setups=(TRANSFERS,),

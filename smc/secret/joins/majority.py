@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.oblivious import cost as oblivious
+from smc.protocols.against import Against
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_of
 from smc.secret.bits import SecretBits
@@ -127,6 +128,7 @@ def cost(slots: int, most: int, widths: Sequence[int]) -> Cost:
 
 SPEC: Final = Procedure(
     name="differing-members",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

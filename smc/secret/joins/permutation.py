@@ -32,6 +32,7 @@ from smc.channel.vectors import ExpectedWords, Words
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.network import Network
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -143,6 +144,7 @@ def _send(session: Session, values: Unsigned, bits: int) -> Unsigned:
 
 SPEC: Final = Procedure(
     name="permutation",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

@@ -2,18 +2,19 @@
 
     Alice (rows of integers X, g x n, call by call)       Bob (columns Y, n x k, modulo 2**w, once)
                              <-- seed, encryptions of zero, encrypted Y --
-      masks R; X Y - R, encrypted and flooded
-                             -- responses -->              X Y - R
-      shares of X Y modulo 2**w: R and X Y - R
+                             -- responses -->
+      shares of X Y modulo 2**w, by rounding what each can compute
 
 Alice is the evaluator, Bob the key holder, or the reverse. The columns are encrypted once and serve all
 calls; what a call sends does not depend on their length.
 
 Inputs: columns modulo 2**w at the key holder, once; at the evaluator rows of integers, call by call.
 Outputs: shares modulo 2**w of the inner products of each row with each column.
-Learns: neither party anything. The evaluator sees ciphertexts; what the key holder decrypts is masked, and
-its noise is flooded so that all calls of a run together are within 2**-40 of what it could have made itself.
-Assumes: semi-honest parties and `smc.ciphers.lattice_inner`.
+Learns: neither party anything. The evaluator sees ciphertexts; what the key holder gets does not depend on
+what it encrypted, and is uniform to it under the assumption. Of all results of the run that the layout is for
+any is off by one with probability 2**-30 at most.
+Assumes: `smc.ciphers.lattice_inner`. A key holder that deviates learns nothing; an evaluator that does learns
+nothing before shares are opened.
 Cost: `ColumnsLayout.query_bytes` once, and `ColumnsLayout.response_bytes` for each call.
 Reference: `smc.ciphers.lattice_inner`.
 """
@@ -33,10 +34,19 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.ciphers.lattice import SEED_BYTES
 from smc.ciphers.lattice_inner import ColumnParameters, OwnColumns, PeerColumns
-from smc.ciphers.lattice_ring import LIMB_BITS, pack_words, packed_size, unpack_words
+from smc.ciphers.lattice_ring import (
+    LIMB_BITS,
+    pack_limbs,
+    pack_words,
+    packed_limbs_size,
+    packed_size,
+    unpack_limbs,
+    unpack_words,
+)
 from smc.errors import UsageError
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
@@ -65,10 +75,9 @@ class LatticeColumns(Message, kind="lattice-columns"):
 
 @dataclass(frozen=True, slots=True)
 class LatticeInner(Message, kind="lattice-inner"):
-    """Flooded inner products: second components, and one coefficient of each first one."""
+    """Second components of inner products."""
 
     second: ByteRows
-    first: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +118,18 @@ class ColumnsLayout:
         """Bytes from the key holder, once."""
         return sum(self.group_bytes(group) for group in self.groups())
 
-    def response_sizes(self, rows: int) -> tuple[int, int]:
-        """Bytes of the second and of the first components of so many rows at once."""
-        given = self.parameters
-        return (
-            packed_size(given.second_limbs * rows * given.lattice.degree, LIMB_BITS),
-            packed_size(given.first_limbs * rows * given.columns, LIMB_BITS),
-        )
+    def response_size(self, rows: int) -> int:
+        """Bytes of the second components of so many rows at once."""
+        lattice = self.parameters.lattice
+        return packed_limbs_size(rows * lattice.degree, lattice.second_bits)
 
     def batches(self, rows: int) -> Iterator[slice]:
         """Rows that are multiplied at once, as memory and the buffers of transports allow."""
-        return chunks(rows, max(1, min(_ROWS, SPAN_BYTES // (2 * sum(self.response_sizes(1))))))
+        return chunks(rows, max(1, min(_ROWS, SPAN_BYTES // (2 * self.response_size(1)))))
 
     def response_bytes(self, rows: int) -> int:
         """Bytes from the evaluator for a call with so many rows."""
-        return sum(sum(self.response_sizes(part.stop - part.start)) for part in self.batches(rows))
+        return sum(self.response_size(part.stop - part.start) for part in self.batches(rows))
 
 
 @cache
@@ -188,14 +194,11 @@ class HeldColumns:
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        given = self._layout.parameters
-        second_size, first_size = self._layout.response_sizes(rows)
-        packed_second, packed_first = self._session.channel.recv(
-            LatticeInner, ExpectedByteRows(1, second_size), ExpectedByteRows(1, first_size)
+        lattice = self._layout.parameters.lattice
+        packed = self._session.channel.recv(
+            LatticeInner, ExpectedByteRows(1, self._layout.response_size(rows))
         )
-        second = _limbs(packed_second, (given.second_limbs, rows, given.lattice.degree))
-        first = _limbs(packed_first, (given.first_limbs, rows, given.columns))
-        return self._cipher.decrypt(second.astype(np.int64), first.astype(np.int64))
+        return self._cipher.decrypt(unpack_limbs(packed, (rows, lattice.degree), lattice.second_bits))
 
     def times(self, rows: int) -> Word:
         """All batches of a call; the peer calls `PeerInner.times`. Otherwise as `receive`."""
@@ -246,19 +249,15 @@ class PeerInner:
             Local shares modulo 2**w, shape (rows, k).
 
         Raises:
-            UsageError: there are more rows than the layout is for, or of another length or larger integers,
-                or the columns have not come.
+            UsageError: the rows have another length or larger integers than the layout is for, or the columns
+                have not come.
         """
         if self._cipher is None:
             raise UsageError("The peer's columns have not come.", "Take them first.")
-        second, first, masks = self._cipher.respond(integers)
-        self._session.channel.send(
-            LatticeInner(
-                ByteRows(pack_words(second.reshape(-1).astype(np.uint64), LIMB_BITS)[None]),
-                ByteRows(pack_words(first.reshape(-1).astype(np.uint64), LIMB_BITS)[None]),
-            )
-        )
-        return masks
+        second, shares = self._cipher.respond(integers)
+        packed = pack_limbs(second, self._layout.parameters.lattice.second_bits)
+        self._session.channel.send(LatticeInner(ByteRows(packed[None])))
+        return shares
 
     def times(self, integers: Whole) -> Word:
         """All batches of a call. Otherwise as `send`."""
@@ -363,6 +362,7 @@ def cost(rows: int, length: int, columns: int, bound: int, width: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="lattice-inner-products",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     example={"rows": 3, "length": 1000, "columns": 2, "bound": 4095, "width": 64},

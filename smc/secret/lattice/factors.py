@@ -2,7 +2,7 @@
 
     Alice (matrix X, shares of its factor U and of V)        Bob (matrix Z, shares of its factor V and of U)
                       -- her share of V, encrypted -->       and    <-- his share of U, encrypted --
-      X times his share of U, masked  -- responses -->       and    <-- responses -- Z times her share of V
+      X times his share of U          -- responses -->       and    <-- responses -- Z times her share of V
       shares modulo 2**w of X U and of Z V
 
 A product of a local matrix with the local share of its factor needs nobody; with the peer's share it is a
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.shapes import shape_array
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
@@ -66,7 +67,7 @@ class LatticePlan:
             bob: of Bob's.
             lengths: columns of what Alice's and what Bob's matrix is multiplied by.
             width: bits of the words.
-            times: how often, at most.
+            times: how often; the results of all are exact together.
         """
         found = [
             layout_of(entries.rows, len(entries.bits), length, max(_middles(entries)), width, times)
@@ -114,7 +115,6 @@ class LatticeFactors:
         self._mine, self._theirs = plan.layout(session.role), plan.layout(session.role.other)
         self._centred = own.astype(np.int64) - np.array(_middles(entries), dtype=np.int64)
         self._peer_middles = np.array(_middles(peer), dtype=np.uint64)
-        self._left = self._mine.times
 
     def _priced(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Cost, tuple[Word, Word]]:
         """What `times` costs and gives."""
@@ -140,15 +140,13 @@ class LatticeFactors:
             shape (n, length), and of the peer's times its factor, shape (n', length').
 
         Raises:
-            UsageError: the plan is for other words, or for no more products.
+            UsageError: the plan is for other words.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        if width != self._plan.width or not self._left:
+        if width != self._plan.width:
             raise UsageError(
-                f"The plan is for {self._mine.times} products of {self._plan.width} bits.",
-                "Make a plan for all products that there will be.",
+                f"The plan is for words of {self._plan.width} bits.", "Make a plan for these words."
             )
-        self._left -= 1
         held = HeldMatrix(self.session, self._theirs, peer_factor & np.uint64((1 << width) - 1))
         peer = PeerMatrix(self.session, self._mine)
         own = self._own @ own_factor
@@ -185,6 +183,7 @@ def cost(alice: FactorShape, bob: FactorShape, lengths: tuple[int, int], width: 
 
 SPEC: Final = Procedure(
     name="lattice-repeated-products",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     example={

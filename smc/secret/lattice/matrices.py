@@ -2,9 +2,8 @@
 
     Alice (X, n x m, entries of bounded size)              Bob (Y, m x k, modulo 2**w)
                              <-- seed, encrypted Y --
-      masks R; X Y - R, encrypted and flooded
-                             -- responses -->              X Y - R
-      shares of X Y modulo 2**w: R and X Y - R
+                             -- responses -->
+      shares of X Y modulo 2**w, by rounding what each can compute
 
 Alice is the evaluator, Bob the key holder, or the reverse.
 
@@ -13,16 +12,17 @@ A polynomial holds n' rows of X or k' columns of Y, and m' of the inner places, 
     x = sum_ij X_ij X^(i m' k' - j)        y = sum_jl Y_jl X^(l m' + j)
 
 Of x y the coefficient i m' k' + l m' is the sum over j of X_ij Y_jl: terms of other j lie at exponents that
-m' does not divide, and none wraps around onto it. So every m'-th coefficient is wanted, and no other one is
-sent: those are inner products of shifted rows. What Y holds is encrypted once and serves any number of
-batches of rows.
+m' does not divide, and none wraps around onto it. So every m'-th coefficient is wanted, and of the others
+nobody computes a share: those are inner products of shifted rows. What Y holds is encrypted once and serves
+any number of batches of rows.
 
 Inputs: Y at the key holder, once; rows of X at the evaluator, batch by batch.
 Outputs: shares modulo 2**w of the rows times Y.
-Learns: neither party anything. The evaluator sees ciphertexts; what the key holder decrypts is masked, and
-its noise is flooded so that all batches of a run together are within 2**-40 of what it could have made
-itself.
-Assumes: semi-honest parties and `smc.ciphers.lattice`.
+Learns: neither party anything. The evaluator sees ciphertexts; what the key holder gets does not depend on
+what it encrypted, and is uniform to it under the assumption. Of all results of the run that the layout is for
+any is off by one with probability 2**-30 at most.
+Assumes: `smc.ciphers.lattice`. A key holder that deviates learns nothing; an evaluator that does learns
+nothing before shares are opened.
 Cost: `MatrixLayout.query_bytes` once, and `MatrixLayout.response_bytes` for each batch.
 Reference: Huang, Lu, Hong and Ding, Cheetah, USENIX Security 2022, section 3, and Hao et al., Iron, NeurIPS
 2022, section 3, for the coefficients; `smc.ciphers.lattice` for the rest.
@@ -34,32 +34,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from operator import attrgetter
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
-from smc.ciphers.lattice import (
-    DEGREES,
-    SEED_BYTES,
-    LatticeParameters,
-    OwnLattice,
-    PeerLattice,
-    decode,
+from smc.ciphers.lattice import DEGREES, SEED_BYTES, LatticeParameters, OwnLattice, PeerLattice
+from smc.ciphers.lattice_ring import (
+    LIMB_BITS,
+    pack_limbs,
+    pack_words,
+    packed_limbs_size,
+    packed_size,
+    unpack_limbs,
+    unpack_words,
 )
-from smc.ciphers.lattice_ring import LIMB_BITS, pack_words, packed_size, unpack_words
 from smc.errors import UsageError
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]
-Entry = TypeVar("Entry", np.uint64, np.int64)
 
 _BATCH_WORDS: Final = 1 << 20
 """About how many complex numbers the products of a batch of rows may take."""
@@ -81,10 +82,9 @@ class LatticeQuery(Message, kind="lattice-query"):
 
 @dataclass(frozen=True, slots=True)
 class LatticeResponse(Message, kind="lattice-response"):
-    """Flooded products of a batch of rows: second components, and the wanted coefficients of first ones."""
+    """Second components of the products of a batch of rows."""
 
     second: ByteRows
-    first: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class MatrixLayout:
     Attributes:
         parameters: of the encryption.
         rows: n of all calls with one matrix together.
-        times: how many matrices Y the rows are multiplied by, one after the other. The flood is wide enough
-            for so many.
+        times: how many matrices Y the rows are multiplied by, one after the other; results of all are exact
+            together.
         bound: of the size of X's entries, likewise.
         inner: m.
         columns: k.
@@ -138,20 +138,15 @@ class MatrixLayout:
         """Bytes from the key holder, once."""
         return SEED_BYTES + self.secrets * self.query_size
 
-    def response_sizes(self, rows: int) -> tuple[int, int]:
-        """Bytes of the second and the first components of one batch of so many rows."""
+    def response_size(self, rows: int) -> int:
+        """Bytes from the evaluator for one batch of so many rows."""
         blocks = -(-rows // self.rows_each)
-        return (
-            packed_size(blocks * self.parameters.degree, self.parameters.second_bits),
-            packed_size(rows * self.columns, self.parameters.first_bits),
-        )
+        return packed_limbs_size(blocks * self.parameters.degree, self.parameters.second_bits)
 
     def response_bytes(self, rows: int) -> int:
         """Bytes from the evaluator for a call with so many rows."""
         full, rest = divmod(rows, self.batch_rows)
-        return full * sum(self.response_sizes(self.batch_rows)) + (
-            sum(self.response_sizes(rest)) if rest else 0
-        )
+        return full * self.response_size(self.batch_rows) + (self.response_size(rest) if rest else 0)
 
     @property
     def weight(self) -> int:
@@ -164,7 +159,7 @@ class MatrixLayout:
     def batch_rows(self) -> int:
         """Rows that are multiplied at once, as memory and the buffers of transports allow."""
         each = self.secrets * self.parameters.limbs * self.parameters.degree // (2 * self.inner_each)
-        blocks = min(_BATCH_WORDS // each, SPAN_BYTES // (2 * sum(self.response_sizes(self.rows_each))))
+        blocks = min(_BATCH_WORDS // each, SPAN_BYTES // (2 * self.response_size(self.rows_each)))
         return self.rows_each * max(1, blocks)
 
     def batches(self, rows: int) -> Iterator[slice]:
@@ -284,15 +279,11 @@ class HeldMatrix:
     def receive(self, rows: int) -> Word:
         """One batch of `times`, which the peer gives by `PeerMatrix.send`."""
         layout, parameters = self._layout, self._layout.parameters
-        second_size, first_size = layout.response_sizes(rows)
-        packed_second, packed_first = self._session.channel.recv(
-            LatticeResponse, ExpectedByteRows(1, second_size), ExpectedByteRows(1, first_size)
-        )
+        packed = self._session.channel.recv(LatticeResponse, ExpectedByteRows(1, layout.response_size(rows)))
         blocks = -(-rows // layout.rows_each)
-        second = unpack_words(packed_second, blocks * parameters.degree, parameters.second_bits)
-        first = unpack_words(packed_first, rows * layout.columns, parameters.first_bits)
-        products = self._cipher.decrypt(second.reshape(blocks, -1), layout.inner_each)
-        return decode(parameters, first, _wanted(layout, rows, products)).reshape(rows, -1)
+        second = unpack_limbs(packed, (blocks, parameters.degree), parameters.second_bits)
+        wanted = partial(_wanted, layout, rows)
+        return self._cipher.decrypt(second, layout.inner_each, wanted).reshape(rows, -1)
 
 
 class PeerMatrix:
@@ -307,7 +298,7 @@ class PeerMatrix:
     """
 
     def __init__(self, session: Session, layout: MatrixLayout) -> None:
-        self._session, self._layout, self._left = session, layout, layout.rows
+        self._session, self._layout = session, layout
         parameters = layout.parameters
         seed = session.channel.recv(LatticeSeed, ExpectedByteRows(1, SEED_BYTES)).tobytes()
         self._cipher = PeerLattice(parameters, seed, layout.secrets, layout.factors, session.random)
@@ -326,7 +317,7 @@ class PeerMatrix:
             Local shares modulo 2**w, shape (n, k).
 
         Raises:
-            UsageError: there are more rows than the layout is for, or of another shape or larger entries.
+            UsageError: the rows have another shape or larger entries than the layout is for.
         """
         result = np.empty((len(rows), self._layout.columns), dtype=np.uint64, like=rows)
         for part in self._layout.batches(len(rows)):
@@ -336,25 +327,20 @@ class PeerMatrix:
     def send(self, rows: Whole) -> Word:
         """One batch of `times`, which the peer takes by `HeldMatrix.receive`. Raises as `times`."""
         layout, parameters = self._layout, self._layout.parameters
-        if rows.shape[1:] != (layout.inner,) or len(rows) > self._left or np.any(np.abs(rows) > layout.bound):
+        if rows.shape[1:] != (layout.inner,) or np.any(np.abs(rows) > layout.bound):
             raise UsageError(
-                f"The layout is for {layout.rows} rows of {layout.inner} entries up to {layout.bound}.",
-                "Make the layout for all rows that will be multiplied.",
+                f"The layout is for rows of {layout.inner} entries up to {layout.bound}.",
+                "Make the layout for the rows that will be multiplied.",
             )
-        self._left -= len(rows)
         wanted = partial(_wanted, layout, len(rows))
         polynomials = layout.rows_as_polynomials(rows)
-        second, first, masks = self._cipher.respond(polynomials, layout.inner_each, wanted)
-        self._session.channel.send(
-            LatticeResponse(
-                ByteRows(pack_words(second.reshape(-1), parameters.second_bits)[None]),
-                ByteRows(pack_words(first, parameters.first_bits)[None]),
-            )
-        )
-        return masks.reshape(-1, layout.columns)
+        second, shares = self._cipher.respond(polynomials, layout.inner_each, wanted)
+        packed = pack_limbs(second, parameters.second_bits)
+        self._session.channel.send(LatticeResponse(ByteRows(packed[None])))
+        return shares.reshape(-1, layout.columns)
 
 
-def _wanted(layout: MatrixLayout, rows: int, coefficients: NDArray[Entry]) -> NDArray[Entry]:
+def _wanted(layout: MatrixLayout, rows: int, coefficients: Whole) -> Whole:
     """Folded coefficients of polynomials, row by row of their matrix.
 
     Args:
@@ -387,6 +373,7 @@ def cost(rows: int, inner: int, columns: int, bound: int, width: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="lattice-matrix-product",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     example={"rows": 100, "inner": 128, "columns": 100, "bound": 128, "width": 24},

@@ -5,8 +5,8 @@
       each time:
                       == bits become words modulo 2**w, shared ==
       her words of X's bits times X                        his words of Z's bits times Z           local
-                      <-- his words of X's bits times X, masked --
-                      -- her words of Z's bits times Z, masked -->
+                      <-- response: his words of X's bits times X --
+                      -- response: her words of Z's bits times Z -->
       shares modulo 2**w of the sums of both
 
 `smc.secret.products.grouped` sends corrections for every number of every row each time. Here it is a word
@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.shapes import contiguous
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
@@ -94,7 +95,7 @@ class SumsPlan:
 
         def batch_cost(sizes: tuple[int | None, ...]) -> Cost:
             sent = [
-                sum(layout.response_sizes(size)) if size else 0
+                layout.response_size(size) if size else 0
                 for layout, size in zip((self.bob, self.alice), sizes, strict=True)
             ]
             flight = Flight.BOTH if all(sent) else Flight.ALICE if sent[0] else Flight.BOB
@@ -183,6 +184,7 @@ def cost(alice: Grouping, bob: Grouping, width: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="lattice-grouped-sums",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

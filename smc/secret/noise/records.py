@@ -8,6 +8,7 @@ from typing import Final
 
 from smc.network import Network
 from smc.oblivious import cost as oblivious
+from smc.protocols.against import Against
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_below, cost_of
 from smc.secret.noise import noise
@@ -26,6 +27,7 @@ def cost_draw(
 
 DRAW: Final = Procedure(
     name="joint-noise",
+    against=Against.PRIVATE,
     module=noise.__name__,
     cost=cost_draw,
     setups=(TRANSFERS,),

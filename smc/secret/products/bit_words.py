@@ -26,6 +26,7 @@ from smc.forms import Role
 from smc.oblivious.consistency import CHALLENGE_BYTES
 from smc.oblivious.cost import matrix_bytes
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
@@ -104,6 +105,7 @@ def cost(count: int, width: int) -> Cost:
 
 SPEC: Final = Procedure(
     name="bits-to-words",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

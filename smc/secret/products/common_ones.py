@@ -36,6 +36,7 @@ from smc.forms import Role
 from smc.network import Network
 from smc.numeric.shapes import contiguous, shape_array
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight, Flights
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each
@@ -189,6 +190,7 @@ def _octets(pads: Word, plane: Octet) -> Octet:
 
 SPEC: Final = Procedure(
     name="common-ones",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

@@ -37,6 +37,7 @@ from smc.oblivious.consistency import CHALLENGE_BYTES
 from smc.oblivious.cost import matrix_bytes
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each, lengths
@@ -210,6 +211,7 @@ def _flight(sent: dict[Role, int]) -> Cost:
 
 SPEC: Final = Procedure(
     name="grouped-sums",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

@@ -3,9 +3,8 @@
     Alice (words x_k, k < T)                              Bob (words y_k)
                              <-- seed, an encryption of zero --
                              <-- encrypted y_k --
-      masks r; sum_k x_k y_k + r, encrypted, flooded
-                             -- responses -->             sum_k x_k y_k + r
-      shares modulo 2**64 of sum_k x_k y_k: -r and what Bob decrypts
+                             -- responses -->
+      shares modulo 2**64 of sum_k x_k y_k, by rounding what each can compute
 
 8,192 products make a block. With T = 2 both inner terms of a product of shared words take one response, which
 saves nearly a third. Bob sends the next blocks before he reads the responses to the last ones, so that both
@@ -13,11 +12,11 @@ work at the same time.
 
 Inputs: T words for each product at either party.
 Outputs: shares modulo 2**64 of the sums of the T products.
-Learns: neither party anything. What Bob decrypts hides each sum within T 2**-65, and its noise is flooded;
-both stay within 2**-40 for all calls of a run together, whose products the session counts: beyond
-`smc.ciphers.lattice_slots.RUN_PRODUCTS` of them it makes no more.
-Assumes: semi-honest parties and `smc.ciphers.lattice_slots`.
-Cost: `cost`; 209 bytes a product for T = 2, 135 for T = 1, where blocks are full.
+Learns: neither party anything. Alice sees ciphertexts; what Bob gets does not depend on what he encrypted,
+and is uniform to him under the assumption. Of 2**25 products any is wrong with probability 2**-30 at most.
+Assumes: `smc.ciphers.lattice_slots`. If Bob deviates, he learns nothing; if Alice does, she learns nothing
+before shares are opened.
+Cost: `cost`; 196 bytes a product for T = 2, 122 for T = 1, where blocks are full.
 Reference: `smc.ciphers.lattice_slots`.
 """
 
@@ -34,28 +33,26 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.ciphers.lattice import SEED_BYTES
-from smc.ciphers.lattice_ring import LIMB_BITS, pack_words, packed_size, unpack_words
-from smc.ciphers.lattice_slots import (
-    FIRST_LIMBS,
-    RUN_PRODUCTS,
-    SECOND_LIMBS,
-    OwnSlots,
-    PeerSlots,
-    SlotParameters,
+from smc.ciphers.lattice_ring import (
+    LIMB_BITS,
+    pack_limbs,
+    pack_words,
+    packed_limbs_size,
+    packed_size,
+    unpack_limbs,
+    unpack_words,
 )
+from smc.ciphers.lattice_slots import OwnSlots, PeerSlots, SlotParameters
 from smc.ciphers.slot_transform import DEGREE, GROUPS
-from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 
 Word = NDArray[np.uint64]
-
-_SECOND_BYTES: Final = packed_size(GROUPS * SECOND_LIMBS * DEGREE, LIMB_BITS)
-_FIRST_BYTES: Final = packed_size(GROUPS * FIRST_LIMBS * DEGREE, LIMB_BITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +72,9 @@ class SlotQuery(Message, kind="slot-query"):
 
 @dataclass(frozen=True, slots=True)
 class SlotResponse(Message, kind="slot-response"):
-    """The flooded products of a block, from Alice."""
+    """Second components of the products of a block, from Alice."""
 
     second: ByteRows
-    first: ByteRows
-
-
-def _parameters(count: int, terms: int) -> SlotParameters:
-    found = SlotParameters.of(count, terms)
-    if found is None:
-        raise UsageError(
-            f"{count} products are more than a run hides.",
-            "Multiply by transfers, as smc.secret.products.words does.",
-        )
-    return found
 
 
 def _zeros_size(parameters: SlotParameters) -> int:
@@ -97,6 +83,10 @@ def _zeros_size(parameters: SlotParameters) -> int:
 
 def _query_size(parameters: SlotParameters) -> int:
     return packed_size(GROUPS * parameters.terms * parameters.lattice.limbs * DEGREE, LIMB_BITS)
+
+
+def _response_size(parameters: SlotParameters) -> int:
+    return packed_limbs_size(GROUPS * DEGREE, parameters.lattice.second_bits)
 
 
 def _groups(parameters: SlotParameters) -> Iterator[slice]:
@@ -118,23 +108,11 @@ def multiply(session: Session, factors: Sequence[Word]) -> Word:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     count = len(factors[0])
-    parameters = _parameters(count, len(factors))
-    if not has_room(session, count, len(factors)):
-        raise UsageError(
-            f"This run has made {session.lattice_products} products by lattice encryption and hides "
-            f"{RUN_PRODUCTS} at most.",
-            "Multiply by transfers, as smc.secret.products.words does.",
-        )
-    session.lattice_products += parameters.products
+    parameters = SlotParameters.of(count, len(factors))
     padded = np.zeros((len(factors), parameters.blocks, DEGREE), dtype=np.uint64, like=factors[0])
     padded.reshape(len(factors), -1)[:, :count] = factors
     side = _evaluate if session.role is Role.ALICE else _hold
     return side(session, parameters, padded).reshape(-1)[:count]
-
-
-def has_room(session: Session, count: int, terms: int) -> bool:
-    """Whether so many more products of a run are hidden well enough; the same at both parties."""
-    return session.lattice_products + terms * slots(count) <= RUN_PRODUCTS
 
 
 def slots(count: int) -> int:
@@ -154,9 +132,8 @@ def _evaluate(session: Session, parameters: SlotParameters, words: Word) -> Word
     for block in range(parameters.blocks):
         data = channel.recv(SlotQuery, ExpectedByteRows(1, _query_size(parameters)))
         query = unpack_words(data, int(np.prod(shape)), LIMB_BITS).reshape(shape)
-        second, first, masks = cipher.respond(query, list(words[:, block]))
-        channel.send(SlotResponse(_bytes(second), _bytes(first)))
-        result[block] = np.negative(masks)
+        second, result[block] = cipher.respond(query, list(words[:, block]))
+        channel.send(SlotResponse(ByteRows(pack_limbs(second, parameters.lattice.second_bits)[None])))
     return result
 
 
@@ -170,43 +147,34 @@ def _hold(session: Session, parameters: SlotParameters, words: Word) -> Word:
         for block in range(group.start, group.stop):
             channel.send(SlotQuery(_bytes(cipher.encrypt(block, list(words[:, block])))))
         for block in range(waiting.start, waiting.stop):
-            second, first = channel.recv(
-                SlotResponse, ExpectedByteRows(1, _SECOND_BYTES), ExpectedByteRows(1, _FIRST_BYTES)
-            )
-            result[block] = cipher.decrypt(_limbs(second, SECOND_LIMBS), _limbs(first, FIRST_LIMBS))
+            data = channel.recv(SlotResponse, ExpectedByteRows(1, _response_size(parameters)))
+            second = unpack_limbs(data, (GROUPS, DEGREE), parameters.lattice.second_bits)
+            result[block] = cipher.decrypt(second)
         waiting = group
     return result
 
 
-def _bytes(limbs: NDArray[np.int64] | Word) -> ByteRows:
-    return ByteRows(pack_words(limbs.reshape(-1).astype(np.uint64), LIMB_BITS)[None])
-
-
-def _limbs(data: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
-    shape = (GROUPS, count, DEGREE)
-    return unpack_words(data, int(np.prod(shape)), LIMB_BITS).reshape(shape).astype(np.int64)
+def _bytes(limbs: Word) -> ByteRows:
+    return ByteRows(pack_words(limbs.reshape(-1), LIMB_BITS)[None])
 
 
 @cache
 def cost(count: int, terms: int) -> Cost:
-    """The exact cost of `multiply` of at least one product.
-
-    Raises:
-        UsageError: there are too many products for one call.
-    """
-    parameters = _parameters(count, terms)
+    """The exact cost of `multiply` of at least one product."""
+    parameters = SlotParameters.of(count, terms)
     # The second group goes with the first one, each later one answers a response, and the last two
     # responses go together.
     rounds = max(1, len(list(_groups(parameters))) - 1)
     return Cost(
         (Flight.BOB, Flight.ALICE) * rounds,
-        parameters.blocks * (_SECOND_BYTES + _FIRST_BYTES),
+        parameters.blocks * _response_size(parameters),
         SEED_BYTES + _zeros_size(parameters) + parameters.blocks * _query_size(parameters),
     )
 
 
 SPEC: Final = Procedure(
     name="lattice-products",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     example={"count": 10_000, "terms": 2},

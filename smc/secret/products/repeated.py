@@ -40,6 +40,7 @@ from smc.oblivious.consistency import CHALLENGE_BYTES
 from smc.oblivious.cost import matrix_bytes
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure, cost_each
@@ -339,6 +340,7 @@ def _flight(sent: Mapping[Role, int]) -> Cost:
 
 SPEC: Final = Procedure(
     name="repeated-products",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost,
     setups=(TRANSFERS,),

@@ -18,7 +18,7 @@ Outputs: shares modulo 2**64 of the products.
 Learns: neither party anything.
 Assumes: `smc.secret.products.gilboa`, `smc.secret.products.lattice_multiply`.
 Cost: `cost_multiply`, `cost_square`, `cost_matmul`; 1536 bytes per product of two shared integers, 12 per
-bit of an owned factor; by lattice encryption 209 and 135 in full blocks of 8,192.
+bit of an owned factor; by lattice encryption 196 and 122 in full blocks of 8,192.
 Reference: Gilboa, CRYPTO 1999, section 4; see `smc.secret.products.gilboa`.
 """
 
@@ -30,9 +30,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.ciphers.lattice_slots import RUN_PRODUCTS
 from smc.forms import Role
 from smc.pieces import chunks
+from smc.protocols.against import Against
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_of
@@ -74,8 +74,7 @@ def multiply(session: Session, left: Word, right: Word, left_kind: Operand, righ
     """
     result = left * right
     holders = tuple(_crossing(left_kind, right_kind))
-    room = lattice_multiply.has_room(session, len(left), len(holders))
-    if room and _encrypts(len(left), left_kind, right_kind):
+    if _encrypts(len(left), left_kind, right_kind):
         factors = [left if session.role is holder else right for holder in holders]
         return result + lattice_multiply.multiply(session, factors)
     if left_kind.owner is None and right_kind.owner is None:
@@ -104,8 +103,7 @@ def square(session: Session, words: Word) -> Word:
     Returns:
         Local shares, shape (n,).
     """
-    room = lattice_multiply.has_room(session, len(words), 1)
-    if room and _cheaper(lambda: _cost_square_transfers(len(words)), len(words), 1):
+    if _cheaper(lambda: _cost_square_transfers(len(words)), len(words), 1):
         mixed = lattice_multiply.multiply(session, [words])
     elif session.role is Role.ALICE:
         mixed = gilboa.send(session, words[:, None], WORD_BITS)[:, 0]
@@ -155,7 +153,7 @@ def _encrypts(count: int, left: Operand, right: Operand) -> bool:
 
 
 def _cheaper(transfers_cost: Callable[[], Cost], count: int, terms: int) -> bool:
-    if count < _FEWEST_ENCRYPTED or terms * lattice_multiply.slots(count) > RUN_PRODUCTS:
+    if count < _FEWEST_ENCRYPTED:
         return False
     transfers = transfers_cost()
     lattice = lattice_multiply.cost(count, terms)
@@ -254,6 +252,7 @@ def cost_matmul(rows: int, inner: int, columns: int, left: Operand = SHARED, rig
 
 SPEC_MULTIPLY: Final = Procedure(
     name="product",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_multiply,
     setups=(TRANSFERS,),
@@ -263,6 +262,7 @@ SPEC_MULTIPLY: Final = Procedure(
 
 SPEC_SQUARE: Final = Procedure(
     name="square",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_square,
     setups=(TRANSFERS,),
@@ -272,6 +272,7 @@ SPEC_SQUARE: Final = Procedure(
 
 SPEC_MATMUL: Final = Procedure(
     name="matrix-product",
+    against=Against.PRIVATE,
     module=__name__,
     cost=cost_matmul,
     setups=(TRANSFERS,),

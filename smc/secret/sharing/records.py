@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from smc.forms import Role
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.spec import Cost, Procedure
 from smc.secret.sharing import opening
@@ -34,6 +35,7 @@ def _cost(size: int, recipients: AbstractSet[Role]) -> Cost:
 
 OPENING: Final = Procedure(
     name="opened-words",
+    against=Against.PRIVATE,
     module=opening.__name__,
     cost=cost_opening,
     example={"count": 1000, "recipients": frozenset(Role)},
@@ -42,6 +44,7 @@ OPENING: Final = Procedure(
 
 OPENING_BITS: Final = Procedure(
     name="opened-bits",
+    against=Against.PRIVATE,
     module=opening.__name__,
     cost=cost_opening_bits,
     example={"count": 1000, "recipients": frozenset(Role)},

@@ -78,6 +78,20 @@ def test_both_parties_certify_the_same_job(joined, job_id):
     assert "approved" not in north.body["ledger"]
     assert north.body["program"] == program()
     assert "rows" not in json.dumps(north.body)
+    # The sum of this test has a message of its own, of which no record says anything.
+    assert north.body["run"]["against"] == south.body["run"]["against"] == "semi-honest"
+
+
+def test_a_certificate_of_a_run_that_does_not_say_what_it_held_is_read(joined, document):
+    old = copy.deepcopy(document)
+    del old["certificate"]["run"]["against"]
+    key = secret(joined, "north")
+    old["signature"] = key.sign(signed_text(old["certificate"])).hex()
+    assert "against" not in read(old).body["run"]
+    old["certificate"]["run"]["further"] = "x"
+    old["signature"] = key.sign(signed_text(old["certificate"])).hex()
+    with pytest.raises(CertificateError):
+        read(old)
 
 
 def leaves(value, path=()):

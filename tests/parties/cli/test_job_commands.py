@@ -27,7 +27,9 @@ def test_job_commands(served, command, file):
     assert "62" in shown
     assert shown.startswith("both sums, with south, finished ")
     assert "alice and bob learned" not in shown
-    assert "alice and bob learned: the sum" in command("job", "result", job_id, "--details").stdout
+    details = command("job", "result", job_id, "--details").stdout
+    assert "alice and bob learned: the sum" in details
+    assert "Against a peer that deviates from the protocol: nothing is promised (semi-honest)." in details
     assert (folder / f"{job_id}-sum.csv").read_text() == "total\n62\n"
     wait_final(served.south, job_id)
     assert parsed(command("job", "result", job_id, "--json", name="south"))["tables"]

@@ -121,6 +121,7 @@ def test_check_and_estimate_change_nothing(pair):
     assert report["verdict"]["allowed"]
     assert (report["role"], report["rows"], report["epsilon"]) == ("alice", 2, "1/2")
     assert report["leakage"]["alice"] == ["the sum"]
+    assert report["estimate"]["against"] == "semi-honest"
     assert pair.north.estimate(job_file("1/2"), rows=0, rtt_ms=0, mbit=0)["rounds"] == 3
     report = pair.north.estimate(job_file(), rows=1000, rtt_ms=20.0, mbit=100.0)
     assert report["network_seconds"] == pytest.approx(0.03 + 8 * (8 + GATE_BYTES) / 1e8, abs=1e-6)

@@ -122,3 +122,22 @@ def test_padding_is_checked():
     data[-1] |= 1
     with pytest.raises(ProtocolViolation, match="padding"):
         ring.unpack_words(data, 3, 5)
+
+
+@pytest.mark.parametrize("bits", [1, 17, 18, 19, 36, 53, 54, 55, 71, 72, 73, 89, 90])
+@pytest.mark.parametrize("count", [1, 7, 200])
+def test_highest_limbs_are_rounded_packed_and_unpacked(bits, count):
+    edges = [0, (1 << BITS) - 1, (1 << BITS - bits) // 2, max(0, (1 << BITS - bits) // 2 - 1)]
+    values = [*elements(count), *edges]
+    found = ring.highest_limbs(limbs_of(values), bits)
+    assert found.shape == (ring.limb_count(bits), len(values))
+    away = LIMBS - len(found)
+    wanted = [
+        ((value + (1 << BITS - bits) // 2) >> BITS - bits << BITS - bits) % (1 << BITS) for value in values
+    ]
+    assert values_of(np.concatenate([np.zeros((away, len(values)), dtype=np.int64), found])) == wanted
+    data = ring.pack_limbs(found, bits)
+    assert len(data) == ring.packed_limbs_size(len(values), bits) == -(-len(values) // 8) * bits
+    assert (ring.unpack_limbs(data, (len(values),), bits) == found).all()
+    shaped = ring.unpack_limbs(data[None], (1, len(values)), bits)
+    assert shaped.shape == (len(found), 1, len(values))

@@ -7,8 +7,10 @@ import inspect
 import numpy as np
 import pytest
 
+from smc.channel.channel import Channel
 from smc.errors import DomainError, ProtocolViolation, TooManyRowsError, UsageError
 from smc.forms import Role
+from smc.levels import records_of
 from smc.network import Network
 from smc.numeric.shape_arrays import ShapeArray
 from smc.oblivious.engine import ObliviousEngine
@@ -240,6 +242,40 @@ def traced(step, lanes=1, network=None):
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_takes_what_a_run_takes(name):
     assert traced(STEPS[name]) == measured(STEPS[name])
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_trace_knows_the_protocols_of_a_run(name, monkeypatch):
+    """Which families of transfers, and which other modules send: by these the level of a job is known."""
+    sent, honest = set(), Channel.send
+
+    def send(channel, message):
+        sent.add(type(message).__module__)
+        honest(channel, message)
+
+    found = trace(STEPS[name]).modules
+    monkeypatch.setattr(Channel, "send", send)
+    run_pair(STEPS[name])
+    families = {family for family, parts in FAMILIES.items() if parts & sent}
+    assert {module for module in found if module.startswith("smc.oblivious")} == families
+    others = {module for module in sent if not module.startswith("smc.oblivious")}
+    others = {module for module in others if not PRICED.get(module, set()) & found}
+    assert others <= found
+    for module in {*sent, *found}:
+        assert records_of(module), module
+
+
+FAMILIES = {
+    "smc.oblivious.transfers": {"smc.oblivious.base_ot"},
+    "smc.oblivious.silent_ot": {"smc.oblivious.silent_transfers"},
+    "smc.oblivious.oprf": {"smc.oblivious.oprf"},
+}
+PRICED = {
+    "smc.secret.lattice.matrices": {"smc.secret.lattice.factors"},
+    "smc.secret.products.gilboa": {"smc.secret.products.repeated"},
+    "smc.secret.sharing.masks": {"smc.secret.products.repeated"},
+}
+"""Modules that send in steps of which a trace takes the price, and those of the steps."""
 
 
 @pytest.mark.parametrize("name", ["permutation", "arithmetic", "overlaps", "noise"])

@@ -104,11 +104,12 @@ def test_messages_say_nothing(monkeypatch):
 
     Of ciphertexts all bytes but the idle bits are: those are zero whatever the data.
     """
-    layout = columns_layout(400, 3, 100, 20, 32)
+    layout = columns_layout(400, 3, 1 << 20, 20, 32)
     lattice = layout.parameters.lattice
     assert lattice.idle_bits > 0
-    assert layout.parameters.second_limbs < lattice.limbs  # responses have no idle bits
-    full = np.full((20, 400), 100), np.full((400, 3), (1 << 32) - 1, dtype=np.uint64)
+    # Responses have no idle bits.
+    assert lattice.second_bits <= lattice.modulus_bits - lattice.idle_bits
+    full = np.full((20, 400), 1 << 20), np.full((400, 3), (1 << 32) - 1, dtype=np.uint64)
     nothing = np.zeros((20, 400), dtype=np.int64), np.zeros((400, 3), dtype=np.uint64)
     results, seen = transcripts(monkeypatch, program(layout, *full))
     assert shapes(seen) == shapes(transcripts(monkeypatch, program(layout, *nothing))[1])
@@ -137,6 +138,24 @@ def test_masks_and_secrets_are_drawn_afresh(monkeypatch):
         for (_, first), (_, second) in zip(*(seen[role] for seen in bodies), strict=True):
             same = np.frombuffer(first, np.uint8) == np.frombuffer(second, np.uint8)
             assert same.mean() < 0.25
+
+
+def test_padding_that_is_not_zero_is_a_violation(monkeypatch):
+    """The entries of these columns leave their last group of eight words incomplete."""
+    layout = columns_layout(50, 1, 9, 4, 32)
+    honest, entries = lattice_columns.pack_words, 50 * layout.parameters.lattice.limbs
+    assert entries % 8
+
+    def dirty(values, bits):
+        data = honest(values, bits)
+        if len(values) == entries:
+            data[-1] |= 128
+        return data
+
+    monkeypatch.setattr(lattice_columns, "pack_words", dirty)
+    run = program(layout, uniform((4, 50), -9, 9), words((50, 1), 32))
+    with pytest.raises(ProtocolViolation, match="padding"):
+        run_pair(run, run)
 
 
 @pytest.mark.parametrize("kind", [LatticeZeros, LatticeColumns, LatticeInner])

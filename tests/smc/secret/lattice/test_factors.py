@@ -104,8 +104,7 @@ def test_messages_say_nothing(monkeypatch):
             assert byte_statistic(data) < BYTES_BOUND
 
 
-def test_more_products_than_planned_are_refused():
-    """The flood is for so many: another one would show more of the noise."""
+def test_words_of_another_width_are_refused():
     alice, bob = FactorShape(3, (4,)), FactorShape(2, (4,))
     plan = LatticePlan.of(alice, bob, (1, 1), 16, 2)
 
@@ -114,12 +113,8 @@ def test_more_products_than_planned_are_refused():
         own, peer = (alice, bob) if role is Role.ALICE else (bob, alice)
         factors = LatticeFactors(session, plan, np.ones((own.rows, 1), dtype=WORD), own, peer)
         factor = np.ones((1, 1), dtype=WORD)
-        with pytest.raises(UsageError, match="2 products of 16 bits"):
+        with pytest.raises(UsageError, match="words of 16 bits"):
             factors.times(factor, factor, 17)
-        for _ in range(2):
-            factors.times(factor, factor, 16)
-        with pytest.raises(UsageError, match="2 products"):
-            factors.times(factor, factor, 16)
 
     run_pair(side, side)
 

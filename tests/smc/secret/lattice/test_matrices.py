@@ -53,6 +53,7 @@ def program(layout, left, right, parts=1):
         (5, 2, 4100, 10, 20),
         (4100, 2, 3, 10, 20),
         (9, 20, 11, 1 << 15, 43),
+        (9, 20, 11, 1 << 12, 64),
     ],
 )
 @pytest.mark.parametrize("worst", [False, True])
@@ -134,47 +135,26 @@ def test_a_message_of_another_size_is_a_violation(monkeypatch):
         run_pair(alice, run)
 
 
-def test_padding_that_is_not_zero_is_a_violation(monkeypatch):
-    """The entries of this product leave their last group of eight words incomplete."""
-    honest = lattice_products.pack_words
-
-    def dirty(values, bits):
-        data = honest(values, bits)
-        if len(values) == 15:
-            data[-1] |= 128
-        return data
-
-    layout = layout_of(3, 3, 5, 9, 16)
-    monkeypatch.setattr(lattice_products, "pack_words", dirty)
-    run = program(layout, uniform((3, 3), -9, 9), words((3, 5), 16))
-    with pytest.raises(ProtocolViolation, match="padding"):
-        run_pair(run, run)
-
-
-def test_more_than_the_flood_covers_is_refused():
-    """The flood is for so many rows of so large entries: no call goes on beyond them."""
+def test_matrices_of_another_shape_or_size_are_refused():
     layout = layout_of(4, 3, 5, 9, 16)
     right = words((3, 5), 16)
 
     def alice(session):
         peer = PeerMatrix(session, layout)
-        for wrong in (np.zeros((5, 3)), np.zeros((4, 2)), np.full((1, 3), 10), np.full((1, 3), -10)):
-            with pytest.raises(UsageError, match="4 rows of 3 entries up to 9"):
+        for wrong in (np.zeros((4, 2)), np.full((1, 3), 10), np.full((1, 3), -10)):
+            with pytest.raises(UsageError, match="rows of 3 entries up to 9"):
                 peer.times(wrong.astype(np.int64))
-        peer.times(np.zeros((3, 3), dtype=np.int64))
-        with pytest.raises(UsageError, match="4 rows"):
-            peer.times(np.zeros((2, 3), dtype=np.int64))
 
     def bob(session):
         with pytest.raises(UsageError, match="shape"):
             HeldMatrix(session, layout, right[:, :4])
-        HeldMatrix(session, layout, right).times(3)
+        HeldMatrix(session, layout, right)
 
     run_pair(alice, bob)
 
 
 def test_sizes_that_no_secure_lattice_takes():
     assert layout_of(10, 10, 10, 1 << 50, 24) is None
-    assert layout_of(10, 10, 10, 1, 44) is None
+    assert layout_of(10, 10, 10, 1, 65) is None
     with pytest.raises(UsageError, match="oblivious transfer"):
-        cost(10, 10, 10, 1, 44)
+        cost(10, 10, 10, 1, 65)

@@ -129,9 +129,6 @@ def test_what_does_not_fit_is_refused():
         for wrong in ((own + 1, peer, 3), (own, peer + 1, 3)):
             with pytest.raises(UsageError, match="rows"):
                 made.sums(bits(wrong[0], wrong[2]), bits(wrong[1], wrong[2]))
-        made.sums(bits(own, 3), bits(peer, 3))
-        with pytest.raises(UsageError, match="serve 3 rows"):
-            made.sums(bits(own, 1), bits(peer, 1))
 
     run_pair(side, side)
     assert SumsPlan.of(Grouping(0, 2, 3), bob, 32, 3) is None
