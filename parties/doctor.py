@@ -255,7 +255,7 @@ def _attempt(subject: str, check: str, run: Callable[[], Finding]) -> Finding:
     try:
         return run()
     except KeysLocked:
-        what = "not looked at: the keys are under a passphrase, which was not given here"
+        what = "not looked at: the keys are under a passphrase or a PIN, which was not given here"
         return Finding(subject, check, Status.OK, what)
     except DuettoError as error:
         return Finding(subject, check, Status.FAIL, error.what, error.hint)
