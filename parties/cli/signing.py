@@ -81,7 +81,7 @@ def say_who_signs(config_path: Path | None) -> None:
 def say_what_to_sign(config: Config) -> None:
     """Say what a person has to sign before jobs run by it, where persons are in force."""
     gate = Gate(config.name, config.home, open_ledger(config.home))
-    waiting = [one.what for one in pending(config, gate)] if gate.is_likely else []
+    waiting = [one.text for one in pending(config, gate)] if gate.is_likely else []
     if waiting:
         talk(f"Not in force before a person signs it: {', '.join(waiting)}. {with_config(SIGN)}")
 

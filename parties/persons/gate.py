@@ -21,6 +21,7 @@ from parties.ledger.entries import Entry, LedgerError
 from parties.persons.declaration import FILE, Persons, digest_of, parse_persons, read_file
 from parties.persons.register import Register, fields_of
 from parties.persons.roles import Act, Needed, PersonRole
+from parties.persons.shared import policy_digest
 from parties.persons.statement import Presented, SignedAct, read_moment
 from parties.pki.identity import PeerIdentity
 from parties.pki.signing import key_text
@@ -155,7 +156,7 @@ class Gate:
             if register.persons is None:
                 raise ConfigError(f"Nobody has signed {self.path} yet, so it is not in force.", SIGN)
             raise ConfigError(
-                f"{self.path} was changed since it was signed.",
+                f"{self.path} {_unsigned(register, Act.PERSONS, digest_of(data).hex(), 'changed')}.",
                 f"{SIGN} `duetto person restore` brings back the one in force.",
             )
         return register.persons, register
@@ -237,11 +238,11 @@ class Gate:
         known = register.in_force(act, about)
         if persons is None or known == digest:
             return
-        raise PolicyError(f"{what} {'was changed since it was' if known else 'is not'} signed.", SIGN)
+        raise PolicyError(f"{what} {_unsigned(register, act, digest, known)}.", SIGN)
 
     def require_policy(self, data: bytes) -> None:
         """The same for the bytes of the policy."""
-        self.require(Act.POLICY, digest_of(data).hex(), "policy.toml")
+        self.require(Act.POLICY, policy_digest(data), "policy.toml")
 
     def require_peer(self, peer: PeerIdentity) -> None:
         """The same for the keys of a peer."""
@@ -279,6 +280,15 @@ class Gate:
             if word == said.person and needed.role in person.roles:
                 names.setdefault(word, signed.name)
         return Approvals(needed, tuple(names.values()), tuple(names))
+
+
+def _unsigned(register: Register, act: Act, digest: str, known: str) -> str:
+    """Why a version is not in force, to follow its name; `known` is not empty where another one is."""
+    found = register.waiting(act, digest)
+    if found:
+        so_far = f"{len(found)} of {register.needed(act)} stewards"
+        return f"was changed, and is signed by {so_far} until now: {', '.join(found.values())}"
+    return "was changed since it was signed" if known else "is not signed"
 
 
 def pin_digest(peer: PeerIdentity) -> str:

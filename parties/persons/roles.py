@@ -93,6 +93,10 @@ reaches the socket may call: the account that reaches it can read the files as w
 which each has to be signed by itself."""
 
 
+MAX_COUNT: Final = 20
+"""The most persons whose approvals a rule may ask for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Needed:
     """Approvals that a rule of the policy asks for.
@@ -103,7 +107,7 @@ class Needed:
     """
 
     role: PersonRole = PersonRole.STEWARD
-    count: Annotated[int, Between(1, 20)] = 1
+    count: Annotated[int, Between(1, MAX_COUNT)] = 1
 
     def __post_init__(self) -> None:
         if self.role not in ALLOWED[Act.APPROVE]:
