@@ -19,12 +19,12 @@ from parties.clock import CLOCK
 from parties.config import Config, load
 from parties.errors import ConfigError
 from parties.ledger.book import open_ledger
-from parties.ledger.entries import SIGNED
+from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, Persons, parse_persons, read_file
 from parties.persons.gate import NO_FILE, SIGN, Gate
 from parties.persons.keys import PersonKey, make_key
 from parties.persons.pending import Pending, pending, standing_line
-from parties.persons.roles import Act, PersonRole
+from parties.persons.roles import Act
 from parties.persons.signer import Signer
 from parties.pki.files import PRIVATE, write_atomically
 from smc.errors import UsageError
@@ -274,7 +274,7 @@ def restore(config_path: Path | None, as_json: bool) -> None:
     gate = _gate(config)
     if gate.register().persons is None:
         raise UsageError("No persons.toml was ever in force here.", "Begin with `duetto person add`.")
-    text = _in_force(config).encode()
+    text = gate.text_in_force().encode()
     if (old := read_file(gate.path)) is not None and old != text:
         write_atomically(gate.path.with_name(f"{FILE}.old"), old, PRIVATE)
     write_atomically(gate.path, text, PRIVATE)
@@ -299,15 +299,9 @@ def _changes(config: Config, one: Pending) -> list[str]:
     """What a new file of persons changes of the one in force; all of others, which are not kept."""
     if one.act is not Act.PERSONS:
         return [*one.shown]
-    before, after = _in_force(config).splitlines(), one.document.decode().splitlines()
+    before, after = _gate(config).text_in_force().splitlines(), one.document.decode().splitlines()
     changed = difflib.unified_diff(before, after, "in force", "now", lineterm="", n=1)
     return [line for line in list(changed)[2:] if not line.startswith("@@")]
-
-
-def _in_force(config: Config) -> str:
-    """The text of the file of persons in force; empty if none is."""
-    acts = (entry for entry in reversed(open_ledger(config.home).entries()) if entry.event == SIGNED)
-    return next((entry.text for entry in acts if entry.act == Act.PERSONS.value), "")
 
 
 def _persons_file(config: Config) -> bytes:

@@ -18,9 +18,10 @@ from parties.clock import wall
 from parties.errors import ConfigError, PolicyError
 from parties.ledger.book import Ledger
 from parties.ledger.entries import Entry, LedgerError
+from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, Persons, digest_of, parse_persons, read_file
 from parties.persons.register import Register, fields_of
-from parties.persons.roles import Act, Needed, PersonRole
+from parties.persons.roles import Act, Needed
 from parties.persons.shared import policy_digest
 from parties.persons.statement import Presented, SignedAct, read_moment
 from parties.pki.identity import PeerIdentity
@@ -140,6 +141,10 @@ class Gate:
             LedgerError: as `register`.
         """
         return self._look()[0]
+
+    def text_in_force(self) -> str:
+        """The text of the persons.toml in force, by the ledger; empty if none is. Raises as `register`."""
+        return self.register().text
 
     def _look(self) -> tuple[Persons | None, Register]:
         """The persons, and the register by which they are in force. Raises as `persons`."""

@@ -10,9 +10,10 @@ from commons.logs.lines import canonical
 from parties.config import Config
 from parties.errors import ConfigError
 from parties.kept_pools import KeptPools
+from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, digest_of, parse_persons, read_file
 from parties.persons.gate import NO_FILE, Gate, pin_digest
-from parties.persons.roles import Act, PersonRole
+from parties.persons.roles import Act
 from parties.persons.shared import policy_digest
 from parties.pki.home import load_pairing, load_peer
 from parties.pki.signing import key_text

@@ -14,9 +14,10 @@ from typing import Final
 from commons.logs.lines import START, Link
 from parties.errors import ConfigError, PolicyError
 from parties.ledger.entries import SIGNED, Entry, LedgerError
+from parties.person_roles import PersonRole
 from parties.persons.declaration import DeclaredPerson, Persons, digest_of, parse_persons
 from parties.persons.keys import PersonKey
-from parties.persons.roles import MEANING, Act, PersonRole, holders
+from parties.persons.roles import MEANING, Act, holders
 from parties.persons.shared import SHARED, read_count
 from parties.persons.statement import PersonStatement, Presented, SignedAct, check_signed, read_moment
 
@@ -55,6 +56,12 @@ class Register:
     def persons(self) -> Persons | None:
         """The persons in force; None before a first file was signed."""
         return self._persons
+
+    @property
+    def text(self) -> str:
+        """The text of the file of persons in force; empty before a first was signed."""
+        entry = self._standing.get((Act.PERSONS, ""))
+        return entry.text if entry is not None else ""
 
     def follow(self, entries: Sequence[Entry]) -> Register:
         """The register of a ledger that is this one's, with entries more; a new one if it is another."""

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, digest_of
 from parties.persons.gate import Gate, pin_digest
 from parties.persons.keys import PrivateKey
 from parties.persons.register import STANDING
-from parties.persons.roles import Act, PersonRole
+from parties.persons.roles import Act
 from parties.persons.shared import policy_digest
 from parties.persons.statement import PersonStatement, Presented, now, present
 
