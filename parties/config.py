@@ -25,6 +25,7 @@ from parties.kept_pools import KeptPools, check_pools
 from parties.memory import present_memory
 from parties.oidc import Oidc
 from parties.places import find
+from parties.role_sockets import RoleSocket, check_sockets
 from smc.channel.message import MAX_LANES
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
@@ -233,6 +234,7 @@ class Config:
         pools: what it keeps ready for later comparisons.
         oidc: whose accounts may come into the dashboard; None for links alone.
         on_event: who is told of events, and how.
+        sockets: of roles, besides the control socket of this account.
     """
 
     path: Annotated[Path, Unread()]
@@ -256,7 +258,10 @@ class Config:
         tuple[AnyHook, ...], Item("on_event"), Length(0, MAX_HOOKS), Variants(KINDS, choose)
     ] = ()
 
+    sockets: Annotated[tuple[RoleSocket, ...], Item("socket"), Length(0, 10)] = ()
+
     def __post_init__(self) -> None:
+        check_sockets(self.sockets)
         names = [peer.name for peer in self.peers]
         for name in names:
             if names.count(name) > 1:

@@ -255,7 +255,7 @@ def _attempt(subject: str, check: str, run: Callable[[], Finding]) -> Finding:
     try:
         return run()
     except KeysLocked:
-        what = "not looked at: the keys are under a passphrase, which was not given here"
+        what = "not looked at: the keys are under a passphrase or a PIN, which was not given here"
         return Finding(subject, check, Status.OK, what)
     except DuettoError as error:
         return Finding(subject, check, Status.FAIL, error.what, error.hint)
@@ -357,7 +357,7 @@ def _policy(config: Config) -> Finding:
 def _persons(config: Config) -> Finding:
     gate = Gate(config.name, config.home, open_ledger(config.home))
     gate.persons()
-    waiting = ", ".join(one.what for one in pending(config, gate))
+    waiting = ", ".join(one.text for one in pending(config, gate))
     if waiting:
         hint = "Let a person who may do it run `duetto person sign --key FILE`."
         return Finding("self", "persons", Status.WARN, f"not signed, so no job runs by it: {waiting}", hint)

@@ -5,6 +5,7 @@ Their exit statuses are in `parties.exits`.
     DuettoError
       ConfigError           the configuration file, or a file that it names
         KeysLocked          the private keys are under a passphrase that is not given
+        TokenError          the token that holds the signing key does not sign
         DaemonUnavailable   the local daemon does not run or does not answer
       PairingError          a pairing file or a fingerprint
       DataError             a data set of the catalog
@@ -43,6 +44,12 @@ class KeysLocked(ConfigError):  # noqa: N818 - a state, not a fault
     """The keys are under a passphrase, which nobody has given; give it."""
 
     code = "keys-locked"
+
+
+class TokenError(ConfigError):
+    """The token with the signing key is not there or does not sign; plug it in, or start its service."""
+
+    code = "token"
 
 
 class DaemonUnavailable(ConfigError):  # noqa: N818 - a state, not a fault

@@ -30,6 +30,7 @@ from parties.errors import (
     PolicyError,
     PoolError,
     StorageError,
+    TokenError,
 )
 from smc.errors import (
     Cancelled,
@@ -53,6 +54,7 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
     FreshnessError: INTERNAL,
     Cancelled: INTERRUPTED,
     ConfigError: CONFIG,
+    TokenError: UNAVAILABLE,
     DaemonUnavailable: UNAVAILABLE,
     PairingError: BAD_DATA,
     DataError: BAD_DATA,

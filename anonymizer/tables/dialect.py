@@ -45,6 +45,7 @@ def kinds_of(writing: Writing, cells: pl.Series) -> set[Kind | None]:
     texts = texts.filter(texts != "")
     if not len(texts):
         return set()
+    texts = _without_suffix(writing, texts)
     limits = texts.str.contains(LIMIT_SIGN) if writing.below_limit else pl.Series([False])
     texts = texts.str.replace(LIMIT_SIGN, "") if limits.any() else texts
     if texts.str.contains(r"^[+-]?0\d").any() or not texts.str.contains(_number(writing)).all():
@@ -61,12 +62,16 @@ def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
         bare = numbers_of(replace(writing, below_limit=""), cells.str.replace(LIMIT_SIGN, ""), kind)
         part = 0.5 if writing.below_limit == "half" else 1.0
         return bare * limits.replace_strict({True: part, False: 1.0}, return_dtype=pl.Float64)
-    plain = cells.str.strip_chars()
+    plain = _without_suffix(writing, cells.str.strip_chars())
     if writing.thousands:
         plain = plain.str.replace_all(writing.thousands, "", literal=True)
     if writing.decimal != ".":
         plain = plain.str.replace(writing.decimal, ".", literal=True)
     return plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
+
+
+def _without_suffix(writing: Writing, cells: pl.Series) -> pl.Series:
+    return cells.str.replace(f"{writing.ending}$", "") if writing.suffix else cells
 
 
 def _digits(writing: Writing) -> str:

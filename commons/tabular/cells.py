@@ -30,7 +30,7 @@ BELOW_LIMIT: Final = ("half", "limit")
 LIMIT_SIGN: Final = r"^\s*(?:<=?|≤|＜)\s*"
 """The beginning of a cell such as `<0.2`, as a regular expression."""
 
-_LIMIT: Final = re.compile(LIMIT_SIGN + r"([0-9][0-9.,' ]*)$")
+_LIMIT: Final = re.compile(LIMIT_SIGN + r"([0-9][0-9.,' ]*)%?$")
 
 
 def limit_in(text: str) -> str | None:

@@ -23,6 +23,8 @@ SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"
 
 ISO: Final = "%Y-%m-%d"
 CHOICES: Final = ("", *BELOW_LIMIT)
+_SUFFIX: Final = re.compile(r"[^\s\d.,'+<>=≤＜-][^\s\d]{0,7}")
+"""What cannot be taken for a part of the number."""
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DIRECTIVES: Final = {
     "Y": "[0-9]{4}",
@@ -50,6 +52,8 @@ class Writing:
         date_format: of dates, in the directives of `strptime`; empty is 1990-12-31 and, to the anonymizer,
             any form that can only be read in one way. A time of day that it names is read and left out.
         missing_tokens: what a missing cell may hold besides nothing.
+        suffix: what stands behind each number, with a blank between or not, such as `%`; a number without it
+            is one as well.
         below_limit: what a number such as `<0.2` is read as, one of `BELOW_LIMIT`; empty is no
             number.
     """
@@ -59,6 +63,7 @@ class Writing:
     date_format: str = ""
     missing_tokens: tuple[str, ...] = ()
     below_limit: str = ""
+    suffix: str = ""
 
     def faults(self) -> Iterator[Fault]:
         """The keys that are impossible."""
@@ -74,13 +79,15 @@ class Writing:
         if any(not token or token != token.strip() for token in self.missing_tokens):
             hint = "Remove it; an empty cell counts as missing anyway."
             yield "missing_tokens", "has one that is blank or has blanks around it", hint
+        if self.suffix and not _SUFFIX.fullmatch(self.suffix):
+            yield "suffix", f"cannot be {self.suffix!r}", 'For example: suffix = "%".'
         if self.below_limit not in CHOICES:
             yield "below_limit", f"is {self.below_limit!r}", 'Write "half" or "limit".'
 
     @property
     def is_plain(self) -> bool:
         """Whether numbers are written with a point, without thousands, and none as below a limit."""
-        return self.decimal == "." and not self.thousands and not self.below_limit
+        return self.decimal == "." and not (self.thousands or self.below_limit or self.suffix)
 
     def plain_number(self, text: str) -> str | None:
         """A number as `[+-]digits[.digits]`, or None if it is not written like this."""
@@ -130,7 +137,14 @@ class Writing:
         """The characters of a date of full width."""
         return len(date(2000, 10, 10).strftime(self.date_format or ISO))
 
+    @property
+    def ending(self) -> str:
+        """The suffix with the blank before it, as a regular expression that needs neither."""
+        return rf"(?:[ \u00a0\u202f]?{re.escape(self.suffix)})?" if self.suffix else ""
+
     def _pointed(self, text: str) -> str:
+        if self.suffix:
+            text = self._ending.sub("", text)
         plain = text.replace(self.thousands, "") if self.thousands else text
         return plain if self.decimal == "." else plain.replace(self.decimal, ".")
 
@@ -147,7 +161,11 @@ class Writing:
     def _grammar(self) -> str:
         gap = re.escape(self.thousands)
         whole = rf"(?>[0-9]{{1,3}}(?:{gap}[0-9]{{3}})++|[0-9]{{1,2500}}+)" if gap else "[0-9]{1,2500}+"
-        return rf"[+-]?{whole}(?:{re.escape(self.decimal)}[0-9]{{1,60}}+)?+"
+        return rf"[+-]?{whole}(?:{re.escape(self.decimal)}[0-9]{{1,60}}+)?+{self.ending}"
+
+    @cached_property
+    def _ending(self) -> re.Pattern[str]:
+        return re.compile(f"{self.ending}$", re.MULTILINE)
 
     @cached_property
     def _date(self) -> re.Pattern[str]:

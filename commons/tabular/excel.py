@@ -1,19 +1,29 @@
-"""Sheets of Excel and OpenDocument files: the first row names the columns, cells come with their types."""
+"""Sheets of Excel and OpenDocument files: a row or some name the columns, cells come with their types."""
 
 from __future__ import annotations
 
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, time
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Final
 
 CELLS: Final = 50_000_000
 """Cells that the used range of a sheet may have. All of them are held, used or not."""
+
+_LOOKED: Final = 200
+"""Lines that are looked at for the names of the columns."""
+_TITLE_LINES: Final = 30
+"""Names of columns stand in one of so many lines with cells."""
+_LEAST_NAMES: Final = 2
+_MOST: Final = 0.8
+"""The share of the columns that have a name."""
+_NAME_LENGTH: Final = 80
 
 _BLOCK: Final = 1 << 20
 _OVERLAP: Final = 64
@@ -49,31 +59,76 @@ class Spreadsheet:
         """
         return list(self._book().sheet_names)
 
-    def rows(self, sheet: str) -> tuple[list[str], Iterator[tuple[int, list[Any]]]]:
+    def rows(
+        self, sheet: str, header: Sequence[int] = ()
+    ) -> tuple[list[str], Iterator[tuple[int, list[Any]]]]:
         """Read a sheet; rows without any cell are skipped.
 
         Whole numbers are integers, since Excel holds all numbers as floats, and times at midnight dates.
 
         Args:
             sheet: its name.
+            header: the lines that name the columns, from 1, one below the other; none for the first that has
+                cells. What is above them is not read. Of several each but the last holds also for the empty
+                cells to its right, as merged cells are stored, and the names are joined.
 
         Returns:
             The names of the columns, and of each further row its line and its cells, None for empty ones.
 
         Raises:
-            Exception: as `sheets`; `fail` if the sheet is empty, or its used range is too large.
+            Exception: as `sheets`; `fail` if the sheet is empty or ends before, or its used range is too
+                large.
         """
+        rows = self._held(sheet)
+        if not header:
+            first = next(rows, None)
+            if first is None:
+                hint = "Write a row with the names of the columns, and the rows below."
+                raise self.fail(f"{self.called} is empty.", hint)
+            names = [_name(cell) for cell in first[1]]
+        else:
+            last = max(header)
+            above = [row for line, row in takewhile(lambda one: one[0] <= last, rows) if line in header]
+            names = _joined_names(above)
+            rows = ((line, row) for line, row in self._held(sheet) if line > last)
+            if not any(names):
+                raise self.fail(
+                    f"{self.called} has no names of columns in row {', '.join(map(str, header))}.",
+                    "Name the row that has them.",
+                )
+        return names, ((line, [*map(_cell, row)]) for line, row in rows)
+
+    def find_header(self, sheet: str) -> tuple[int, ...]:
+        """The lines that seem to name the columns; none where it is the first that has cells.
+
+        A title or a date of the export above the table has few cells; names are texts and as many as there
+        are columns, or so with the line above or below, where cells were merged. Raises as `rows`.
+        """
+        looked = list(islice(self._held(sheet), _LOOKED))
+        width = len({place for _, row in looked for place in _filled(row)})
+        for at, (line, row) in enumerate(looked[:_TITLE_LINES]):
+            names, below = _filled(row), looked[at + 1][1] if at + 1 < len(looked) else []
+            if len(names) < _LEAST_NAMES or not _are_names(row):
+                continue
+            is_whole = len(names) >= _MOST * width
+            under = _filled(below) if _are_names(below) and looked[at + 1][0] == line + 1 else set()
+            is_merged = bool(under - names) and len(names | under) >= _MOST * width
+            if is_merged and not (is_whole and 2 * len(under) >= width):
+                texts = [str(below[place]).strip() for place in under]
+                if len(under) >= _MOST * width and len({*texts}) == len(texts):
+                    continue  # the line below is enough
+                return (line, line + 1)
+            if is_whole:
+                return (line,) if at else ()
+        return ()
+
+    def _held(self, sheet: str) -> Iterator[tuple[int, list[Any]]]:
+        """The lines of a sheet with a cell, as the library gives them. Raises as `rows`."""
         book = self._book()
         self._check_range()
         with self._explained():
             held = book.get_sheet_by_name(sheet).iter_rows()
-        rows = ((line, row) for line, row in enumerate(held, 1) if any(cell != "" for cell in row))
-        first = next(rows, None)
-        if first is None:
-            hint = "Write a row with the names of the columns, and the rows below."
-            raise self.fail(f"{self.called} is empty.", hint)
-        names = [str(_cell(cell) if cell != "" else "").strip() for cell in first[1]]
-        return names, ((line, [*map(_cell, row)]) for line, row in rows)
+        return ((line, row) for line, row in enumerate(held, 1) if any(cell != "" for cell in row))
 
     def _book(self) -> Any:
         try:
@@ -167,6 +222,37 @@ def _wider(width: int) -> bytes:
         if letter < "Z":
             ways.append(f"{letters[:at]}[{chr(ord(letter) + 1)}-Z][A-Z]{{{len(letters) - at - 1}}}")
     return f"({'|'.join(ways) or '(?!)'})".encode()
+
+
+def _filled(row: Sequence[Any]) -> set[int]:
+    """The places of the cells of a row that hold something."""
+    return {place for place, cell in enumerate(row) if cell != ""}
+
+
+def _are_names(row: Sequence[Any]) -> bool:
+    """Whether the cells of a row can be names of columns: short texts that are no numbers."""
+    texts = [cell for cell in row if cell != ""]
+    return all(
+        isinstance(one, str) and len(one) <= _NAME_LENGTH and re.search(r"[^\W\d]", one) for one in texts
+    )
+
+
+def _name(cell: Any) -> str:
+    return str(_cell(cell) if cell != "" else "").strip()
+
+
+def _joined_names(rows: Sequence[Sequence[Any]]) -> list[str]:
+    """The names of columns out of several lines; what was merged holds for all columns that it covered."""
+    width = max(map(len, rows), default=0)
+    named: list[list[str]] = [[] for _ in range(width)]
+    for number, row in enumerate(rows, 1):
+        last = ""
+        for place in range(width):
+            own = _name(row[place]) if place < len(row) else ""
+            last = own or (last if number < len(rows) else "")
+            if last:
+                named[place].append(last)
+    return [" ".join(dict.fromkeys(" ".join(one.split()) for one in parts)) for parts in named]
 
 
 def _cell(cell: Any) -> Any:

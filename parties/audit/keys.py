@@ -7,20 +7,22 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.audit.lines import KEYS, AuditLine
 from parties.audit.writer import Audit
+from parties.pki.signing import SigningKey
 
 PROTECTED: Final = "protected"
 CHANGED: Final = "passphrase-changed"
 UNPROTECTED: Final = "unprotected"
+INTO_TOKEN: Final = "into-token"  # noqa: S105 - an action, no password
 
 _DOMAIN: Final = b"duetto record of keys v1\0"
 _FIELDS: Final = ("action", "parts", "actor", "uid")
 
 
-def record(audit: Audit, signing: Ed25519PrivateKey, action: str, parts: int, actor: str, uid: int) -> None:
+def record(audit: Audit, signing: SigningKey, action: str, parts: int, actor: str, uid: int) -> None:
     """Write what was done with the protection of the keys.
 
     Args:

@@ -13,14 +13,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
 from parties.certificates.program import program
 from parties.contracts import canonical
 from parties.contracts.records import Record
 from parties.ledger.entries import COUNTERSIGNED, RELEASES, RUN, Entry
 from parties.pki.identity import PeerIdentity
-from parties.pki.signing import key_text
+from parties.pki.signing import SigningKey, key_text
 from parties.plugins import Plugin
 from smc.analyses.studies.loss import Loss
 
@@ -44,7 +42,7 @@ who have signed it: their signatures are there, with the names and keys for whic
 
 def certify(
     record: Record,
-    signing: Ed25519PrivateKey,
+    signing: SigningKey,
     peer: PeerIdentity,
     *,
     loss: Loss,

@@ -12,7 +12,7 @@ import click
 
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog, toml_key
-from parties.catalog.drafting.adding import Asked, stand_for
+from parties.catalog.drafting.adding import Asked, header_rows, stand_for
 from parties.catalog.drafting.confirming import entries, proposal
 from parties.catalog.drafting.drafting import Choices, Draft
 from parties.catalog.loading.checking import unconfirmed_columns
@@ -31,6 +31,12 @@ _SKIP = "-"
 @click.argument("source", required=False, metavar="FILE_OR_URL")
 @click.option("--name", help="The name of the data set; without it that of the file or table.")
 @click.option("--sheet", default="", help="The sheet of an Excel file that has several.")
+@click.option(
+    "--header",
+    default="",
+    metavar="ROW,...",
+    help="The row of an Excel file that names the columns, or several.",
+)
 @click.option("--table", "table_name", help="The table of a database.")
 @click.option("--query", help="A SELECT, instead of --table.")
 @click.option("--url-file", help="A file of mode 0600 with the address of a database and its password.")
@@ -154,6 +160,7 @@ def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
         name=given["name"] or "",
         population=given["population"] or "",
         sheet=given["sheet"],
+        header=header_rows(given["header"]),
         table=given["table_name"] or "",
         query=given["query"] or "",
         delimiter=given["delimiter"],

@@ -158,7 +158,7 @@ def accept_renewal(peer: str, yes: bool, config_path: Path | None, as_json: bool
     )
 
 
-for _command in (protecting.protect, protecting.unprotect, protecting.status):
+for _command in (protecting.protect, protecting.unprotect, protecting.token, protecting.status):
     keys.add_command(_command)
 
 COMMANDS: Final[tuple[click.Command, ...]] = (keys,)

@@ -19,12 +19,12 @@ from parties.clock import CLOCK
 from parties.config import Config, load
 from parties.errors import ConfigError
 from parties.ledger.book import open_ledger
-from parties.ledger.entries import SIGNED
+from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, Persons, parse_persons, read_file
-from parties.persons.gate import NO_FILE, Gate
+from parties.persons.gate import NO_FILE, SIGN, Gate
 from parties.persons.keys import PersonKey, make_key
 from parties.persons.pending import Pending, pending, standing_line
-from parties.persons.roles import Act, PersonRole
+from parties.persons.roles import Act
 from parties.persons.signer import Signer
 from parties.pki.files import PRIVATE, write_atomically
 from smc.errors import UsageError
@@ -198,7 +198,7 @@ def check(config_path: Path | None, as_json: bool) -> None:
     def render(out: Screen) -> None:
         out.print(NO_FILE if data is None else with_config(standing_line(config, gate, CLOCK.now().date())))
         for one in waiting:
-            out.print(f"not signed: {one.what} (digest {one.digest[:16]})")
+            out.print(f"not signed: {one.text} (digest {one.digest[:16]})")
         for warning in warnings:
             out.print(f"warning: {warning}")
 
@@ -229,7 +229,10 @@ def sign(
     if signer is None:
         raise UsageError("There is no key to sign with.", "Give --key FILE.")
     gate = _gate(config)
-    wanted = [one for one in pending(config, gate) if not digests or one.digest in digests]
+    missing = pending(config, gate)
+    wanted = [
+        one for one in missing if one.digest in digests or (not digests and signer.word not in one.signed)
+    ]
     unknown = set(digests) - {one.digest for one in wanted}
     if unknown:
         raise UsageError(
@@ -247,16 +250,19 @@ def sign(
             raise UsageError("Nothing was signed.", "Look at the files, and sign them then.")
     for one in wanted:
         _sign_one(config, gate, signer, one)
-    emit(
-        {"signed": [_document(one) for one in wanted], "person": signer.word},
-        lambda out: out.print(
-            *(
-                [f"{signer.person.name} has signed {one.what}." for one in wanted]
-                or ["All was signed before."]
-            )
-        ),
-        as_json=as_json,
-    )
+    left = pending(config, gate)
+    still = [one.text for one in left]
+
+    def render(out: Screen) -> None:
+        said = [f"{signer.person.name} has signed {one.what}." for one in wanted]
+        out.print(
+            *(said or [f"{signer.person.name} has signed all before." if still else "All was signed before."])
+        )
+        if still:
+            out.print(with_config(f"Not in force yet: {', '.join(still)}. {SIGN}"))
+
+    document = {"signed": [_document(one) for one in wanted], "person": signer.word}
+    emit({**document, "not_signed": [_document(one) for one in left]}, render, as_json=as_json)
 
 
 @person.command()
@@ -268,7 +274,7 @@ def restore(config_path: Path | None, as_json: bool) -> None:
     gate = _gate(config)
     if gate.register().persons is None:
         raise UsageError("No persons.toml was ever in force here.", "Begin with `duetto person add`.")
-    text = _in_force(config).encode()
+    text = gate.text_in_force().encode()
     if (old := read_file(gate.path)) is not None and old != text:
         write_atomically(gate.path.with_name(f"{FILE}.old"), old, PRIVATE)
     write_atomically(gate.path, text, PRIVATE)
@@ -293,15 +299,9 @@ def _changes(config: Config, one: Pending) -> list[str]:
     """What a new file of persons changes of the one in force; all of others, which are not kept."""
     if one.act is not Act.PERSONS:
         return [*one.shown]
-    before, after = _in_force(config).splitlines(), one.document.decode().splitlines()
+    before, after = _gate(config).text_in_force().splitlines(), one.document.decode().splitlines()
     changed = difflib.unified_diff(before, after, "in force", "now", lineterm="", n=1)
     return [line for line in list(changed)[2:] if not line.startswith("@@")]
-
-
-def _in_force(config: Config) -> str:
-    """The text of the file of persons in force; empty if none is."""
-    acts = (entry for entry in reversed(open_ledger(config.home).entries()) if entry.event == SIGNED)
-    return next((entry.text for entry in acts if entry.act == Act.PERSONS.value), "")
 
 
 def _persons_file(config: Config) -> bytes:
@@ -332,8 +332,9 @@ def _day(text: str) -> date:
         raise UsageError(f"--until {text[:40]!r} is not a day.", "Write it as 2027-12-31.") from None
 
 
-def _document(one: Pending) -> dict[str, str]:
-    return {"act": one.act.value, "about": one.about, "digest": one.digest, "what": one.what}
+def _document(one: Pending) -> dict[str, Any]:
+    said = {"act": one.act.value, "about": one.about, "digest": one.digest, "what": one.what}
+    return {**said, "needed": one.needed, "signed_by": [*one.signed]}
 
 
 def _warnings(persons: Persons) -> list[str]:

@@ -1,4 +1,4 @@
-"""Commands about the protection of this party's keys: protect, unprotect, status."""
+"""Commands about the protection of this party's keys: protect, unprotect, token, status."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from pathlib import Path
 
 import click
 
-from parties.audit.keys import CHANGED, PROTECTED, UNPROTECTED, record
+from parties.audit.files import read_log
+from parties.audit.keys import CHANGED, INTO_TOKEN, PROTECTED, UNPROTECTED, record
+from parties.audit.lines import KEYS
 from parties.audit.writer import Audit
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.clock import CLOCK
 from parties.config import Config, load
 from parties.jobs.agreement.decisions import Person, own_person
+from parties.ledger.book import open_ledger
 from parties.pki import passphrase
 from parties.pki.home import load_identity
 from parties.pki.lock import only_one
 from parties.pki.protection import ProtectionState, find_state, unlock
 from parties.pki.protection import protect as protect_keys
 from parties.pki.protection import unprotect as unprotect_keys
+from parties.pki.token import TokenPlace, read_place
+from parties.pki.token_setup import put_into_token
 from smc.errors import UsageError
 
 
@@ -48,7 +53,7 @@ def protect(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> 
         parts = _new_passphrase(persons)
         done = protect_keys(folder, parts)
         _record(config, CHANGED if was else PROTECTED, len(parts), persons)
-    _say(done, as_json=as_json)
+    _say(done, read_place(folder), as_json=as_json)
 
 
 @click.command()
@@ -64,15 +69,59 @@ def unprotect(config_path: Path | None, as_json: bool) -> None:
             load_identity(config)
             _record(config, UNPROTECTED, 0, [own_person()])
         done = unprotect_keys(folder)
-    _say(done, as_json=as_json)
+    _say(done, read_place(folder), as_json=as_json)
+
+
+@click.command()
+@click.option(
+    "--module",
+    required=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The library of PKCS#11 that came with the token.",
+)
+@click.option("--token", "label", required=True, help="The token's label.")
+@click.option("--copy", "is_copied", is_flag=True, help="Copy the present key into the token.")
+@config_option
+@json_option
+def token(*, module: Path, label: str, is_copied: bool, config_path: Path | None, as_json: bool) -> None:
+    """Let a token of PKCS#11 sign for this party; the daemon has to be stopped.
+
+    The token makes a new key, which only a party can have that nobody has paired with yet; its pairing file
+    is written anew. With --copy the present key is put into the token and its file deleted, so that peers
+    notice nothing. The key cannot be read out of the token. If the command is interrupted, give it again.
+    """
+    config = load(config_path)
+    folder = config.home / "keys"
+    with only_one(config):
+        if read_place(folder) is None and not is_copied:
+            _require_unused(config)
+        place = put_into_token(config, module.absolute(), label, copied=is_copied)
+        state = find_state(folder)
+        _record(config, INTO_TOKEN, state.parts, [own_person()])
+    _say(state, place, as_json=as_json)
+
+
+def _require_unused(config: Config) -> None:
+    """Refuse a new signing key where others know the present one already.
+
+    Raises:
+        UsageError: it signed entries of a ledger or lines of the log, or there are peers.
+    """
+    signed = any(line.event == KEYS for line in read_log(config.home).lines)
+    if config.peers or signed or open_ledger(config.home).head() is not None:
+        raise UsageError(
+            f"{config.name} has peers, or has signed with its key already: a new key makes it another party.",
+            "Give --copy to put the present key into the token, or make a party anew and begin with this.",
+        )
 
 
 @click.command()
 @config_option
 @json_option
 def status(config_path: Path | None, as_json: bool) -> None:
-    """Say which private keys are under a passphrase; nobody is asked for it."""
-    _say(find_state(load(config_path).home / "keys"), as_json=as_json)
+    """Say which private keys are under a passphrase, and which is in a token; nobody is asked for either."""
+    folder = load(config_path).home / "keys"
+    _say(find_state(folder), read_place(folder), as_json=as_json)
 
 
 def _new_passphrase(persons: list[Person]) -> tuple[str, ...]:
@@ -100,18 +149,25 @@ def _record(config: Config, action: str, parts: int, persons: list[Person]) -> N
     record(Audit(config.home, CLOCK.stamp), signing, action, parts, actor, persons[0].uid)
 
 
-def _say(state: ProtectionState, *, as_json: bool) -> None:
+def _say(state: ProtectionState, place: TokenPlace | None, *, as_json: bool) -> None:
     how = {0: "not protected", 1: "under a passphrase", 2: "under a passphrase in two parts"}[state.parts]
 
     def render(out: Screen) -> None:
         out.print(f"The private keys of this party are {how}.")
+        if place is not None:
+            out.print(f"The signing key is not among them: it is in the token {place.token}.")
         if state.parts and state.plain:
             out.print(
                 f"These are not yet: {', '.join(state.plain)}. Run `duetto keys protect` again to finish."
             )
 
     emit(
-        {"parts": state.parts, "protected": [*state.sealed], "unprotected": [*state.plain]},
+        {
+            "parts": state.parts,
+            "protected": [*state.sealed],
+            "unprotected": [*state.plain],
+            "token": place.token if place is not None else "",
+        },
         render,
         as_json=as_json,
     )

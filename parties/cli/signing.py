@@ -12,12 +12,13 @@ import click
 
 from parties.cli.hints import with_config
 from parties.cli.output import talk
+from parties.client import Party
 from parties.config import Config, load
 from parties.ledger.book import open_ledger
 from parties.persons.gate import NO_FILE, SIGN, Gate
 from parties.persons.keys import is_encrypted
 from parties.persons.pending import pending
-from parties.persons.signer import Signer, open_signer
+from parties.persons.signer import Signer, open_signer, open_signer_by
 from parties.pki.files import read_private
 
 R = TypeVar("R")
@@ -50,8 +51,14 @@ class Signing:
         return open_signer(config, self.key_file, self.passphrase(), self.behalf)
 
     def of(self, config_path: Path | None) -> Signer | None:
-        """The same for the configuration at a path. Raises as `open`, and as `load`."""
-        return self.open(load(config_path)) if self.key_file is not None else None
+        """The same for the configuration at a path, or a role's socket. Raises as `open` and `load` do."""
+        if self.key_file is None:
+            return None
+        if config_path is not None and config_path.is_socket():
+            with Party(config_path) as party:
+                text = party.persons_in_force()
+            return open_signer_by(text, self.key_file, self.passphrase(), self.behalf)
+        return self.open(load(config_path))
 
     def passphrase(self) -> str:
         """The passphrase of the key file, which is asked for where no file has it; empty if it needs none."""
@@ -73,6 +80,8 @@ def read_passphrase(path: Path) -> str:
 
 def say_who_signs(config_path: Path | None) -> None:
     """Say in one line that names under decisions are not signed here, where they are not."""
+    if config_path is not None and config_path.is_socket():
+        return  # what lies in the home is not for those who come over a role's socket
     config = load(config_path)
     if not Gate(config.name, config.home, open_ledger(config.home)).is_likely:
         talk(NO_FILE)
@@ -81,7 +90,7 @@ def say_who_signs(config_path: Path | None) -> None:
 def say_what_to_sign(config: Config) -> None:
     """Say what a person has to sign before jobs run by it, where persons are in force."""
     gate = Gate(config.name, config.home, open_ledger(config.home))
-    waiting = [one.what for one in pending(config, gate)] if gate.is_likely else []
+    waiting = [one.text for one in pending(config, gate)] if gate.is_likely else []
     if waiting:
         talk(f"Not in force before a person signs it: {', '.join(waiting)}. {with_config(SIGN)}")
 

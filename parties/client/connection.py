@@ -30,7 +30,8 @@ class Connection:
     """Calls to the daemon of one party. Usable as a context manager.
 
     Args:
-        config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None.
+        config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None. Or
+            the socket of a role, over which the daemon takes what that role may do.
         signer: signs what is done, where the party has a `persons.toml`; see `parties.persons.signer`.
 
     Raises:
@@ -38,12 +39,17 @@ class Connection:
     """
 
     def __init__(self, config_path: Path | str | None = None, signer: Signs | None = None) -> None:
-        config = load(Path(config_path) if config_path is not None else None)
-        self.name, self.config_path = config.name, config.path
+        path = Path(config_path) if config_path is not None else None
         self._signer = signer
-        self._socket = socket_path(config)
+        if path is not None and path.is_socket():
+            self.name, self.config_path, self._socket = str(path), path, path.absolute()
+        else:
+            config = load(path)
+            self.name, self.config_path, self._socket = config.name, config.path, socket_path(config)
         self._channel = grpc.insecure_channel(f"unix:{self._socket}")
         self._stub: Any = control_pb2_grpc.ControlStub(self._channel)  # type: ignore[no-untyped-call]
+        if self.config_path == path and path.is_socket():
+            self.name = self.call("Status", pb.StatusRequest()).party
 
     def __enter__(self) -> Self:
         return self

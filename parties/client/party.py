@@ -38,7 +38,8 @@ class Party(Connection):
     """This party, by its running daemon. Usable as a context manager.
 
     Args:
-        config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None.
+        config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None. Or
+            the socket of a role.
         signer: signs what is done, where the party has a `persons.toml`; see `parties.persons.signer`.
 
     Raises:
@@ -149,6 +150,10 @@ class Party(Connection):
             "listens": reply.listens,
             "database_lost": reply.database_lost,
         }
+
+    def persons_in_force(self) -> str:
+        """The text of the persons.toml in force; empty where no acts are signed."""
+        return str(self.call("Status", pb.StatusRequest()).persons)
 
     def reload(self) -> dict[str, list[str]]:
         """Let the daemon read its configuration and peers again; nothing changes if anything is wrong.

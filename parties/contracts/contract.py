@@ -12,11 +12,12 @@ from functools import cached_property
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.contracts import canonical
 from parties.contracts.spec import JobSpec, spec_from_document
 from parties.errors import JobError
+from parties.pki.signing import SigningKey
 from smc.analyses.disclosure.limits import MAX_LIMIT, NO_LIMITS, ZEROS, Agreed, Limits
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.studies.columns import Schema
@@ -188,7 +189,7 @@ def outline(encoded: bytes) -> Outline:
         return Outline(0, "", "", "")
 
 
-def sign(contract: Contract, role: Role, key: Ed25519PrivateKey) -> bytes:
+def sign(contract: Contract, role: Role, key: SigningKey) -> bytes:
     """The signature of the party in `role`, 64 bytes.
 
     Raises:

@@ -128,6 +128,9 @@ class Daemon:
             self._metrics.start()
         self._control.start()
         self._socket.chmod(PRIVATE)
+        for one, server in self._of_roles:
+            server.start()
+            one.open_to_group()
         with grpc.insecure_channel(f"unix:{self._socket}") as channel:
             asked = health_pb2_grpc.HealthStub(channel)
             try:
@@ -275,12 +278,14 @@ class Daemon:
         self._note_end()
         self._notifier.stop()
         self._peer_server.stop(1)
-        self._control.stop(1).wait()
+        for server in (self._control, *(server for _, server in self._of_roles)):
+            server.stop(1).wait()
         if self._metrics is not None:
             self._metrics.stop()
         self._directory.close()
         self._runner.close()
-        self._socket.unlink(missing_ok=True)
+        for path in (self._socket, *(one.path for one, _ in self._of_roles)):
+            path.unlink(missing_ok=True)
 
     def _open_ports(
         self, config: Config, identity: Identity, peers: Mapping[str, PeerIdentity], terms: Terms
@@ -306,6 +311,12 @@ class Daemon:
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._control)
         self._control.add_insecure_port(f"unix:{self._socket}")
+        self._of_roles = []
+        for one in config.sockets:
+            one.check_place()
+            server = make_control_server(self._manager, self.reload, str(self.address), one.role)
+            server.add_insecure_port(f"unix:{one.path}")
+            self._of_roles.append((one, server))
 
     def _counted(self) -> dict[str, int]:
         """How many entries the ledger has, for the audit log; nothing of one that is broken."""

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from parties.config import Config
-from parties.pki.passphrase import CREDENTIAL
+from parties.pki.passphrase import CREDENTIAL, PIN_CREDENTIAL
 from parties.pki.protection import is_protected
+from parties.pki.token import read_place
 
 _ODD: Final = re.compile(r"""[\x00-\x1f\x7f"'$\\]""")
 
@@ -77,11 +78,11 @@ WantedBy={target}
 """
 
 
-_CREDENTIAL: Final = f"""\
-# The passphrase of the keys; to make it, once, as root:
+_CREDENTIAL: Final = """\
+# {what}; to make it, once, as root:
 # systemd-ask-password -n | \\
-#     systemd-creds encrypt --name={CREDENTIAL} - /etc/credstore.encrypted/duetto-{{name}}
-LoadCredentialEncrypted={CREDENTIAL}:/etc/credstore.encrypted/duetto-{{name}}
+#     systemd-creds encrypt --name={credential} - /etc/credstore.encrypted/{file}
+LoadCredentialEncrypted={credential}:/etc/credstore.encrypted/{file}
 """
 
 
@@ -111,10 +112,24 @@ def unit(config: Config, command: Path, *, is_system: bool) -> str:
         command=_quoted(command),
         config=_quoted(config.path),
         account=account,
-        credential=_CREDENTIAL.format(name=config.name) if is_protected(config.home / "keys") else "",
+        credential=_credentials(config),
         hardening=_HARDENING.format(home=_quoted(config.home)) if is_system else "NoNewPrivileges=yes\n",
         target="multi-user.target" if is_system else "default.target",
     )
+
+
+def _credentials(config: Config) -> str:
+    """The lines by which the unit gets the passphrase of the keys, and the PIN of the token."""
+    folder, lines = config.home / "keys", ""
+    if is_protected(folder):
+        lines += _CREDENTIAL.format(
+            what="The passphrase of the keys", credential=CREDENTIAL, file=f"duetto-{config.name}"
+        )
+    if read_place(folder) is not None:
+        lines += _CREDENTIAL.format(
+            what="The PIN of the token", credential=PIN_CREDENTIAL, file=f"duetto-pin-{config.name}"
+        )
+    return lines
 
 
 def say_ready() -> None:

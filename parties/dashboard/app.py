@@ -48,7 +48,8 @@ from parties.dashboard.pages import (
     today,
 )
 from parties.errors import DaemonUnavailable
-from parties.persons.roles import ALLOWED, CATALOG, Act, PersonRole
+from parties.person_roles import PersonRole
+from parties.persons.roles import ALLOWED, CATALOG, Act
 from smc.errors import DuettoError
 
 _LOG = logging.getLogger("duetto.dashboard")

@@ -20,10 +20,12 @@ from typing_extensions import override
 from commons.errors import near
 from parties.contracts.records import Summary
 from parties.contracts.state import State
-from parties.errors import PeerBusy
+from parties.errors import PeerBusy, PolicyError
 from parties.jobs.agreement.decisions import Person, check_named
 from parties.jobs.faults import METADATA, pack, status
 from parties.jobs.manager import JobManager
+from parties.person_roles import PersonRole
+from parties.persons.roles import SOCKETS
 from parties.persons.statement import Presented
 from parties.persons.webauthn import MAX_SIGNATURE
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
@@ -59,7 +61,10 @@ class Reloaded:
 
 
 def make_control_server(
-    manager: JobManager, reload: Callable[[], Reloaded] = Reloaded, listens: str = ""
+    manager: JobManager,
+    reload: Callable[[], Reloaded] = Reloaded,
+    listens: str = "",
+    role: PersonRole | None = None,
 ) -> grpc.Server:
     """A server that offers the jobs of `manager`, for a socket that only people of this party reach.
 
@@ -67,11 +72,12 @@ def make_control_server(
         manager: the jobs.
         reload: reads the configuration again.
         listens: where peers are listened to.
+        role: whose socket it is, which bounds what it takes; None for that of the daemon's own account.
     """
     threads = sum(ROOM.values()) + _QUICK_THREADS
     server = grpc.server(ThreadPoolExecutor(threads, thread_name_prefix="control"))
     control_pb2_grpc.add_ControlServicer_to_server(  # type: ignore[no-untyped-call]
-        ControlService(manager, reload, listens), server
+        ControlService(manager, reload, listens, role), server
     )
     return server
 
@@ -116,6 +122,7 @@ def _guarded(kind: Kind) -> Callable[[Verb[R]], Verb[R | None]]:
         @functools.wraps(verb)
         def call(service: ControlService, request: Any, context: grpc.ServicerContext) -> R | None:
             try:
+                service.check_role(verb.__name__)
                 with service.room(kind):
                     return verb(service, request, context)
             except Exception as problem:
@@ -134,6 +141,7 @@ def _guarded_stream(kind: Kind) -> Callable[[Verb[Iterator[R]]], Verb[Iterator[R
         @functools.wraps(verb)
         def call(service: ControlService, request: Any, context: grpc.ServicerContext) -> Iterator[R]:
             try:
+                service.check_role(verb.__name__)
                 with service.room(kind):
                     yield from verb(service, request, context)
             except Exception as problem:
@@ -168,11 +176,32 @@ def _presented(request: Any) -> Presented | None:
 class ControlService(control_pb2_grpc.ControlServicer):
     """See control.proto; every verb is one of `JobManager`."""
 
-    def __init__(self, manager: JobManager, reload: Callable[[], Reloaded], listens: str) -> None:
+    def __init__(
+        self, manager: JobManager, reload: Callable[[], Reloaded], listens: str, role: PersonRole | None
+    ) -> None:
         self._manager = manager
+        self._role = role
         self._listens = listens
         self._reload = reload
         self._rooms = {kind: threading.BoundedSemaphore(calls) for kind, calls in ROOM.items()}
+
+    def check_role(self, verb: str) -> None:
+        """Check that the role of this socket may call a verb.
+
+        Raises:
+            PolicyError: it may not (code `role`).
+        """
+        role = self._role
+        if role is None:
+            return
+        is_unsigned = verb == "Approve" and role is PersonRole.OPERATOR and not self._manager.gate.persons()
+        if role not in SOCKETS[verb] or is_unsigned:
+            others = [one.value for one in PersonRole if one in SOCKETS[verb] and one is not role]
+            raise PolicyError(
+                f"This is the socket of the role {role.value}, which does not take {verb!r}.",
+                f"Use that of a {' or '.join(others)}, or ask one of them.",
+                code="role",
+            )
 
     @contextmanager
     def room(self, kind: Kind) -> Iterator[None]:
@@ -313,9 +342,9 @@ class ControlService(control_pb2_grpc.ControlServicer):
         context: grpc.ServicerContext,
     ) -> pb.StatusReply:
         """How the daemon is."""
-        problem = ""
+        problem, persons = "", ""
         try:
-            self._manager.gate.register()
+            persons = self._manager.gate.text_in_force()
         except DuettoError as error:
             problem = str(error)
         states = {state.value: count for state, count in self._manager.store.counts().items()}
@@ -327,6 +356,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
             ledger_problem=problem,
             listens=self._listens,
             database_lost=not self._manager.store.is_in_place,
+            persons=persons,
         )
 
     @_guarded(Kind.QUICK)

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.certificates.document import SALT_BYTES, certify
 from parties.contracts.contract import Schemas
@@ -26,6 +25,7 @@ from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, LedgerCommit, make_ga
 from parties.ledger.entries import Entry
 from parties.persons.roles import Act
 from parties.pki.identity import PeerIdentity
+from parties.pki.signing import SigningKey
 from parties.plugins import Plugin
 from parties.ports.interfaces import SessionTask
 from smc.analyses.disclosure.limits import Limits
@@ -64,7 +64,7 @@ class Run:
         store: JobStore,
         admission: Admission,
         ledger: Ledger,
-        signing: Ed25519PrivateKey,
+        signing: SigningKey,
         peer: PeerIdentity,
         own_modulus: int,
         plugins: tuple[Plugin, ...] = (),

@@ -22,10 +22,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger
@@ -38,6 +39,9 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
+
+if TYPE_CHECKING:
+    from parties.pki.signing import SigningKey
 
 _SIGNATURE_BYTES = 64
 
@@ -105,7 +109,7 @@ class LedgerCommit:
     peer: str
     loss: Loss
     budget: Budget
-    signing_key: Ed25519PrivateKey = field(repr=False)
+    signing_key: SigningKey = field(repr=False)
     peer_key: Ed25519PublicKey = field(repr=False)
     attend: Attend | None = field(default=None, repr=False)
 

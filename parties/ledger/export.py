@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.errors import DataError
 from parties.ledger.commit import is_announced, is_signed
@@ -32,7 +32,7 @@ from parties.ledger.entries import (
     pack,
     parse_line,
 )
-from parties.pki.signing import key_text, parse_key
+from parties.pki.signing import SigningKey, key_text, parse_key
 from smc.errors import DuettoError
 from smc.forms import Role
 
@@ -82,9 +82,7 @@ class Countersignatures:
     missing: tuple[int, ...]
 
 
-def write_export(
-    party: str, signing: Ed25519PrivateKey, entries: Sequence[Entry], peers: Keys, time: str
-) -> bytes:
+def write_export(party: str, signing: SigningKey, entries: Sequence[Entry], peers: Keys, time: str) -> bytes:
     """The export of a ledger.
 
     Args:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from commons.logs.lines import GENESIS
 from parties.ledger import doubts
@@ -31,6 +31,7 @@ from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.doubts import Doubt, Notes, Whose
 from parties.ledger.entries import HEAD_BYTES, NOTHING, LedgerError, pack, unpack
 from parties.pki.files import PRIVATE, write_atomically
+from parties.pki.signing import SigningKey
 from smc.errors import ProtocolViolation
 
 FILE: Final = "heads.json"
@@ -76,7 +77,7 @@ class Heads:
         path: the file in which the heads of the peers are kept; notes of refused sessions lie beside it.
     """
 
-    def __init__(self, name: str, signing: Ed25519PrivateKey, ledger: Ledger, path: Path) -> None:
+    def __init__(self, name: str, signing: SigningKey, ledger: Ledger, path: Path) -> None:
         self._name = name
         self._signing = signing
         self._ledger = ledger
@@ -222,7 +223,7 @@ def ledger_doubts(ledger: Ledger) -> list[Doubt]:
     return [found[peer] for peer in sorted(found)]
 
 
-def open_heads(home: Path, name: str, signing: Ed25519PrivateKey, ledger: Ledger | None = None) -> Heads:
+def open_heads(home: Path, name: str, signing: SigningKey, ledger: Ledger | None = None) -> Heads:
     """What the party of that folder, name and key says and keeps of ledgers."""
     return Heads(name, signing, ledger or open_ledger(home), home / FILE)
 

@@ -15,8 +15,9 @@ from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse
 from parties.errors import ConfigError
+from parties.person_roles import PersonRole
 from parties.persons.keys import FORM, HOW_TO_WRITE, PersonKey
-from parties.persons.roles import ALLOWED, Act, PersonRole
+from parties.persons.roles import ALLOWED, Act
 from parties.texts import is_plain
 
 FILE: Final = "persons.toml"

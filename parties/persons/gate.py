@@ -18,9 +18,11 @@ from parties.clock import wall
 from parties.errors import ConfigError, PolicyError
 from parties.ledger.book import Ledger
 from parties.ledger.entries import Entry, LedgerError
+from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, Persons, digest_of, parse_persons, read_file
 from parties.persons.register import Register, fields_of
-from parties.persons.roles import Act, Needed, PersonRole
+from parties.persons.roles import Act, Needed
+from parties.persons.shared import policy_digest
 from parties.persons.statement import Presented, SignedAct, read_moment
 from parties.pki.identity import PeerIdentity
 from parties.pki.signing import key_text
@@ -140,6 +142,10 @@ class Gate:
         """
         return self._look()[0]
 
+    def text_in_force(self) -> str:
+        """The text of the persons.toml in force, by the ledger; empty if none is. Raises as `register`."""
+        return self.register().text
+
     def _look(self) -> tuple[Persons | None, Register]:
         """The persons, and the register by which they are in force. Raises as `persons`."""
         data, register = read_file(self.path), self.register()
@@ -155,7 +161,7 @@ class Gate:
             if register.persons is None:
                 raise ConfigError(f"Nobody has signed {self.path} yet, so it is not in force.", SIGN)
             raise ConfigError(
-                f"{self.path} was changed since it was signed.",
+                f"{self.path} {_unsigned(register, Act.PERSONS, digest_of(data).hex(), 'changed')}.",
                 f"{SIGN} `duetto person restore` brings back the one in force.",
             )
         return register.persons, register
@@ -237,11 +243,11 @@ class Gate:
         known = register.in_force(act, about)
         if persons is None or known == digest:
             return
-        raise PolicyError(f"{what} {'was changed since it was' if known else 'is not'} signed.", SIGN)
+        raise PolicyError(f"{what} {_unsigned(register, act, digest, known)}.", SIGN)
 
     def require_policy(self, data: bytes) -> None:
         """The same for the bytes of the policy."""
-        self.require(Act.POLICY, digest_of(data).hex(), "policy.toml")
+        self.require(Act.POLICY, policy_digest(data), "policy.toml")
 
     def require_peer(self, peer: PeerIdentity) -> None:
         """The same for the keys of a peer."""
@@ -279,6 +285,15 @@ class Gate:
             if word == said.person and needed.role in person.roles:
                 names.setdefault(word, signed.name)
         return Approvals(needed, tuple(names.values()), tuple(names))
+
+
+def _unsigned(register: Register, act: Act, digest: str, known: str) -> str:
+    """Why a version is not in force, to follow its name; `known` is not empty where another one is."""
+    found = register.waiting(act, digest)
+    if found:
+        so_far = f"{len(found)} of {register.needed(act)} stewards"
+        return f"was changed, and is signed by {so_far} until now: {', '.join(found.values())}"
+    return "was changed since it was signed" if known else "is not signed"
 
 
 def pin_digest(peer: PeerIdentity) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 
 from commons.logs.lines import canonical
 from parties.config import Config
 from parties.errors import ConfigError
 from parties.kept_pools import KeptPools
+from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, digest_of, parse_persons, read_file
 from parties.persons.gate import NO_FILE, Gate, pin_digest
-from parties.persons.roles import Act, PersonRole
+from parties.persons.roles import Act
+from parties.persons.shared import policy_digest
 from parties.pki.home import load_pairing, load_peer
 from parties.pki.signing import key_text
 
@@ -28,6 +30,8 @@ class Pending:
         what: for people.
         document: the file of persons; else empty.
         shown: lines of what is put into force, for people; empty where `document` says it.
+        needed: how many have to sign; more than one are stewards.
+        signed: who of them has, names by the words for the persons.
     """
 
     act: Act
@@ -36,6 +40,16 @@ class Pending:
     what: str
     document: bytes = b""
     shown: tuple[str, ...] = ()
+    needed: int = 1
+    signed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """What it is, and how far its signatures have come."""
+        if self.needed == 1:
+            return self.what
+        names = f": {', '.join(self.signed.values())}" if self.signed else ""
+        return f"{self.what} ({len(self.signed)} of {self.needed} stewards{names})"
 
 
 def pools_digest(pools: tuple[KeptPools, ...]) -> str:
@@ -52,7 +66,11 @@ def pending(config: Config, gate: Gate) -> list[Pending]:
         LedgerError: the ledger is broken.
     """
     register = gate.register()
-    return [one for one in _standing(config) if register.in_force(one.act, one.about) != one.digest]
+    return [
+        replace(one, needed=register.needed(one.act), signed=register.waiting(one.act, one.digest))
+        for one in _standing(config)
+        if register.in_force(one.act, one.about) != one.digest
+    ]
 
 
 def _standing(config: Config) -> Iterator[Pending]:
@@ -64,7 +82,7 @@ def _standing(config: Config) -> Iterator[Pending]:
     policy = read_file(config.policy)
     if policy is not None:
         lines = tuple(policy.decode(errors="replace").splitlines())
-        yield Pending(Act.POLICY, "", digest_of(policy).hex(), config.policy.name, shown=lines)
+        yield Pending(Act.POLICY, "", policy_digest(policy), config.policy.name, shown=lines)
     for peer in config.peers:
         identity = load_peer(config, peer)
         keys = (
@@ -89,7 +107,7 @@ def standing_line(config: Config, gate: Gate, today: date) -> str:
         persons = gate.persons()
         if persons is None:
             return NO_FILE
-        waiting = [one.what for one in pending(config, gate)]
+        waiting = [one.text for one in pending(config, gate)]
     except ConfigError as problem:
         return f"{problem.what} {problem.hint}"
     counted = [

@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import date, timedelta
+from typing import Final
 
 from commons.logs.lines import START, Link
 from parties.errors import ConfigError, PolicyError
 from parties.ledger.entries import SIGNED, Entry, LedgerError
+from parties.person_roles import PersonRole
 from parties.persons.declaration import DeclaredPerson, Persons, digest_of, parse_persons
 from parties.persons.keys import PersonKey
-from parties.persons.roles import Act, holders
+from parties.persons.roles import MEANING, Act, holders
+from parties.persons.shared import SHARED, read_count
 from parties.persons.statement import PersonStatement, Presented, SignedAct, check_signed, read_moment
 
 STANDING = (Act.PERSONS, Act.POLICY, Act.PIN, Act.POOLS)
 """Acts that put something into force until the next one about the same thing."""
+
+TOGETHER_DAYS: Final = 30
+"""Within so many days those sign who put a version into force together."""
 
 _ROLE_CODE = "person"
 
@@ -39,6 +45,7 @@ class Register:
         self._party = party
         self._persons: Persons | None = None
         self._standing: dict[tuple[Act, str], Entry] = {}
+        self._waiting: dict[Act, list[SignedAct]] = defaultdict(list)
         self._statements: set[bytes] = set()
         self._decided: dict[str, list[SignedAct]] = defaultdict(list)
         self._last: Link = START
@@ -49,6 +56,12 @@ class Register:
     def persons(self) -> Persons | None:
         """The persons in force; None before a first file was signed."""
         return self._persons
+
+    @property
+    def text(self) -> str:
+        """The text of the file of persons in force; empty before a first was signed."""
+        entry = self._standing.get((Act.PERSONS, ""))
+        return entry.text if entry is not None else ""
 
     def follow(self, entries: Sequence[Entry]) -> Register:
         """The register of a ledger that is this one's, with entries more; a new one if it is another."""
@@ -79,6 +92,22 @@ class Register:
         """The hash of the entry that put it into force: what the next statement about it has as `after`."""
         entry = self._standing.get((act, about))
         return entry.hash if entry is not None else ""
+
+    def needed(self, act: Act) -> int:
+        """How many stewards have to sign a standing act before it is in force; 1 for anybody who may."""
+        entry = self._standing.get((Act.POLICY, ""))
+        return read_count(entry.job) if act in SHARED and entry is not None else 1
+
+    def waiting(self, act: Act, digest: str) -> dict[str, str]:
+        """Who has signed a version that needs further signatures: names by the words for the persons.
+
+        Args:
+            act: one of `SHARED`.
+            digest: of the version, hexadecimal.
+        """
+        return {
+            one.statement.person: one.name for one in self._waiting[act] if one.statement.digest == digest
+        }
 
     def decisions(self, digest: str) -> tuple[SignedAct, ...]:
         """What was signed about a contract with that digest, hexadecimal, in order."""
@@ -120,6 +149,8 @@ class Register:
         _check_may(word, person, act)
         if presented.behalf:
             _check_delegate(persons, word, presented.behalf, act, day)
+        if act in SHARED:
+            self._check_together(act, digest, word, person, document)
         if statement.text in self._statements:
             raise _refused("This signature was used before.", "Sign once more for another act.")
         signed = check_signed(statement, person.name, PersonKey.parse(presented.key), presented.signature)
@@ -130,6 +161,32 @@ class Register:
                 "Look at it again, and sign what is shown now.",
             )
         return signed
+
+    def _check_together(
+        self, act: Act, digest: str, word: str, person: DeclaredPerson, document: bytes
+    ) -> None:
+        """Check that a signature counts among those that are needed, and that there can be so many again."""
+        needed = self.needed(act)
+        if needed > 1 and PersonRole.STEWARD not in person.roles:
+            raise _refused(
+                f"{person.name} is no steward, and a rule in force asks for {needed} persons: then {needed} "
+                f"stewards sign to {MEANING[act]}.",
+                "Let the stewards sign.",
+            )
+        if word in self.waiting(act, digest):
+            raise _refused(
+                f"{person.name} has signed this already, and {needed} stewards have to.",
+                "Let another steward sign.",
+            )
+        after = parse_persons(document) if act is Act.PERSONS else self._persons
+        count = needed if act is Act.PERSONS else read_count(digest)
+        stewards = sum(PersonRole.STEWARD in one.roles for one in after.persons.values()) if after else 0
+        if count > max(1, stewards):
+            raise _refused(
+                f"A rule asks for {count} persons, so {count} stewards have to sign changes of persons and "
+                f"policy; there would be {stewards}, and nobody could change anything any more.",
+                "Let there be more stewards in persons.toml first, or ask for fewer persons in policy.toml.",
+            )
 
     def _signer(self, persons: Persons, presented: Presented) -> tuple[str, DeclaredPerson]:
         found = None
@@ -170,12 +227,26 @@ class Register:
             ) from None
         self._statements.add(signed.statement.text)
         self.signed += 1
-        if persons is not None:
-            self._persons = persons
-        if act in STANDING:
-            self._standing[act, entry.peer] = entry
-        else:
+        if act not in STANDING:
             self._decided[entry.job].append(signed)
+        elif self._is_enough(act, signed):
+            self._standing[act, entry.peer] = entry
+            if persons is not None:
+                self._persons = persons
+                self._waiting.clear()
+
+    def _is_enough(self, act: Act, signed: SignedAct) -> bool:
+        """Whether a version is in force by a further signature; else it waits for more."""
+        needed = self.needed(act)
+        if needed == 1:
+            return True
+        since = read_moment(signed.statement.moment) - timedelta(days=TOGETHER_DAYS)
+        mine = [one for one in self._waiting[act] if read_moment(one.statement.moment) >= since]
+        self._waiting[act] = [*mine, signed]
+        if len(self.waiting(act, signed.statement.digest)) < needed:
+            return False
+        self._waiting[act].clear()
+        return True
 
 
 def fields_of(signed: SignedAct, document: str = "") -> dict[str, str]:

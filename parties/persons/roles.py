@@ -9,16 +9,7 @@ from typing import Annotated, Final
 
 from commons.settings.bounds import Between
 from commons.settings.marks import UnfitError
-
-
-class PersonRole(Enum):
-    """What a person is trusted with at home."""
-
-    VIEWER = "viewer"
-    ANALYST = "analyst"
-    STEWARD = "steward"
-    OPERATOR = "operator"
-    AUDITOR = "auditor"
+from parties.person_roles import PersonRole
 
 
 class Act(Enum):
@@ -93,6 +84,20 @@ reaches the socket may call: the account that reaches it can read the files as w
 which each has to be signed by itself."""
 
 
+SOCKETS: Final[Mapping[str, frozenset[PersonRole]]] = {
+    **{verb: ALLOWED[act] for verb, act in VERBS.items() if act is not None},
+    **dict.fromkeys(("List", "Show", "Watch", "Status", "Certificate"), frozenset(PersonRole)),
+    "Result": frozenset({PersonRole.VIEWER, PersonRole.ANALYST, PersonRole.STEWARD}),
+    **dict.fromkeys(("Check", "Estimate"), ALLOWED[Act.SUBMIT]),
+    "Reload": _MAINTAINERS,
+}
+"""The verbs of the control service that the socket of each role takes. What has to be signed is signed
+besides. An operator's approvals are taken only where it is, since a rule asks for operators only there."""
+
+MAX_COUNT: Final = 20
+"""The most persons whose approvals a rule may ask for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Needed:
     """Approvals that a rule of the policy asks for.
@@ -103,7 +108,7 @@ class Needed:
     """
 
     role: PersonRole = PersonRole.STEWARD
-    count: Annotated[int, Between(1, 20)] = 1
+    count: Annotated[int, Between(1, MAX_COUNT)] = 1
 
     def __post_init__(self) -> None:
         if self.role not in ALLOWED[Act.APPROVE]:

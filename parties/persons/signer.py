@@ -69,6 +69,16 @@ class Signer:
         return present(statement, self._key)
 
 
+def open_signer_by(persons_text: str, key_file: Path, passphrase: str = "", behalf: str = "") -> Signer:
+    """The signer of a key file, by the text of the persons in force. Raises ConfigError as `open_signer`."""
+    if not persons_text:
+        raise ConfigError(
+            "No persons are in force at this party, so there is nothing to sign with a key.",
+            "Leave out --key.",
+        )
+    return Signer(parse_persons(persons_text.encode()), load_key(key_file, passphrase), behalf)
+
+
 def open_signer(config: Config, key_file: Path, passphrase: str = "", behalf: str = "") -> Signer:
     """The signer of a key file, by the persons in force, or by the file of persons before a first is.
 

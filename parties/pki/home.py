@@ -2,6 +2,7 @@
 
     duetto.toml  policy.toml  catalog.toml  <name>.pair
     keys/    tls.crt  tls.key  signing.key  paillier.json  pool.key  exact-jobs.key
+             signing.token   in place of signing.key where a token signs, see `parties.pki.token`
              tls.pem    in place of tls.crt and tls.key once the certificate was renewed
              results.key                                             for no other eyes
              protection.json   only where these are under a passphrase, see `parties.pki.protection`
@@ -47,6 +48,8 @@ from parties.pki.files import (
 from parties.pki.identity import Identity, PeerIdentity
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS, Pairing
 from parties.pki.protection import is_protected, read_key
+from parties.pki.signing import SigningKey
+from parties.pki.token import open_key, read_place
 from parties.places import CONFIG_NAME
 from smc.ciphers import keys, phe_format
 from smc.errors import KeyMaterialError
@@ -129,11 +132,12 @@ def make(
         raise ConfigError(f"{home} is not empty; nothing was changed.", "Name another folder with --home.")
     paillier = keys.generate(key_bits, Randomness())
     pem, tls_key = certificate.make(name)
-    identity = Identity(name, pem, tls_key, Ed25519PrivateKey.generate(), paillier)
+    signing = Ed25519PrivateKey.generate()
+    identity = Identity(name, pem, tls_key, signing, paillier)
     for folder in (home, home / "keys", home / "peers", home / "run"):
         folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         folder.chmod(PRIVATE_FOLDER)
-    _write_keys(home / "keys", identity)
+    _write_keys(home / "keys", identity, signing)
     own = pairing.describe(identity, address)
     write_atomically(home / f"{name}.pair", own.text.encode() + b"\n")
     write_atomically(home / "policy.toml", policy.encode())
@@ -153,12 +157,30 @@ def load_identity(config: Config) -> Identity:
     folder = config.home / "keys"
     check_private(folder)
     first, *further = load_tls(folder, config.name)
-    signing = _private_key(folder / "signing.key", read_key(folder / "signing.key"))
-    if not isinstance(signing, Ed25519PrivateKey):
-        raise ConfigError(f"{folder / 'signing.key'} is not an Ed25519 key.", _MAKE)
+    signing = load_signing(folder)
     paillier = phe_format.read_private_key(read_key(folder / "paillier.json").decode())
     keys.check_public_key(paillier.public.n, MINIMUM_PAILLIER_BITS)
     return Identity(config.name, *first, signing, paillier, renewed=further[0] if further else None)
+
+
+def load_signing(folder: Path) -> SigningKey:
+    """The signing key of a folder of keys, or what signs with it.
+
+    Raises:
+        ConfigError: it is missing, malformed, or open to other users, or the token does not take the PIN.
+        TokenError: the token cannot be reached.
+    """
+    place = read_place(folder)
+    return load_signing_file(folder) if place is None else open_key(place)
+
+
+def load_signing_file(folder: Path) -> Ed25519PrivateKey:
+    """The signing key in its file. Raises ConfigError as `load_signing`."""
+    path = folder / "signing.key"
+    signing = _private_key(path, read_key(path))
+    if not isinstance(signing, Ed25519PrivateKey):
+        raise ConfigError(f"{path} is not an Ed25519 key.", _MAKE)
+    return signing
 
 
 def own_certificates(config: Config) -> bytes:
@@ -349,15 +371,15 @@ def require_guarded(config: Config) -> None:
         check_guarded(path)
 
 
-def _write_keys(folder: Path, identity: Identity) -> None:
-    signing = identity.signing.private_bytes(
+def _write_keys(folder: Path, identity: Identity, signing: Ed25519PrivateKey) -> None:
+    signing_pem = signing.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     paillier = phe_format.write_private_key(identity.paillier).encode()
     for name, data in (
         ("tls.crt", identity.certificate),
         ("tls.key", identity.tls_key),
-        ("signing.key", signing),
+        ("signing.key", signing_pem),
         ("paillier.json", paillier),
     ):
         write_atomically(folder / name, data, PRIVATE)

@@ -6,9 +6,10 @@ import datetime as dt
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.pki import certificate
+from parties.pki.signing import SigningKey
 
 if TYPE_CHECKING:
     from smc.ciphers.keys import PrivateKey, PublicKey
@@ -33,7 +34,7 @@ class Identity:
     name: str
     certificate: bytes = field(repr=False)
     tls_key: bytes = field(repr=False)
-    signing: Ed25519PrivateKey = field(repr=False)
+    signing: SigningKey = field(repr=False)
     paillier: PrivateKey = field(repr=False)
     renewed: tuple[bytes, bytes] | None = field(default=None, repr=False)
 

@@ -14,13 +14,13 @@ from typing import Any, Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.config import Address, check_name
 from parties.errors import ConfigError, PairingError
 from parties.pki import certificate
 from parties.pki.identity import Identity, PeerIdentity
-from parties.pki.signing import key_text
+from parties.pki.signing import SigningKey, key_text
 from smc.ciphers.key_proof import ROOTS, prove, verify
 from smc.ciphers.keys import PublicKey, check_public_key
 from smc.errors import KeyMaterialError
@@ -133,7 +133,7 @@ def shown_certificates(identity: Identity, now: dt.datetime) -> bytes:
     return b"".join(valid) or identity.certificates
 
 
-def sign(document: dict[str, Any], key: Ed25519PrivateKey) -> str:
+def sign(document: dict[str, Any], key: SigningKey) -> str:
     """The canonical text of a pairing file's fields, with their signature."""
     unsigned = {name: value for name, value in document.items() if name != "signature"}
     signature = key.sign(_SIGNED + _canonical(unsigned).encode())

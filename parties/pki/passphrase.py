@@ -1,4 +1,4 @@
-"""Where the passphrase of the keys comes from: a credential of systemd, a descriptor, or the terminal."""
+"""Where the passphrase of the keys and a token's PIN come from: systemd, a descriptor, or the terminal."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ DESCRIPTOR_VARIABLE: Final = "DUETTO_PASSPHRASE_FD"
 NEW_VARIABLE: Final = "DUETTO_NEW_PASSPHRASE_FD"
 """The same for the passphrase by which `duetto keys protect` is to replace it."""
 
+PIN_CREDENTIAL: Final = "duetto-pin"
+PIN_VARIABLE: Final = "DUETTO_PIN_FD"
+"""The same for the PIN of the token that holds the signing key."""
+
 MAX_BYTES: Final = 4096
 
 
@@ -33,13 +37,9 @@ def ask(parts: int, environment: Mapping[str, str] = os.environ) -> tuple[str, .
     Raises:
         ConfigError: there is none, or it has another number of parts.
     """
-    if folder := environment.get("CREDENTIALS_DIRECTORY"):
-        path = Path(folder) / CREDENTIAL
-        if path.exists():
-            with path.open("rb") as file:
-                return _split(file.read(MAX_BYTES), parts, f"The credential {CREDENTIAL}")
-    if environment.get(DESCRIPTOR_VARIABLE):
-        return _from_descriptor(DESCRIPTOR_VARIABLE, parts, environment)
+    given = _find_given(CREDENTIAL, DESCRIPTOR_VARIABLE, parts, environment)
+    if given is not None:
+        return given
     if not sys.stdin.isatty():
         raise KeysLocked(
             "The keys of this party are protected, and there is no passphrase.",
@@ -51,6 +51,28 @@ def ask(parts: int, environment: Mapping[str, str] = os.environ) -> tuple[str, .
     return tuple(getpass.getpass(f"Part {number} of the passphrase: ") for number in range(1, parts + 1))
 
 
+def ask_pin(token: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The PIN of a token.
+
+    Args:
+        token: its label.
+        environment: of the process.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    given = _find_given(PIN_CREDENTIAL, PIN_VARIABLE, 1, environment)
+    if given is not None:
+        return given[0]
+    if not sys.stdin.isatty():
+        raise KeysLocked(
+            f"The signing key is in the token {token!r}, and there is no PIN.",
+            "Run the command at a terminal, which asks for it. For a service, make a credential of systemd "
+            f"named {PIN_CREDENTIAL}, as docs/operations.md shows under *The signing key in a token*.",
+        )
+    return getpass.getpass(f"PIN of the token {token!r}: ")
+
+
 def is_new_given(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether a descriptor with a new passphrase is named."""
     return bool(environment.get(NEW_VARIABLE))
@@ -59,6 +81,20 @@ def is_new_given(environment: Mapping[str, str] = os.environ) -> bool:
 def ask_new(parts: int, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """The new passphrase from the descriptor, in that many parts. Raises as `ask`."""
     return _from_descriptor(NEW_VARIABLE, parts, environment)
+
+
+def _find_given(
+    credential: str, variable: str, parts: int, environment: Mapping[str, str]
+) -> tuple[str, ...] | None:
+    """The lines of a credential or else of a descriptor; None if there is neither."""
+    if folder := environment.get("CREDENTIALS_DIRECTORY"):
+        path = Path(folder) / credential
+        if path.exists():
+            with path.open("rb") as file:
+                return _split(file.read(MAX_BYTES), parts, f"The credential {credential}")
+    if environment.get(variable):
+        return _from_descriptor(variable, parts, environment)
+    return None
 
 
 def _from_descriptor(variable: str, parts: int, environment: Mapping[str, str]) -> tuple[str, ...]:

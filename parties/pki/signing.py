@@ -1,10 +1,10 @@
-"""Signing keys as texts: how people name the key by which a signature is to be checked."""
+"""Signing keys: what signs for a party, and the texts by which people name the key of a signature."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
@@ -14,6 +14,18 @@ from parties.errors import PairingError
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 _FILE_BYTES: Final = 1 << 14
+
+
+class SigningKey(Protocol):
+    """A private Ed25519 key: one in memory, as `cryptography` has it, or one in a token."""
+
+    def sign(self, data: bytes, /) -> bytes:
+        """The signature over some bytes, 64 bytes. A token raises TokenError where it does not sign."""
+        ...
+
+    def public_key(self) -> Ed25519PublicKey:
+        """The public key."""
+        ...
 
 
 def key_text(key: Ed25519PublicKey) -> str:

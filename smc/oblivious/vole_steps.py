@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from smc.oblivious.cost import FlightBytes, matrix_bytes
+from smc.oblivious.cost import FlightBytes, extended_blocks
 from smc.oblivious.lpn import LpnSet
 from smc.oblivious.silent_ot import ROW_BYTES, message_bytes
 from smc.oblivious.vole import CHALLENGE_WORDS, HASH_BYTES
@@ -19,7 +19,7 @@ CHECK: Final = (FlightBytes(0, CHALLENGE_BYTES), FlightBytes(ANSWER_BYTES, 0))
 def setup(sizes: VoleSizes = PRODUCTION) -> tuple[FlightBytes, ...]:
     """The set-up of one direction, at its first use."""
     made = _refills(sizes, sizes.first_rows) + _sums(sizes.first, sizes.first_blocks)
-    return FlightBytes(0, matrix_bytes(sizes.silent.reserve_rows)), FlightBytes(made, 0)
+    return *extended_blocks(sizes.silent.reserve_rows), FlightBytes(made, 0)
 
 
 def steps(count: int, sizes: VoleSizes = PRODUCTION) -> tuple[FlightBytes, ...]:

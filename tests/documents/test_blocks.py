@@ -148,6 +148,7 @@ def test_files_are_read_by_their_parsers(block, tmp_path):
             "pools",
             "on_event",
             "dashboard",
+            "sockets",
         }:
             south = {"name": "south", "address": "127.0.0.1:7444", "pairing": "south.pair", "pin": "A"}
             party = {"party": {"name": "north"}, "listen": {"address": "127.0.0.1:7443"}, "peers": [south]}

@@ -24,6 +24,7 @@ def parse_writing(table: StrictTable, default: Writing) -> Writing:
         table.text("date_format", default.date_format),
         table.texts("missing_tokens", default.missing_tokens),
         table.choice("below_limit", CHOICES, default.below_limit),
+        table.text("suffix", default.suffix),
     )
     _check(table, writing.faults())
     if writing.date_format and not has_digits_only(writing.date_format):

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from typing_extensions import override
 
 from commons.settings.bounds import Between, OneOf
-from commons.settings.marks import Inline, Item, Length, Matching, Single, UnfitError, Unread, Variants
+from commons.settings.marks import Inline, Item, Length, Matching, Read, Single, UnfitError, Unread, Variants
 from commons.settings.table import StrictTable
 from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.columns.cells import parser
 from parties.catalog.columns.columns import COLUMNS, ColumnTable
 from parties.catalog.columns.dialect import parse_dialect, parse_writing
 from parties.catalog.sources.databases import DRIVERS, is_single
+from parties.errors import ConfigError
 from parties.texts import NAME
 
 FILES: Final = {
@@ -33,6 +35,10 @@ FILES: Final = {
 MAXIMUM_ROWS: Final = 10_000_000
 """The most rows of a data set that declares no number."""
 
+
+MAX_HEADER_ROW: Final = 1000
+MAX_HEADER_ROWS: Final = 3
+"""Rows of a spreadsheet that name the columns."""
 
 _WORD: Final = Matching(NAME, "is not a plain word", "Use letters, digits, point, hyphen, underscore.")
 Names = Annotated[tuple[str, ...], Single()]
@@ -138,15 +144,39 @@ class ParquetTable(WrittenTable):
     source: Path
 
 
+def check_header(rows: Sequence[int]) -> str:
+    """What is wrong with rows that are to name the columns, as the end of a sentence; empty if nothing."""
+    whole = [row for row in rows if type(row) is int and 1 <= row <= MAX_HEADER_ROW]
+    if len(whole) < len(rows) or len(rows) > MAX_HEADER_ROWS or any(b <= a for a, b in pairwise(whole)):
+        return f"is not a row from 1 to {MAX_HEADER_ROW}, nor a list of up to {MAX_HEADER_ROWS} in order"
+    return ""
+
+
+def _parse_header(value: Any, place: str) -> tuple[int, ...]:
+    rows = value if isinstance(value, list) else [value]
+    if problem := check_header(rows) or ("" if rows else "is empty"):
+        raise ConfigError(f"{place} {problem}.", "Write header = 3, or header = [3, 4].")
+    return tuple(rows)
+
+
+_ROW: Final = {"type": "integer", "minimum": 1, "maximum": MAX_HEADER_ROW}
+_HEADER: Final = {
+    "anyOf": [_ROW, {"type": "array", "items": _ROW, "minItems": 1, "maxItems": MAX_HEADER_ROWS}]
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcelTable(ParquetTable):
     """A file of a spreadsheet.
 
     Attributes:
         sheet: its sheet; not needed if it has one only.
+        header: the row that names the columns, or several below each other, from 1; the first that has cells
+            unless given.
     """
 
     sheet: str = ""
+    header: Annotated[tuple[int, ...], Read(_parse_header, _HEADER)] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,13 @@ from typing import Any
 from commons.settings.toml import parse
 from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.declarations.declaration import Catalog, DatasetDeclaration, catalog_of
-from parties.catalog.declarations.tables import file_kind
+from parties.catalog.declarations.tables import check_header, file_kind
 from parties.catalog.drafting.confirming import confirm
 from parties.catalog.drafting.drafting import LEFT_OUT, Choices, Draft, draft
 from parties.catalog.drafting.rendering import text_of
 from parties.catalog.sources.csvs import guess_dialect
 from parties.catalog.sources.databases import query_of, tables_of
-from parties.catalog.sources.excel import sheets_of
+from parties.catalog.sources.excel import find_header, sheets_of
 from parties.errors import ConfigError, DataError
 from parties.pki.files import write_atomically
 from smc.errors import UsageError
@@ -38,6 +38,7 @@ class Asked:
         name: of the data set.
         population: whose data these are.
         sheet: of an Excel file.
+        header: its lines that name the columns; None to find them out.
         table: of a database.
         query: in place of a table.
         delimiter: what separates the cells of a CSV file; None to find it out.
@@ -56,6 +57,7 @@ class Asked:
     name: str = ""
     population: str = ""
     sheet: str = ""
+    header: tuple[int, ...] | None = None
     table: str = ""
     query: str = ""
     delimiter: str | None = None
@@ -173,6 +175,19 @@ def draft_addition(path: Path, asked: Asked) -> Addition:
     return Addition(path, before, found, place.entries, text_of(found, place.entries))
 
 
+def header_rows(text: str) -> tuple[int, ...] | None:
+    """Rows that name the columns, as a person types them: `3`, `3, 4`, `3-4`; None for nothing typed.
+
+    Raises:
+        UsageError: the text is nothing of the kind.
+    """
+    parts = re.split(r"[\s,;-]+", text.strip()) if text.strip() else []
+    rows = tuple(int(part) if part.isascii() and part.isdecimal() and len(part) < 8 else 0 for part in parts)
+    if problem := check_header(rows):
+        raise UsageError(f"{text[:40]!r} {problem}.", "Write the number of the row, such as 3, or 3, 4.")
+    return rows or None
+
+
 def stand_for(path: Path, name: str, given: Mapping[str, str], columns: Sequence[str]) -> DatasetDeclaration:
     """Write into a catalog that a person stands for bounds and labels of a data set.
 
@@ -227,6 +242,7 @@ def _file(catalog: Path, asked: Asked) -> _Source:
             asked.encoding or seen.encoding,
             writing,
         )
+    header: tuple[int, ...] = ()
     if kind == "excel":
         sheets = sheets_of(path)
         if not asked.sheet and len(sheets) > 1:
@@ -236,7 +252,12 @@ def _file(catalog: Path, asked: Asked) -> _Source:
             )
         if asked.sheet:
             entries["sheet"] = asked.sheet
-    dataset = DatasetDeclaration("", kind, {}, "", source=path, dialect=dialect, sheet=asked.sheet)
+        header = find_header(path, asked.sheet, "") if asked.header is None else asked.header
+        if header:
+            entries["header"] = header[0] if len(header) == 1 else [*header]
+    dataset = DatasetDeclaration(
+        "", kind, {}, "", source=path, dialect=dialect, sheet=asked.sheet, header=header
+    )
     return _Source(dataset, entries, path.name.partition(".")[0])
 
 

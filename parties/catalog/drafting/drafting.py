@@ -200,7 +200,7 @@ def _proposed(one: Inference, held: Range, cells: Mapping[Any, int], choices: Ch
     found = _bounded(one, held)
     column = found.column
     if column.type in ("integer", "decimal"):
-        unit = choices.units.get(column.name, unit_in(column.name))
+        unit = choices.units.get(column.name, unit_in(column.name) or column.writing.suffix)
         found.column = replace(column, schema=replace(column.schema, unit=unit))
         found.has_limits = any(isinstance(cell, str) and limit_in(cell) is not None for cell in cells)
     found.codes = codes_in(column, cells)

@@ -102,8 +102,8 @@ def column_entries(column: ColumnDeclaration, shared: Writing) -> dict[str, Any]
         entries["maximum_length"] = column.maximum_length
     if schema.unit and column.type in ("integer", "decimal"):
         entries["unit"] = schema.unit
-    if column.writing.below_limit:
-        entries["below_limit"] = column.writing.below_limit
+    said = {"suffix": column.writing.suffix, "below_limit": column.writing.below_limit}
+    entries |= {key: value for key, value in said.items() if value}
     if column.tokens:
         entries["missing_tokens"] = list(column.tokens)
     if column.missing == "drop":

@@ -30,7 +30,7 @@ _DAYS: Final = ("date", "birth_date")
 _WIDE: Final = 10**17
 """Bounds while the real ones are being looked for; they fit 63 bits."""
 _LABEL: Final = 40
-_PERCENT: Final = re.compile(r"[+-]?[0-9][0-9.,]*\s?%")
+_PERCENT: Final = re.compile(r"(?<=[0-9])[ \u00a0\u202f]?%$")
 _PLAIN: Final = Writing()
 _MAX_ODD: Final = 3
 _ODD_SHARE: Final = 0.05
@@ -116,8 +116,6 @@ def infer(
     short = (
         "Years of two digits are no dates: write four in the source."
         if all(map(has_short_year, texts))
-        else "Numbers with a percent sign are texts: export them without it."
-        if all(_PERCENT.fullmatch(text) for text in weights)
         else ""
     )
     long = Inference(replace(text, maximum_length=max(200, 2 * max(map(len, texts)))), note=short)
@@ -177,12 +175,15 @@ def _numbers(
     are_read = bool(text.writing.below_limit and limits)
     if limits and not are_read and len(limits) <= min(MAX_LABELS, len(weights) - 1):
         return _of_limits(text, weights, limits, likely, most)
-    ways, odd = _fitting(_without(weights, limits) if are_read else weights, writings, most)
+    counted = _without(weights, limits) if are_read else weights
+    suffix = "%" if any(map(_PERCENT.search, counted)) else ""
+    bare = {one: _PERCENT.sub("", one) for one in counted}
+    ways, odd = _fitting(counted, lambda some: writings([bare[one] for one in some]), most)
     ways.sort(key=lambda way: (way.decimal != likely.decimal, way.thousands != likely.thousands))
     if not ways:
         return None
     below = text.writing.below_limit if are_read else ""
-    way = replace(ways[0], missing_tokens=(*text.tokens, *odd), below_limit=below)
+    way = replace(ways[0], missing_tokens=(*text.tokens, *odd), below_limit=below, suffix=suffix)
     plain = [way.plain_number(cell) or "" for cell in weights if cell not in odd]
     scale = max(len(cell.partition(".")[2].rstrip("0")) for cell in plain)
     if max(len(cell.partition(".")[0]) for cell in plain) > 15 or scale > _MAX_SCALE:

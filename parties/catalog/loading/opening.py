@@ -25,7 +25,7 @@ def batches(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Bat
     if dataset.kind == "csv":
         return csvs.read(_file(dataset), dataset.dialect, columns, dataset.table)
     if dataset.kind == "excel":
-        return excel.read(_file(dataset), dataset.sheet, columns, dataset.table)
+        return excel.read(_file(dataset), dataset.sheet, columns, dataset.table, dataset.header)
     if dataset.kind == "parquet":
         return parquets.read(_file(dataset), columns)
     if dataset.kind == "sql":
@@ -43,7 +43,7 @@ def header(dataset: DatasetDeclaration) -> list[str]:
     if dataset.kind == "csv":
         return csvs.header_of(_file(dataset), dataset.dialect, dataset.table)
     if dataset.kind == "excel":
-        return excel.header_of(_file(dataset), dataset.sheet, dataset.table)
+        return excel.header_of(_file(dataset), dataset.sheet, dataset.table, dataset.header)
     if dataset.kind == "parquet":
         return parquets.header_of(_file(dataset))
     if dataset.kind == "sql":

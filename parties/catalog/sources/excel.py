@@ -12,7 +12,9 @@ from parties.catalog.sources.batch import ROWS, Batch, Place, pick, positions
 from parties.errors import ConfigError, DataError
 
 
-def read(path: Path, sheet: str, columns: Sequence[str], entry: str) -> Iterator[Batch]:
+def read(
+    path: Path, sheet: str, columns: Sequence[str], entry: str, lines: Sequence[int] = ()
+) -> Iterator[Batch]:
     """The rows of a sheet; rows without any cell are skipped.
 
     Args:
@@ -20,23 +22,30 @@ def read(path: Path, sheet: str, columns: Sequence[str], entry: str) -> Iterator
         sheet: its name; empty if the file has one only.
         columns: to read.
         entry: the table of the catalog that declares the data set, for hints.
+        lines: that name the columns, see `commons.tabular.excel`; none for the first that has cells.
 
     Raises:
         DataError: the file cannot be read, or has no such sheet or column.
         ConfigError: the library that reads it is not installed.
     """
-    header, rows = _file(path).rows(_chosen(path, sheet, entry))
+    header, rows = _file(path).rows(_chosen(path, sheet, entry), lines)
     where = positions(path.name, header, columns)
     number = 1
     while held := list(islice(rows, ROWS)):
-        lines = [line for line, _ in held]
-        yield Batch(Place(number, lines), len(held), pick([row for _, row in held], where))
+        yield Batch(
+            Place(number, [line for line, _ in held]), len(held), pick([row for _, row in held], where)
+        )
         number += len(held)
 
 
-def header_of(path: Path, sheet: str, entry: str) -> list[str]:
+def header_of(path: Path, sheet: str, entry: str, lines: Sequence[int] = ()) -> list[str]:
     """The names of the columns. Raises as `read`."""
-    return _file(path).rows(_chosen(path, sheet, entry))[0]
+    return _file(path).rows(_chosen(path, sheet, entry), lines)[0]
+
+
+def find_header(path: Path, sheet: str, entry: str) -> tuple[int, ...]:
+    """The lines that seem to name the columns; none for the first that has cells. Raises as `read`."""
+    return _file(path).find_header(_chosen(path, sheet, entry))
 
 
 def sheets_of(path: Path) -> list[str]:

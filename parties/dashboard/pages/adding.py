@@ -21,7 +21,7 @@ from starlette.responses import Response
 from commons.tabular.dialect import SEPARATORS
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.declarations.tables import FILES
-from parties.catalog.drafting.adding import Addition, Asked
+from parties.catalog.drafting.adding import Addition, Asked, header_rows
 from parties.catalog.drafting.rendering import column_entries
 from parties.catalog.drafting.revising import Revision, revise
 from parties.catalog.reading import Reader
@@ -181,6 +181,7 @@ def _asked(desk: Context, sent: Fields) -> Asked:
         name=said.get("name", "").strip(),
         population=said.get("population", "").strip(),
         sheet=said.get("sheet", ""),
+        header=header_rows(said.get("header", "")),
         delimiter=said.get("delimiter", "") or None,
         encoding=said.get("encoding", "").strip(),
         decimal=said.get("decimal", ""),
@@ -199,6 +200,7 @@ def _asked(desk: Context, sent: Fields) -> Asked:
         name=dataset.name,
         population=dataset.population,
         sheet=dataset.sheet,
+        header=dataset.header,
         delimiter=dialect.delimiter or None,
         encoding=dialect.encoding,
         decimal=dialect.writing.decimal,

@@ -17,10 +17,11 @@ from parties.clock import CLOCK
 from parties.dashboard.drawing.desk import Context, form, render
 from parties.errors import PolicyError
 from parties.ledger.book import open_ledger
+from parties.person_roles import PersonRole
 from parties.persons.declaration import Persons
 from parties.persons.gate import NO_FILE, Gate
 from parties.persons.keys import PersonKey
-from parties.persons.roles import Act, PersonRole
+from parties.persons.roles import Act
 from parties.persons.signer import SignedElsewhere
 from parties.persons.statement import PersonStatement, Presented, now
 from parties.persons.webauthn import (

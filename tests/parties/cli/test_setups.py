@@ -1,13 +1,16 @@
 """Set-ups that break jobs, each made on a real home that has run a job: what doctor and health say of it.
 
-`duetto doctor` and `duetto party health` end with the right status, and name the cause and what to do.
+`duetto doctor` and `duetto party health` end with the right status, and name the cause and what to do; the
+checks on the dashboard's page Peers say the same.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import html
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -27,6 +30,7 @@ from parties.pki import certificate
 from parties.pki.files import PRIVATE
 from scripts.processes import COMMAND, free_port
 from scripts.soak.two_parties import JOB, TwoParties
+from tests.parties.dashboard.browsing import Browser
 
 WELL, ILL = 0, 1
 
@@ -43,6 +47,21 @@ def parties(tmp_path_factory):
         yield found
     finally:
         found.close()
+
+
+@pytest.fixture(scope="module")
+def browser(parties):
+    """A browser in north's dashboard, which runs whatever is broken meanwhile."""
+    with parties.party("north") as north:
+        found = Browser(north)
+        found.kept_key = found.form_key()  # whatever later hides the page on which it stands
+        yield found
+
+
+def checked_page(browser, peer):
+    """The text of the page Peers after a check of this party, or of the way to a peer."""
+    page = browser.post("/peers/check", {"peer": peer} if peer else {}, key=browser.kept_key).text
+    return html.unescape(re.sub(r"<[^>]+>", "", page))
 
 
 @contextmanager
@@ -406,11 +425,12 @@ SETUPS = {
 
 
 @pytest.mark.parametrize("setup", SETUPS.values(), ids=SETUPS)
-def test_what_is_said_of_a_set_up(parties, called, monkeypatch, setup):
+def test_what_is_said_of_a_set_up(parties, browser, called, monkeypatch, setup):
     monkeypatch.setattr("parties.client.asking.ASK_SECONDS", 2.0 if setup.broken is frozen else 60.0)
     where = ("--config", parties.homes["north"], "--json")
     with setup.broken(parties):
         doctor, health = called("doctor", *where), called("party", "health", *where)
+        page = checked_page(browser, "" if setup.subject == "self" else setup.subject)
     for done, status in ((doctor, setup.doctor), (health, setup.health)):
         assert done[0] == status, done[1]
         document = json.loads(done[1])
@@ -428,6 +448,7 @@ def test_what_is_said_of_a_set_up(parties, called, monkeypatch, setup):
             assert found, document["checks"]
             said = found[0]
         assert all(word in f"{said['what']} {said['hint']}" for word in setup.words), said
+    assert [word for word in setup.words if word not in page] == [], page
 
 
 def test_status_says_where_the_daemon_really_listens(parties, called):

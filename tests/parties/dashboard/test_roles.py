@@ -10,8 +10,8 @@ from starlette.responses import PlainTextResponse
 from parties.dashboard import app
 from parties.dashboard.pages import persons
 from parties.ledger.entries import LedgerError
+from parties.person_roles import PersonRole
 from parties.persons.declaration import parse_persons
-from parties.persons.roles import PersonRole
 from tests.parties.dashboard.browsing import Browser
 from tests.parties.jobs.joined import job_file
 from tests.parties.persons.made import OF_ROLE, PEOPLE, persons_toml

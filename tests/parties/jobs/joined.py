@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from parties.jobs.agreement.decisions import Person
 from parties.jobs.manager import JobManager, RetryPolicy
 from parties.ledger.accounting import Account
 from parties.pki.identity import Identity, PeerIdentity
+from parties.pki.signing import SigningKey
 from parties.ports.interfaces import Outage, SessionHeader
 from parties.rpc.refusal import refusal_error
 from parties.session.pools import PoolStore
@@ -209,9 +210,9 @@ def job_file(epsilon: str = "0") -> str:
 
 
 class Pair:
-    """North and south, with their folders."""
+    """North and south, with their folders; they make their signing keys unless some are given."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, signing_keys: Mapping[str, SigningKey] | None = None) -> None:
         self.folder = folder
         self.network = Network()
         self.analysis = {name: Addition() for name in ROLES}
@@ -223,7 +224,7 @@ class Pair:
             (home / "numbers.csv").write_text(f"value\n{10 + number}\n{20 + number}\n")
             self.declare(name)
             self.allow(name)
-            signing = Ed25519PrivateKey.generate()
+            signing = (signing_keys or {}).get(name) or Ed25519PrivateKey.generate()
             self._identities[name] = Identity(name, b"", b"", signing, toy(ROLES[name]))
             self.network.identities[name] = PeerIdentity(
                 name, signing.public_key(), toy(ROLES[name]).public, b""

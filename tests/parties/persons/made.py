@@ -6,11 +6,13 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from parties.person_roles import PersonRole
 from parties.persons.declaration import FILE, digest_of
 from parties.persons.gate import Gate, pin_digest
 from parties.persons.keys import PrivateKey
 from parties.persons.register import STANDING
-from parties.persons.roles import Act, PersonRole
+from parties.persons.roles import Act
+from parties.persons.shared import policy_digest
 from parties.persons.statement import PersonStatement, Presented, now, present
 
 PEOPLE = {
@@ -72,7 +74,7 @@ def put_in_force(
     by: PrivateKey | None = None,
 ) -> None:
     """Let somebody sign a standing act, as `duetto person sign` does."""
-    digest = digest or digest_of(data).hex()
+    digest = digest or (policy_digest(data) if act is Act.POLICY else digest_of(data).hex())
     presented = signed(gate, act, digest, who, about, by=by)
     document = data if act is Act.PERSONS else b""
     gate.write(gate.register().admit(act, about, digest, presented, document=document), document)

@@ -7,8 +7,9 @@ import datetime as dt
 import pytest
 
 from parties.errors import ConfigError
+from parties.person_roles import PersonRole
 from parties.persons.declaration import MAX_BYTES, parse_persons
-from parties.persons.roles import Act, PersonRole
+from parties.persons.roles import Act
 from parties.policy.rules import parse_policy
 from tests.parties.persons.made import KEYS, key, persons_toml
 

@@ -211,7 +211,8 @@ def test_two_who_change_their_words_do_not_let_one_key_count_twice(south):
     mine, other = (KEYS[word].public.text for word in ("weber", "klein"))
     text = persons_toml().replace(mine, "-").replace(other, mine).replace('-"', f'{other}"', 1)
     (south.folder / "south" / FILE).write_text(text)
-    put_in_force(south.south.gate, Act.PERSONS, text.encode(), "weber")
+    for who in ("weber", "klein"):
+        put_in_force(south.south.gate, Act.PERSONS, text.encode(), who)
     approve(south, job_id, "klein", by=KEYS["weber"])
     assert south.south.store.get(job_id).state is State.WAITING_OWN
 
@@ -222,7 +223,8 @@ def test_an_approval_by_a_key_that_was_replaced_counts_no_more(south):
     approve(south, job_id, "weber")
     text = persons_toml().replace(KEYS["weber"].public.text, key(50).public.text)
     (south.folder / "south" / FILE).write_text(text)
-    put_in_force(south.south.gate, Act.PERSONS, text.encode(), "klein")
+    for who in ("weber", "klein"):
+        put_in_force(south.south.gate, Act.PERSONS, text.encode(), who)
     approve(south, job_id, "klein")
     job = south.south.store.summary(job_id)
     assert south.south.waits_for(job) == "1 of 2 approvals: Prof Klein; one more steward is needed"
@@ -380,9 +382,10 @@ def test_a_person_who_left_has_signed_validly_and_decides_no_more(south):
         approve(south, done, who)
     wait_final(south.south, done)
     approve(south, job_id, "klein")
-    new = persons_toml("klein")
+    new = persons_toml("klein").replace('roles = ["operator"]', 'roles = ["operator", "steward"]')
     (south.folder / "south" / FILE).write_text(new)
-    put_in_force(south.south.gate, Act.PERSONS, new.encode(), "weber")
+    for who in ("weber", "klein"):
+        put_in_force(south.south.gate, Act.PERSONS, new.encode(), who)
     assert Register("south", open_ledger(south.folder / "south").entries()).decisions(digest(south, done))
     assert is_refused(south, job_id, approval(south, job_id, "klein"), "gives to nobody")
     approve(south, job_id, "weber")

@@ -9,9 +9,10 @@ import pytest
 from parties.client import Party
 from parties.contracts.state import State
 from parties.errors import PolicyError
+from parties.person_roles import PersonRole
 from parties.persons.declaration import digest_of
 from parties.persons.gate import prune_digest, text_digest
-from parties.persons.roles import ALLOWED, MEANING, VERBS, Act, PersonRole
+from parties.persons.roles import ALLOWED, MEANING, VERBS, Act
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from smc.errors import DuettoError
 from tests.parties.jobs.joined import job_file, wait_state

@@ -82,6 +82,9 @@ def test_the_commands_do_what_the_page_says(homes, tmp_path, monkeypatch):
     finally:
         for process in daemons:
             ended(process)
+    assert (
+        "Not in force yet: persons.toml (1 of 2 stewards: Prof Klein)" in said["person sign --key klein.key"]
+    )
     assert "1 of 2 approvals: Dr Weber" in said["job list --waiting"].replace("\n", " ")
     assert "Valid signatures of persons" in said["ledger verify"]
     done = CliRunner().invoke(duetto, ["job", "verify", str(path), "--any-key"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from datetime import date, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from commons.settings.toml import parse
 from commons.tabular.dialect import Dialect, Writing
 from parties.catalog.declarations.declaration import DatasetDeclaration, catalog_of, load_catalog
+from parties.catalog.drafting.adding import Asked, draft_addition
 from parties.catalog.drafting.confirming import confirm, proposal
 from parties.catalog.drafting.drafting import MAX_COLUMNS, Choices, draft
 from parties.catalog.drafting.rendering import text_of
@@ -358,3 +360,36 @@ def test_a_value_below_a_limit_that_is_not_declared_is_named(tmp_path):
     ).dataset("d")
     faults = check_dataset(dataset).faults
     assert 'below_limit = "half" (half the limit of detection) or "limit"' in faults[0].hint
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "decimal"),
+    [
+        (["6,9 %", "7,1 %", "10,2 %"], "decimal", ","),
+        (["6.9%", "7.1%", "8%"], "decimal", "."),
+        (["12\u00a0%", "13 %", "14%", "15"], "integer", "."),
+        (["6,9 %", "k.A.", "1.234,5 %"], "decimal", ","),
+    ],
+)
+def test_numbers_with_a_percent_sign_are_numbers(tmp_path, cells, kind, decimal):
+    path = tmp_path / "d.csv"
+    path.write_text("share;n\n" + "".join(f"{cell};{n}\n" for n, cell in enumerate(cells)))
+    added = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path)))
+    column = added.draft.columns["share"].column
+    assert (column.type, column.writing.suffix, column.schema.unit) == (kind, "%", "%")
+    assert column.writing.decimal == decimal
+    added.completed({"share": "0:2000", "n": "0:10"}, []).write()
+    held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["share"]).columns["share"]
+    first = cells[0].replace(",", ".").rstrip("%").strip()
+    assert Decimal(held.integers[0]).scaleb(-column.schema.scale) == Decimal(first)
+
+
+def test_a_percentage_below_a_limit_of_detection(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("share\n" + "<0.2 %\n5 %\n7 %\n9 %\n" * 3)
+    choices = Choices(below_limit={"share": "half"}, tokens={"share": []})
+    added = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), choices=choices))
+    added.completed({"share": "0:100"}, []).write()
+    dataset = load_catalog(tmp_path / "catalog.toml").dataset("d")
+    held = load(dataset, ["share"]).columns["share"]
+    assert held.integers[:2] == [1, 50]

@@ -187,7 +187,7 @@ class ReloadReply(_message.Message):
     def __init__(self, added: _Optional[_Iterable[str]] = ..., removed: _Optional[_Iterable[str]] = ..., changed: _Optional[_Iterable[str]] = ..., later: _Optional[_Iterable[str]] = ..., files: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class StatusReply(_message.Message):
-    __slots__ = ("party", "peers", "jobs", "ledger_whole", "ledger_problem", "listens", "database_lost")
+    __slots__ = ("party", "peers", "jobs", "ledger_whole", "ledger_problem", "listens", "database_lost", "persons")
     class JobsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -202,6 +202,7 @@ class StatusReply(_message.Message):
     LEDGER_PROBLEM_FIELD_NUMBER: _ClassVar[int]
     LISTENS_FIELD_NUMBER: _ClassVar[int]
     DATABASE_LOST_FIELD_NUMBER: _ClassVar[int]
+    PERSONS_FIELD_NUMBER: _ClassVar[int]
     party: str
     peers: _containers.RepeatedScalarFieldContainer[str]
     jobs: _containers.ScalarMap[str, int]
@@ -209,4 +210,5 @@ class StatusReply(_message.Message):
     ledger_problem: str
     listens: str
     database_lost: bool
-    def __init__(self, party: _Optional[str] = ..., peers: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Mapping[str, int]] = ..., ledger_whole: _Optional[bool] = ..., ledger_problem: _Optional[str] = ..., listens: _Optional[str] = ..., database_lost: _Optional[bool] = ...) -> None: ...
+    persons: str
+    def __init__(self, party: _Optional[str] = ..., peers: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Mapping[str, int]] = ..., ledger_whole: _Optional[bool] = ..., ledger_problem: _Optional[str] = ..., listens: _Optional[str] = ..., database_lost: _Optional[bool] = ..., persons: _Optional[str] = ...) -> None: ...
