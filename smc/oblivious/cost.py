@@ -6,12 +6,12 @@ transfers; in all else both do the same. A batch is padded to whole words of 64 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import Final
 
-from smc.oblivious import ot_1_of_16
+from smc.oblivious import ot_1_of_16, silent_consistency
 from smc.oblivious.base_ot import NONCE_BYTES, POINT_BYTES, TRANSFERS
 from smc.oblivious.bitmatrix import SLOTS, words_for
 from smc.oblivious.consistency import CHALLENGE_BYTES, MASK_WORDS, proof_bytes
@@ -46,6 +46,7 @@ class FlightBytes:
         prepared: prepared transfers of each direction that it takes.
         triples: words of prepared triples that it takes.
         waits: whether somebody waits for it; the others are the keys of checks, which are no flight.
+        refills: whether it makes silent transfers, which its sender sends.
     """
 
     first: int
@@ -53,6 +54,7 @@ class FlightBytes:
     prepared: int = 0
     triples: int = 0
     waits: bool = True
+    refills: bool = False
 
 
 def challenges(first: int, second: int) -> FlightBytes:
@@ -73,6 +75,51 @@ SETUP: Final = (
     _both(TRANSFERS * SUM_BYTES + _MASK_BYTES),
 )
 """The base transfers and seed trees of both directions, and the masks of the first check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """Which transfers have been made since the last check.
+
+    Attributes:
+        extended: whether there were extended ones, of either direction.
+        first: whether the first party has sent silent ones.
+        second: whether the second one has.
+    """
+
+    extended: bool = False
+    first: bool = False
+    second: bool = False
+
+    def after(self, steps: Iterable[FlightBytes]) -> Unchecked:
+        """After further steps."""
+        extended, first, second = self.extended, self.first, self.second
+        for step in steps:
+            extended |= not step.waits and step.first + step.second > 0
+            first |= step.refills and step.first > 0
+            second |= step.refills and step.second > 0
+        return Unchecked(extended, first, second)
+
+    @property
+    def mirror(self) -> Unchecked:
+        """With the parties exchanged."""
+        return Unchecked(self.extended, self.second, self.first)
+
+    def check(self, ends: int = 1) -> tuple[FlightBytes, ...]:
+        """The flights of a check, of so many engines side by side."""
+        asked, answered = SILENT_BYTES
+        steps = [
+            FlightBytes(
+                CHECK[0].first * self.extended + asked * self.second,
+                CHECK[0].second * self.extended + asked * self.first,
+            ),
+            FlightBytes(answered * self.first, answered * self.second),
+        ]
+        return tuple(FlightBytes(ends * s.first, ends * s.second) for s in steps if s.first + s.second)
+
+
+SILENT_BYTES: Final = silent_consistency.CHALLENGE_BYTES, silent_consistency.ANSWER_BYTES
+"""Of the receiver and of the sender of silent transfers, in the check of one direction."""
 
 CHECK: Final = (_both(sum(proof_bytes(kind.planes) for kind in KINDS) + _MASK_BYTES),)
 """Showing and checking that transfers are consistent, and the masks of the next check."""
@@ -119,7 +166,12 @@ def over_lanes(
     each = [steps(part.stop - part.start) for part in lane_parts(count, lanes)]
     together = zip_longest(*each, fillvalue=FlightBytes(0, 0))
     flights = (
-        FlightBytes(sum(s.first for s in at), sum(s.second for s in at), waits=all(s.waits for s in at))
+        FlightBytes(
+            sum(s.first for s in at),
+            sum(s.second for s in at),
+            waits=all(s.waits for s in at),
+            refills=any(s.refills for s in at),
+        )
         for at in together
     )
     return (OPENING, *flights)

@@ -71,7 +71,8 @@ class ObliviousEngine:
             ProtocolViolation: they are not.
         """
         with self._guarded():
-            self._transfers.verify()
+            self._transfers.prove()
+            self._transfers.check()
 
     def setup_lanes(self) -> None:
         """Open the lanes of a `LanedEngine`, if that has not happened."""

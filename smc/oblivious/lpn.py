@@ -30,6 +30,7 @@ import numpy as np
 from smc.forms import Role
 from smc.oblivious.bitmatrix import SLOTS, Word
 from smc.oblivious.kernels import make_kernels
+from smc.oblivious.numpy_field import ELEMENT_BITS
 from smc.oblivious.workspace import Workspace
 from smc.pieces import check_cancelled
 
@@ -79,8 +80,8 @@ class LpnSet:
 
     @property
     def reserve_blocks(self) -> int:
-        """Blocks of an iteration that are kept for the next one."""
-        return -(-self.reserve_rows // self.block_rows)
+        """Blocks of an iteration that are kept for the next one, with rows that hide a check."""
+        return -(-(self.reserve_rows + ELEMENT_BITS) // self.block_rows)
 
     @property
     def most_blocks(self) -> int:

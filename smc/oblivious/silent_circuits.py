@@ -196,7 +196,7 @@ def _made(words: int, sizes: LpnSet, stock: PrefetchedWords) -> list[FlightBytes
         return []
     refill = refills(words, sizes)
     stock.rows += 2 * rows_of(words, sizes)
-    return [FlightBytes(refill, refill)]
+    return [FlightBytes(refill, refill, refills=True)]
 
 
 def _spans(count: int, transfers: int) -> Iterator[slice]:

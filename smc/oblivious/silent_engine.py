@@ -65,6 +65,18 @@ class SilentEngine(ObliviousEngine):
             self._ready_silent()
 
     @override
+    def verify(self) -> None:
+        """As of `ObliviousEngine`, silent transfers too, for which it takes a flight more."""
+        with self._guarded():
+            silent = self._silent[0] if self._silent is not None else None
+            self._transfers.prove()
+            if silent is not None:
+                silent.challenge()
+            self._transfers.check()
+            if silent is not None:
+                silent.answer()
+
+    @override
     def order_silent(self, words: int, count: int = 0, triples: int = 0) -> None:
         """Order silent transfers for comparisons, and others; see `smc.oblivious.silent_transfers`."""
         with self._guarded():
@@ -100,7 +112,8 @@ class SilentEngine(ObliviousEngine):
                 raise UsageError(what, "Ask for at least 1 comparison of at least 1 bit.")
             transfers, circuits = self._ready()
             portions = circuits.portions(self._random, count, bits, holds_x=holds_x)
-            transfers.verify()
+            transfers.prove()
+            transfers.check()
             self._pools_made += 1
             number = self._pools_made.to_bytes(8, "big")
             name = hashlib.sha256(_POOL_DOMAIN + transfers.session + number).digest()

@@ -44,6 +44,7 @@ from smc.oblivious.correlated_ggm import PuncturedTrees
 from smc.oblivious.correlation_robust_hash import NO_OFFSET
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.lpn import LocalCode, LpnSet
+from smc.oblivious.silent_consistency import MASK_ROWS, RowSums
 from smc.oblivious.workspace import Workspace
 
 PAD_BITS: Final = 4
@@ -154,9 +155,11 @@ class _End:
         rows = reserve[sizes.length : sizes.length + trees * sizes.depth]
         return reserve[: sizes.length], rows.reshape(-1, sizes.depth, sizes.group, 2)
 
-    def keep(self, fresh: Word) -> None:
-        """Keep the blocks, shape (b, `block_rows`, 2), for the next iteration."""
-        self._reserve = fresh.reshape(-1, 2)[: self._sizes.reserve_rows].copy()
+    def keep(self, fresh: Word) -> Word:
+        """Keep the blocks, shape (b, `block_rows`, 2), for the next iteration; gives the rows of a mask."""
+        rows, count = fresh.reshape(-1, 2), self._sizes.reserve_rows
+        self._reserve = rows[:count].copy()
+        return rows[count : count + MASK_ROWS]
 
     def fresh(self) -> Word:
         sizes = self._sizes
@@ -173,16 +176,25 @@ class SilentSender:
         sender: this side's role.
         sizes: of the problem.
         random: the source of seeds.
+        sums: of the check; None where others check.
     """
 
     def __init__(
-        self, offset: Word, reserve: Word, session: bytes, sender: Role, sizes: LpnSet, random: Randomness
+        self,
+        offset: Word,
+        reserve: Word,
+        session: bytes,
+        sender: Role,
+        sizes: LpnSet,
+        random: Randomness,
+        sums: RowSums | None = None,
     ) -> None:
         self._offset = offset.copy()
         self._offset[0] |= _ONE
-        self._end = _End(_even(reserve), session, sender, sizes)
+        self._end = _End(even(reserve), session, sender, sizes)
         self._sizes = sizes
         self._random = random
+        self._sums = sums
 
     def seeds(self, blocks: int) -> Word:
         """Draw the seeds of an iteration that gives out so many blocks."""
@@ -269,6 +281,8 @@ class SilentSender:
             # The nodes of a level sum to D. So the receiver, who has q ^ r D in the place of q, opens the sum
             # of the left nodes if r is 0 and that of the right ones if r is 1.
             np.bitwise_xor(left, sums[block], out=message[block])
+            if self._sums is not None:
+                self._sums.add(message[block], rows, marked=False)
             end.code.add(secret, rows)
             # The first blocks are the next reserve; they are kept as they are, and never hashed.
             place = block - sizes.reserve_blocks
@@ -277,7 +291,9 @@ class SilentSender:
                 continue
             end.hash.renew()
             yield place, rows
-        end.keep(fresh)
+        mask = end.keep(fresh)
+        if self._sums is not None:
+            self._sums.end_iteration(mask)
 
     def _shift(self, rows: Word) -> None:
         """The rows of choice 1 in the place of those of choice 0, which are hashed already."""
@@ -294,13 +310,21 @@ class SilentReceiver:
         session: id of the session.
         sender: the party that sends, which is the peer.
         sizes: of the problem.
+        sums: of the check; None where others check.
     """
 
-    def __init__(self, choices: Bit, reserve: Word, session: bytes, sender: Role, sizes: LpnSet) -> None:
-        marked = _even(reserve)
-        marked[:, 0] |= choices
-        self._end = _End(marked, session, sender, sizes)
+    def __init__(
+        self,
+        choices: Bit,
+        reserve: Word,
+        session: bytes,
+        sender: Role,
+        sizes: LpnSet,
+        sums: RowSums | None = None,
+    ) -> None:
+        self._end = _End(mark_choices(choices, reserve), session, sender, sizes)
         self._sizes = sizes
+        self._sums = sums
 
     def extend(self, blocks: int, message: NDArray[np.uint8]) -> tuple[Word, Word]:
         """One iteration.
@@ -369,18 +393,20 @@ class SilentReceiver:
                 "Receive it with the number of blocks that the sender was given.",
             )
         opened = np.frombuffer(message.tobytes(), dtype=np.uint64).reshape(rows_of_trees.shape)
-        return self._rows(secret, opened ^ rows_of_trees, rows_of_trees)
+        return self._rows(secret, opened, rows_of_trees)
 
-    def _rows(self, secret: Word, sums: Word, rows_of_trees: Word) -> Iterator[tuple[int, Word]]:
+    def _rows(self, secret: Word, opened: Word, rows_of_trees: Word) -> Iterator[tuple[int, Word]]:
         """The blocks' rows, their choices in the lowest bits, as of `SilentSender`."""
         end, sizes = self._end, self._sizes
         # The lowest bit of a reserve row is its choice, which is the side that the tree opens.
         sides = (rows_of_trees[..., 0] & _ONE).astype(np.uint8)
         fresh = end.fresh()
-        for block in range(len(sums)):
+        for block in range(len(opened)):
             # A missing leaf comes out plus D, and D is odd: the lowest bit, the choice, is 1 there and 0
             # elsewhere, as in all of the sender's.
-            rows = end.trees.regrow(sums[block], sides[block])
+            rows = end.trees.regrow(opened[block] ^ rows_of_trees[block], sides[block])
+            if self._sums is not None:
+                self._sums.add(opened[block], rows, marked=True)
             end.code.add(secret, rows)
             place = block - sizes.reserve_blocks
             if place < 0:
@@ -388,10 +414,19 @@ class SilentReceiver:
                 continue
             end.hash.renew()
             yield place, rows
-        end.keep(fresh)
+        mask = end.keep(fresh)
+        if self._sums is not None:
+            self._sums.end_iteration(mask)
 
 
-def _even(rows: Word) -> Word:
+def mark_choices(choices: Bit, rows: Word) -> Word:
+    """A copy in which the lowest bit of every row is its choice."""
+    result = even(rows)
+    result[:, 0] |= choices
+    return result
+
+
+def even(rows: Word) -> Word:
     """A copy in which the lowest bit of every row is 0."""
     result = rows.copy()
     result[:, 0] &= _REST

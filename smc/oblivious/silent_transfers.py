@@ -37,11 +37,19 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import softspoken
 from smc.oblivious.bitmatrix import Bit, Word, pack_slots, unpack_slots, words_for
+from smc.oblivious.consistency import inconsistent
 from smc.oblivious.cost import FlightBytes, challenges
+from smc.oblivious.kernels import make_kernels
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.prepared import PreparedTransfers, Triples
-from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, message_bytes
+from smc.oblivious.silent_consistency import (
+    MASK_ROWS,
+    ReceiverSums,
+    SenderSums,
+)
+from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, even, mark_choices, message_bytes
 from smc.oblivious.transfers import Transfers
+from smc.oblivious.workspace import Workspace
 
 T = TypeVar("T")
 Bytes = NDArray[np.uint8]
@@ -54,8 +62,13 @@ _WORD: Final = 8
 
 def setup(sizes: LpnSet = PRODUCTION) -> tuple[FlightBytes, ...]:
     """The first reserve of both directions; the set-up of `smc.oblivious.cost` comes before it."""
-    size = softspoken.TREES * _WORD * words_for(sizes.reserve_rows)
+    size = softspoken.TREES * _WORD * _first_words(sizes)
     return FlightBytes(size, size), challenges(1, 1)
+
+
+def _first_words(sizes: LpnSet) -> int:
+    """Words of extended transfers for the first reserve, and for the mask of the first check."""
+    return words_for(sizes.reserve_rows + MASK_ROWS)
 
 
 def refills(words: int, sizes: LpnSet = PRODUCTION) -> int:
@@ -79,7 +92,7 @@ def blocks(count: int, sizes: LpnSet = PRODUCTION) -> tuple[FlightBytes, ...]:
     if count == 0:
         return ()
     words = words_for(count)
-    return FlightBytes(refills(words, sizes), 0), FlightBytes(0, _WORD * words)
+    return FlightBytes(refills(words, sizes), 0, refills=True), FlightBytes(0, _WORD * words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +210,19 @@ class SilentTransfers:
         self._transfers = transfers
         self._sizes = sizes
         self._executor = executor
-        first = transfers.correlations(words_for(sizes.reserve_rows))
+        first = transfers.correlations(_first_words(sizes))
         part = slice(0, sizes.reserve_rows)
-        session = transfers.session
-        self._sender = SilentSender(first.offset, first.sent[part], session, role, sizes, random)
-        self._receiver = SilentReceiver(first.choices[part], first.received[part], session, role.other, sizes)
+        rest = slice(part.stop, part.stop + MASK_ROWS)
+        field, session = make_kernels(Workspace()).field, transfers.session
+        self._sent_sums = SenderSums(session, role, field, even(first.sent[rest]))
+        mask = mark_choices(first.choices[rest], first.received[rest])
+        self._received_sums = ReceiverSums(session, role.other, field, mask)
+        self._sender = SilentSender(
+            first.offset, first.sent[part], session, role, sizes, random, self._sent_sums
+        )
+        self._receiver = SilentReceiver(
+            first.choices[part], first.received[part], session, role.other, sizes, self._received_sums
+        )
         self._ordered: _Order | None = None
         self._delivered: Callable[[], Pads] | None = None
         self._stock = Pads.none()
@@ -240,7 +261,7 @@ class SilentTransfers:
         order, self._ordered = self._ordered, None
         blocks, pads = order.sent()
         for message in order.messages:
-            self._channel.send(message)
+            self._send(message)
 
         def end() -> None:
             first, second = order.counts
@@ -277,8 +298,29 @@ class SilentTransfers:
         counts = self._sizes.iterations(words)
         # All refills leave before the first is read: however many there are, they take one flight.
         seeds = [self._sender.seeds(blocks) for blocks in counts]
-        sent = self._sent(counts, seeds, self._channel.send)
+        sent = self._sent(counts, seeds, self._send)
         return Pads(*sent, *self._received(counts, self._refills(counts)))[:words]
+
+    def challenge(self) -> None:
+        """The first part of the check that the peer's refills since the last one are right: one flight."""
+        self._settle()
+        if self._received_sums.used:
+            self._received_sums.challenge(self._channel)
+
+    def answer(self) -> None:
+        """The second part, after the peer's first; one flight.
+
+        Raises:
+            ProtocolViolation: its refills are not right.
+        """
+        if self._sent_sums.used:
+            self._sent_sums.answer(self._channel, self._sender.offset)
+        if self._received_sums.used and not self._received_sums.holds(self._channel):
+            raise inconsistent()
+
+    def _send(self, refill: Message) -> None:
+        self._channel.send(refill)
+        self._sent_sums.count_in(1)
 
     def _sent(
         self, counts: list[int], seeds: list[Word], tell: Callable[[Message], None]
@@ -309,6 +351,7 @@ class SilentTransfers:
         pads = np.empty((len(choices), 2), dtype=np.uint64)
         for blocks, refill, part in zip(counts, refills, _parts(counts, height), strict=True):
             choices[part], pads[part] = self._receiver.extend_blocks(blocks, refill)
+            self._received_sums.count_in(1)
         return choices, pads
 
     def _received(self, counts: list[int], refills: Iterable[Bytes]) -> tuple[Word, Word]:
@@ -318,6 +361,7 @@ class SilentTransfers:
         chosen = np.empty((PAD_BITS, len(choices)), dtype=np.uint64)
         for blocks, refill, part in zip(counts, refills, _parts(counts, width), strict=True):
             choices[part], chosen[:, part] = self._receiver.extend(blocks, refill)
+            self._received_sums.count_in(1)
         return choices, chosen
 
     def _refills(self, counts: list[int]) -> Iterator[Bytes]:
@@ -358,7 +402,7 @@ class SilentTransfers:
         self._check_delivered()
         words = words_for(count)
         counts = self._sizes.iterations(words)
-        zero, one = self._sent_blocks(counts, [None] * len(counts), self._channel.send)
+        zero, one = self._sent_blocks(counts, [None] * len(counts), self._send)
 
         def end() -> tuple[Word, Word]:
             if count:

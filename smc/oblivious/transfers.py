@@ -136,23 +136,25 @@ class Transfers:
 
         return end
 
-    def verify(self) -> None:
-        """Show and check that all transfers since the last check are consistent; one flight.
+    def prove(self) -> None:
+        """Show that the transfers received since the last check are consistent: the first part of a check."""
+        if self._made is not None and self._used:
+            self._channel.settle()
+            for receiver in self._made.receivers:
+                receiver.prove_and_renew()
+
+    def check(self) -> None:
+        """Check the peer's proofs: the second part; both parts are one flight.
 
         Raises:
-            ProtocolViolation: those of the peer are not.
+            ProtocolViolation: its transfers are not consistent.
         """
-        ends = self._made
-        if ends is None or not self._used:
-            return
-        self._used = False
-        self._channel.settle()
-        for receiver in ends.receivers:
-            receiver.prove_and_renew()
-        # All proofs are read before one is judged, so that its time does not tell which failed.
-        held = [sender.check_and_renew() for sender in ends.senders]
-        if not all(held):
-            raise inconsistent()
+        if self._made is not None and self._used:
+            self._used = False
+            # All proofs are read before one is judged, so that its time does not tell which failed.
+            held = [sender.check_and_renew() for sender in self._made.senders]
+            if not all(held):
+                raise inconsistent()
 
     def receive_choices(self, choices: Word) -> Word:
         """Receive random 1-of-16 transfers of two bits; the peer calls `send_choices`.

@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from typing_extensions import override
 
 from smc.forms import ComparisonType, Form, Role
 from smc.moduli import Modulus, mirrored_modulus
+from smc.oblivious.cost import Unchecked
 from smc.planning.registry import spec_named
 from smc.protocols.against import Against, weakest
 from smc.protocols.engines import Engine
 from smc.protocols.flights import Flight
 from smc.protocols.spec import Cost, Parameters, Setup, Spec
-from smc.protocols.transfer_costs import CHECK_COST, SILENT_TRANSFERS
+from smc.protocols.transfer_costs import SILENT_TRANSFERS, cost_of
 
 DIGEST_BYTES: Final = 32
 
@@ -94,24 +95,35 @@ class Step:
 
 
 @dataclass(slots=True)
-class Unchecked:
+class Transferred:
     """Which transfers of a session were not checked, as far as a plan's steps make them.
 
     Attributes:
-        own: whether there are some of the session itself.
-        lanes: whether there are some of its lanes.
+        own: those of the session itself.
+        lanes: those of its lanes.
+        opened: whether lanes were opened.
+        told: whether keys of the check are under way that nothing has waited for.
     """
 
-    own: bool = False
-    lanes: bool = False
+    own: Unchecked
+    lanes: Unchecked = field(default_factory=Unchecked)
+    opened: bool = False
+    told: bool = False
 
     def run(self, step: Step, parameters: Parameters) -> Cost:
         """The cost of a step."""
         cost = step.cost(parameters)
         if step.spec.takes_transfers and cost.flights:
-            in_lanes = Flight.LANES in cost.flights
-            self.lanes |= in_lanes
-            self.own |= not in_lanes and SILENT_TRANSFERS not in step.spec.setups
+            self.told = False
+            silent = SILENT_TRANSFERS in step.spec.setups
+            made = Unchecked(not silent, silent, silent)
+            if Flight.LANES in cost.flights:
+                # Opening them makes their reserves, by extended transfers.
+                self.lanes = replace(made, extended=made.extended or not self.opened)
+                self.opened = True
+            else:
+                own = self.own
+                self.own = Unchecked(own.extended | made.extended, own.first | silent, own.second | silent)
         return cost
 
     def check_before(self, step: Step, parameters: Parameters) -> Cost:
@@ -120,10 +132,11 @@ class Unchecked:
 
     def check(self, parameters: Parameters) -> Cost:
         """The cost of a check."""
-        ends = [1] * self.own + [parameters.lanes] * self.lanes
-        self.own = self.lanes = False
-        size = CHECK_COST.alice_bytes
-        return sum((Cost((Flight.BOTH,), size * each, size * each) for each in ends), Cost())
+        wait = Cost((Flight.BOTH,)) if self.told else Cost()
+        steps = self.own.check() + self.lanes.check(parameters.lanes)
+        self.own = self.lanes = Unchecked()
+        self.told = False
+        return wait + cost_of(steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,29 +203,28 @@ class Plan:
 
     def once(self, parameters: Parameters) -> Cost:
         """The cost of one chunk of `parameters.count` comparisons, the first of a session."""
-        return self._once(parameters, self._unchecked())
+        return self._once(parameters, self._transferred())
 
-    def _unchecked(self) -> Unchecked:
+    def _transferred(self) -> Transferred:
         """What is not checked after the set-ups: those of silent transfers make some."""
-        return Unchecked(own=SILENT_TRANSFERS in self.setups)
+        silent = SILENT_TRANSFERS in self.setups
+        return Transferred(Unchecked(extended=silent), told=silent)
 
-    def _once(self, parameters: Parameters, unchecked: Unchecked) -> Cost:
+    def _once(self, parameters: Parameters, made: Transferred) -> Cost:
         """The cost of one chunk, with what was not checked before; changes that to what is not after it."""
         total = Cost()
         for step in (*self.x_steps, *self.y_steps):
-            total += unchecked.check_before(step, parameters) + unchecked.run(step, parameters)
+            total += made.check_before(step, parameters) + made.run(step, parameters)
         subprotocol = self.comparison.spec.subprotocol
-        total += unchecked.check_before(self.comparison, parameters)
-        total += unchecked.run(self.comparison, parameters)
+        total += made.check_before(self.comparison, parameters)
+        total += made.run(self.comparison, parameters)
         if self.inner is not None and subprotocol is not None:
-            inside = self.inner._once(
-                subprotocol.parameters(self.comparison.parameters(parameters)), unchecked
-            )
+            inside = self.inner._once(subprotocol.parameters(self.comparison.parameters(parameters)), made)
             total += inside.mirror if self.comparison.mirrored else inside
-            total += unchecked.check(parameters)
+            total += made.check(parameters)
         for step in self.delta_steps:
             given = replace(parameters, bits=1)
-            total += unchecked.check_before(step, given) + unchecked.run(step, given)
+            total += made.check_before(step, given) + made.run(step, given)
         return total
 
     def chunk(self, parameters: Parameters) -> int:
@@ -225,12 +237,12 @@ class Plan:
     def cost(self, parameters: Parameters) -> Cost:
         """The exact cost of `parameters.count` comparisons, without the set-up of a session."""
         full, rest = divmod(parameters.count, size := self.chunk(parameters))
-        unchecked, whole = self._unchecked(), replace(parameters, count=size)
-        total = self._once(whole, unchecked) if full else Cost()
+        made, whole = self._transferred(), replace(parameters, count=size)
+        total = self._once(whole, made) if full else Cost()
         if full > 1:
             # From the second chunk on each begins as the one before it.
-            total += self._once(whole, unchecked) * (full - 1)
-        return total + self._once(replace(parameters, count=rest), unchecked) if rest else total
+            total += self._once(whole, made) * (full - 1)
+        return total + self._once(replace(parameters, count=rest), made) if rest else total
 
     @property
     def bottom(self) -> Spec:

@@ -15,7 +15,7 @@ from smc.network import Network
 from smc.oblivious import cost as oblivious
 from smc.oblivious import silent_circuits, silent_transfers, vole_steps
 from smc.oblivious.bitmatrix import words_for
-from smc.oblivious.cost import CHECK, OPENING, SETUP, FlightBytes, comparison, extended_blocks
+from smc.oblivious.cost import OPENING, SETUP, FlightBytes, comparison, extended_blocks
 from smc.oblivious.lanes import agreement
 from smc.oblivious.silent_circuits import PrefetchedWords
 from smc.protocols.flights import Flight
@@ -201,9 +201,6 @@ def cost_settled(cost: Cost, lanes: int = 1) -> Cost:
         bob_bytes=cost.bob_bytes + sum(step.second for step in once),
     )
 
-
-CHECK_COST: Final = cost_of(CHECK)
-"""What checking the transfers of a session costs."""
 
 SETUP_COST: Final = cost_of(SETUP)
 """What the first use of oblivious transfer in a session costs, whichever protocol it is."""

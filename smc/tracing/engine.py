@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import lru_cache
 from typing import Any, Final, cast
 
@@ -16,7 +16,7 @@ from smc.numeric.random import Randomness
 from smc.numeric.shape_arrays import shape_array
 from smc.oblivious import cost, silent_circuits, silent_transfers, vole_steps
 from smc.oblivious.bitmatrix import Bit, Integers, Word, words_for
-from smc.oblivious.cost import CHECK, OPENING, SETUP, FlightBytes
+from smc.oblivious.cost import OPENING, SETUP, FlightBytes, Unchecked
 from smc.oblivious.lanes import agreement
 from smc.oblivious.pool import Pool
 from smc.oblivious.silent_circuits import PrefetchedWords
@@ -71,7 +71,7 @@ class TracedEngine(SilentEngine):
     def __init__(self, role: Role, channel: TracedChannel, lanes: int) -> None:
         self._alice, self._sizes, self._lanes = role is Role.ALICE, channel, lanes
         self._is_ready = self._has_reserve = self.opened_lanes = False
-        self._used = self._lanes_used = False
+        self._unchecked, self._unchecked_lanes = Unchecked(), Unchecked()
         self._directions: set[bool] = set()
         self._prepared = self._triples = self._ordered = 0
         self._ordered_ahead = 0, 0
@@ -93,7 +93,7 @@ class TracedEngine(SilentEngine):
         used = {
             "smc.oblivious.transfers": self._is_ready or self.opened_lanes,
             "smc.oblivious.silent_ot": self._has_reserve or self.opened_lanes,
-            "smc.oblivious.oprf": bool(self._directions),
+            "smc.oblivious.vole": bool(self._directions),
         }
         return frozenset(module for module, is_used in used.items() if is_used)
 
@@ -104,8 +104,8 @@ class TracedEngine(SilentEngine):
         ordered = self._ordered, *self._ordered_ahead
         return (
             *flags,
-            self._used,
-            self._lanes_used,
+            *astuple(self._unchecked),
+            *astuple(self._unchecked_lanes),
             self._prepared,
             self._triples,
             *ordered,
@@ -137,13 +137,11 @@ class TracedEngine(SilentEngine):
 
     @override
     def verify(self) -> None:
-        if self._used:
-            self._used = False
-            self._meet(CHECK, first=self._alice, settles=True)
-        if self._lanes_used:
-            self._lanes_used = False
-            together = [replace(s, first=self._lanes * s.first, second=self._lanes * s.second) for s in CHECK]
-            self._meet(together, first=self._alice, settles=True)
+        own, self._unchecked = self._unchecked, Unchecked()
+        lanes, self._unchecked_lanes = self._unchecked_lanes, Unchecked()
+        for steps in (own.check(), lanes.check(self._lanes)):
+            if steps:
+                self._meet(steps, first=self._alice, settles=True)
 
     @override
     def setup_lanes(self) -> None:
@@ -154,7 +152,7 @@ class TracedEngine(SilentEngine):
                 replace(step, first=self._lanes * step.first, second=self._lanes * step.second)
                 for step in each
             ]
-            self._meet([agreement(), *every], first=self._alice)
+            self._meet([agreement(), *every], first=self._alice, lanes=True)
 
     @override
     def setup_silent(self) -> None:
@@ -180,8 +178,9 @@ class TracedEngine(SilentEngine):
         if self._ordered:
             self._stock.words = self._ordered
         self._prepared, self._triples = self._ordered_ahead if first else (count, words)
+        refills = bool(first or self._ordered)
         self._ordered, self._ordered_ahead = 0, (0, 0)
-        self._meet([FlightBytes(sent, sent), keys], first=self._alice)
+        self._meet([FlightBytes(sent, sent, refills=refills), keys], first=self._alice)
 
     @override
     def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
@@ -311,9 +310,10 @@ class TracedEngine(SilentEngine):
 
     def _one_way(self, steps: tuple[FlightBytes, ...], *, sends: bool, part: slice) -> None:
         """Flights of which the ends may stand apart from the beginning."""
+        made = Unchecked().after(steps[part])
+        self._note(made if sends is self._alice else made.mirror, lanes=False)
         for step in steps[part]:
             if not step.waits:
-                self._used = True
                 own, other = (step.first, step.second) if sends else (step.second, step.first)
                 self._sizes.count_aside(own, other)
             elif (step.first > 0) is sends:
@@ -339,17 +339,29 @@ class TracedEngine(SilentEngine):
         flights = list(steps)
         if not flights:
             return
-        if flights[0] == OPENING:
+        if lanes := flights[0] == OPENING:
             self.setup_lanes()
         elif silent:
             self.setup_silent()
         else:
             self.setup()
-        self._meet(flights, first=first)
+        self._meet(flights, first=first, lanes=lanes)
 
-    def _meet(self, steps: Iterable[FlightBytes], *, first: bool, settles: bool = False) -> None:
+    def _note(self, made: Unchecked, *, lanes: bool) -> None:
+        """Let the next check cover what was made, of which Alice is the first party."""
+        old = self._unchecked_lanes if lanes else self._unchecked
+        new = Unchecked(old.extended | made.extended, old.first | made.first, old.second | made.second)
+        if lanes:
+            self._unchecked_lanes = new
+        else:
+            self._unchecked = new
+
+    def _meet(
+        self, steps: Iterable[FlightBytes], *, first: bool, settles: bool = False, lanes: bool = False
+    ) -> None:
         steps = tuple(steps)
-        self._used |= any(step.first + step.second and not step.waits for step in steps)
+        made = Unchecked().after(steps)
+        self._note(made if first is self._alice else made.mirror, lanes=lanes)
         told = steps[-1].first if first else steps[-1].second
         cost = _cost_of(steps)
         self._sizes.charge(

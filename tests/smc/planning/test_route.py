@@ -13,7 +13,7 @@ from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role, all_types
 from smc.network import LAN, LOOPBACK, Network
 from smc.planning import cost
-from smc.planning.plan import Plan, Step, Unchecked
+from smc.planning.plan import Plan, Step, Transferred
 from smc.planning.registry import COMPARISONS, CONVERSIONS, ENGINES
 from smc.planning.route import plan_comparison
 from smc.protocols.flights import ONCE, Flight, Flights
@@ -160,9 +160,9 @@ def test_a_plan_of_ten_million_rows_is_priced_chunk_by_chunk_in_its_head(
     asked = Counter[str]()
     once = Plan._once
 
-    def counting(self: Plan, parameters: Parameters, unchecked: Unchecked) -> Cost:
+    def counting(self: Plan, parameters: Parameters, made: Transferred) -> Cost:
         asked[self.route] += 1
-        return once(self, parameters, unchecked)
+        return once(self, parameters, made)
 
     type_ = ComparisonType.parse(kind)
     few = Parameters(7, 64, 2048, 2048)

@@ -268,7 +268,7 @@ def test_a_trace_knows_the_protocols_of_a_run(name, monkeypatch):
 FAMILIES = {
     "smc.oblivious.transfers": {"smc.oblivious.base_ot"},
     "smc.oblivious.silent_ot": {"smc.oblivious.silent_transfers"},
-    "smc.oblivious.oprf": {"smc.oblivious.oprf"},
+    "smc.oblivious.vole": {"smc.oblivious.vole"},
 }
 PRICED = {
     "smc.secret.lattice.matrices": {"smc.secret.lattice.factors"},
