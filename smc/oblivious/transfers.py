@@ -27,10 +27,10 @@ import numpy as np
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
+from smc.errors import InconsistentTransfers
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word, pack_slots, unpack_slots, words_for
-from smc.oblivious.consistency import inconsistent
 from smc.oblivious.correlated_transfers import BITS, BLOCKS, ROWS, WORDS
 from smc.oblivious.prepared import PreparedTransfers, Triples
 from smc.oblivious.setup import Ends, set_up
@@ -140,7 +140,7 @@ class Transfers:
         """Show and check that all transfers since the last check are consistent; one flight.
 
         Raises:
-            ProtocolViolation: those of the peer are not.
+            InconsistentTransfers: those of the peer are not.
         """
         ends = self._made
         if ends is None or not self._used:
@@ -152,7 +152,7 @@ class Transfers:
         # All proofs are read before one is judged, so that its time does not tell which failed.
         held = [sender.check_and_renew() for sender in ends.senders]
         if not all(held):
-            raise inconsistent()
+            raise InconsistentTransfers
 
     def receive_choices(self, choices: Word) -> Word:
         """Receive random 1-of-16 transfers of two bits; the peer calls `send_choices`.
