@@ -10,6 +10,7 @@
       NoRouteError          the planner knows no allowed way for a type under the given conditions
       PeerError             the other side
         ProtocolViolation   sent something that the protocol does not allow
+          InconsistentTransfers  its oblivious transfers fail a check that no honest program fails
         PeerAborted         ended the session and gave a code
         PeerLost            is gone, or silent past the deadline
       Cancelled             the session was ended from this side
@@ -81,6 +82,28 @@ class ProtocolViolation(PeerError):  # noqa: N818 - a noun of the field
         "Check that both institutions run the same release; if they do, do not run the job again before the "
         "other institution has looked into it."
     )
+
+
+class InconsistentTransfers(ProtocolViolation):
+    """The peer's oblivious transfers fail a check that no honest program fails; nothing was opened.
+
+    It does not say which check: a peer that deviates learns by it that it was found out, and no more.
+    """
+
+    code = "inconsistent-transfers"
+    advice = (
+        "Run no job with the other institution before it has found out what its program does: an attempt "
+        "that is repeated may succeed."
+    )
+
+    def __init__(
+        self,
+        what: str = "The peer's oblivious transfers are not consistent: its program breaks the protocol.",
+        hint: str = "",
+        *,
+        code: str | None = None,
+    ) -> None:
+        super().__init__(what, hint, code=code)
 
 
 class PeerAborted(PeerError):  # noqa: N818

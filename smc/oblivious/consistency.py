@@ -37,7 +37,6 @@ from numpy.typing import NDArray
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
-from smc.errors import ProtocolViolation
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import COLUMNS, Word
 from smc.oblivious.kernels import Kernels
@@ -183,14 +182,6 @@ class Checker:
         product = self._masks & tags.reshape(self._planes, 1, _TAG_WORDS)
         columns = self._columns.sums ^ np.bitwise_xor.reduce(product, axis=0)
         return hmac.compare_digest(_digest(columns), shown.tobytes())
-
-
-def inconsistent() -> ProtocolViolation:
-    """Of a peer whose transfers do not hold together; it says no more than that."""
-    return ProtocolViolation(
-        "The peer's oblivious transfers are not consistent: its program deviates from the protocol.",
-        "Do not run jobs with the other institution before you have spoken with it.",
-    )
 
 
 def _digest(tags: NDArray[np.uint64]) -> bytes:

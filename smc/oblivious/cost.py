@@ -12,11 +12,10 @@ from itertools import pairwise, zip_longest
 from typing import Final
 
 from smc.oblivious import ot_1_of_16, silent_consistency
-from smc.oblivious.base_ot import NONCE_BYTES, POINT_BYTES, TRANSFERS
 from smc.oblivious.bitmatrix import SLOTS, words_for
 from smc.oblivious.consistency import CHALLENGE_BYTES, MASK_WORDS, proof_bytes
 from smc.oblivious.correlated_transfers import KINDS
-from smc.oblivious.setup import SUM_BYTES
+from smc.oblivious.setup import FLIGHT_BYTES
 from smc.oblivious.spans import (
     BELOW_WORD_BYTES,
     BIT_COLUMN_BYTES,
@@ -69,11 +68,7 @@ def _both(size: int) -> FlightBytes:
 _MASK_BYTES: Final = WORD_BYTES * MASK_WORDS * sum(kind.matrix_rows for kind in KINDS)
 
 
-SETUP: Final = (
-    FlightBytes(NONCE_BYTES + 2 * POINT_BYTES, NONCE_BYTES + 2 * POINT_BYTES),
-    FlightBytes(TRANSFERS * POINT_BYTES, TRANSFERS * POINT_BYTES),
-    _both(TRANSFERS * SUM_BYTES + _MASK_BYTES),
-)
+SETUP: Final = (_both(FLIGHT_BYTES[0]), _both(FLIGHT_BYTES[1] + _MASK_BYTES))
 """The base transfers and seed trees of both directions, and the masks of the first check."""
 
 

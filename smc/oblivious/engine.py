@@ -53,10 +53,10 @@ class ObliviousEngine:
         self._failed = False
 
     def setup(self) -> None:
-        """Run the base transfers, if they have not run: 3 rounds, `smc.oblivious.cost.SETUP`.
+        """Run the base transfers, if they have not run: 2 rounds, `smc.oblivious.cost.SETUP`.
 
         Raises:
-            ProtocolViolation: the peer sent invalid points.
+            ProtocolViolation: as of `smc.oblivious.setup.set_up`.
         """
         with self._guarded():
             self._ready()

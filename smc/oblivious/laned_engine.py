@@ -60,7 +60,7 @@ class LanedEngine(SilentEngine):
 
     @override
     def setup_lanes(self) -> None:
-        """Agree on their number with the peer, and set them up: five rounds.
+        """Agree on their number with the peer, and set them up: four rounds.
 
         Raises:
             ProtocolViolation: the peer has another number.

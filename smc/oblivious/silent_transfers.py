@@ -32,12 +32,11 @@ from numpy.typing import NDArray
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
-from smc.errors import UsageError
+from smc.errors import InconsistentTransfers, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import softspoken
 from smc.oblivious.bitmatrix import Bit, Word, pack_slots, unpack_slots, words_for
-from smc.oblivious.consistency import inconsistent
 from smc.oblivious.cost import FlightBytes, challenges
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.lpn import PRODUCTION, LpnSet
@@ -311,12 +310,12 @@ class SilentTransfers:
         """The second part, after the peer's first; one flight.
 
         Raises:
-            ProtocolViolation: its refills are not right.
+            InconsistentTransfers: its refills are not right.
         """
         if self._sent_sums.used:
             self._sent_sums.answer(self._channel, self._sender.offset)
         if self._received_sums.used and not self._received_sums.holds(self._channel):
-            raise inconsistent()
+            raise InconsistentTransfers
 
     def _send(self, refill: Message) -> None:
         self._channel.send(refill)

@@ -27,10 +27,10 @@ import numpy as np
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
+from smc.errors import InconsistentTransfers
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word, pack_slots, unpack_slots, words_for
-from smc.oblivious.consistency import inconsistent
 from smc.oblivious.correlated_transfers import BITS, BLOCKS, ROWS, WORDS
 from smc.oblivious.prepared import PreparedTransfers, Triples
 from smc.oblivious.setup import Ends, set_up
@@ -147,14 +147,14 @@ class Transfers:
         """Check the peer's proofs: the second part; both parts are one flight.
 
         Raises:
-            ProtocolViolation: its transfers are not consistent.
+            InconsistentTransfers: its transfers are not consistent.
         """
         if self._made is not None and self._used:
             self._used = False
             # All proofs are read before one is judged, so that its time does not tell which failed.
             held = [sender.check_and_renew() for sender in self._made.senders]
             if not all(held):
-                raise inconsistent()
+                raise InconsistentTransfers
 
     def receive_choices(self, choices: Word) -> Word:
         """Receive random 1-of-16 transfers of two bits; the peer calls `send_choices`.

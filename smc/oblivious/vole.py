@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words, byte_row
-from smc.errors import ProtocolViolation, UsageError
+from smc.errors import InconsistentTransfers, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import Word
@@ -168,14 +168,11 @@ class ReceivedVole:
             expected: from `challenge`.
 
         Raises:
-            ProtocolViolation: the peer's sums were not those of the protocol.
+            InconsistentTransfers: the peer's sums were not those of the protocol.
         """
         answer = self.channel.recv(VoleAnswer, ExpectedByteRows(1, HASH_BYTES)).tobytes()
         if not hmac.compare_digest(answer, expected):
-            raise ProtocolViolation(
-                "The peer's correlations do not hold: it has deviated from the protocol.",
-                "Do not run jobs with this peer until you know why.",
-            )
+            raise InconsistentTransfers
 
 
 class _Sender:

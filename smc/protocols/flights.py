@@ -46,7 +46,7 @@ class Flight(Enum):
         return {Flight.ALICE: Flight.BOB, Flight.BOB: Flight.ALICE}.get(self, self)
 
 
-ONCE: Final = {Flight.RESERVE: 1, Flight.LANES: 5}
+ONCE: Final = {Flight.RESERVE: 1, Flight.LANES: 4}
 """Rounds of what a session does once: for lanes they agree on the number, and set each of them up."""
 
 _DONE: Final = tuple(

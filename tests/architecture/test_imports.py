@@ -29,7 +29,7 @@ FLOORS = (
     ("smc.oblivious.correlated_ggm", "smc.oblivious.field_lpn"),
     ("smc.oblivious.vole_plan",),
     ("smc.oblivious.ot_1_of_16", "smc.oblivious.softspoken", "smc.oblivious.silent_ot"),
-    ("smc.oblivious.spans",),
+    ("smc.oblivious.spans", "smc.oblivious.endemic_curve", "smc.oblivious.endemic_lattice"),
     ("smc.oblivious.base_ot", "smc.oblivious.prepared"),
     ("smc.oblivious.setup",),
     ("smc.oblivious.cost", "smc.oblivious.transfers"),

@@ -1,9 +1,10 @@
 """Base transfers from a dealer, for tests of what stands far above them.
 
-The points of a session's set-up are most of what a short program costs. Here the keys follow from the id of
-the session, which anybody can compute, and the points on the way are random bytes: kinds and sizes of all
-messages, flights and choices stay as they are. The real exchange runs in the tests of `smc.oblivious` and
-`smc.protocols`, in those of the daemon, and in every run of the wire's baseline.
+The keys of a session's set-up are most of what a short program costs. Here those of the transfers follow
+from the id of the session, which anybody can compute, and what goes over is random bytes: kinds and sizes of
+all messages, flights and choices stay as they are, and all bytes follow from the parties' randomness. The
+real exchange runs in the tests of `smc.oblivious` and `smc.protocols`, in those of the daemon, and in every
+run of the wire's baseline.
 """
 
 from __future__ import annotations
@@ -11,51 +12,72 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 from smc.channel.channel import Channel
+from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious import base_ot, setup
+from smc.oblivious import setup
 from smc.oblivious.base_ot import (
-    KEY_BYTES,
+    BASE_KEY_BYTES,
     NONCE_BYTES,
-    POINT_BYTES,
-    TRANSFERS,
-    BaseChoices,
+    BaseAnswer,
+    BaseKeyOffer,
     BaseKeys,
     BaseOffer,
+    session_id,
 )
+from smc.oblivious.endemic_curve import POINT_BYTES
+from smc.oblivious.endemic_lattice import CIPHERTEXT_BYTES, KEY_BYTES, SEED_BYTES
 
 
-def exchange(role: Role, channel: Channel, random: Randomness) -> BaseKeys:
-    """As `base_ot.exchange`, without its arithmetic."""
-    nonce = _rows(random, 1, NONCE_BYTES)
-    channel.send(BaseOffer(nonce, _rows(random, 2, POINT_BYTES)))
-    peer_nonce, _ = channel.recv(
-        BaseOffer, ExpectedByteRows(1, NONCE_BYTES), ExpectedByteRows(2, POINT_BYTES)
-    )
-    session = base_ot._session_id(role, nonce.encode(), peer_nonce.tobytes())
-    channel.send(BaseChoices(_rows(random, TRANSFERS, POINT_BYTES)))
-    channel.recv(BaseChoices, ExpectedByteRows(TRANSFERS, POINT_BYTES))
-    choices = random.bits(TRANSFERS)
-    chosen = [pair[choice] for pair, choice in zip(_pairs(session, role.other), choices, strict=True)]
-    return BaseKeys(session, _pairs(session, role), choices, chosen)
+class BaseTransfers:
+    """As `base_ot.BaseTransfers`, without its arithmetic."""
+
+    def __init__(self, role: Role, channel: Channel, random: Randomness, count: int) -> None:
+        self._role, self._channel, self._random, self._count = role, channel, random, count
+        self.nonce = random.bytes(NONCE_BYTES)
+
+    def offer(self) -> None:
+        nonce = ByteRows(np.frombuffer(self.nonce, dtype=np.uint8)[None])
+        self._send(BaseOffer, nonce, (1, POINT_BYTES), (self._count, 2 * POINT_BYTES))
+        self._send(BaseKeyOffer, (self._count, SEED_BYTES), (2 * self._count, KEY_BYTES))
+
+    def answer(self) -> BaseKeys:
+        sizes = (1, NONCE_BYTES), (1, POINT_BYTES), (self._count, 2 * POINT_BYTES)
+        nonce, _, _ = self._channel.recv(BaseOffer, *(ExpectedByteRows(*size) for size in sizes))
+        sizes = (self._count, SEED_BYTES), (2 * self._count, KEY_BYTES)
+        self._channel.recv(BaseKeyOffer, *(ExpectedByteRows(*size) for size in sizes))
+        self._session = session_id(self._role, self.nonce, nonce.tobytes())
+        self._send(BaseAnswer, (2 * self._count, CIPHERTEXT_BYTES))
+        self._choices = self._random.bits(self._count)
+        return BaseKeys(self._session, self._pairs(self._role), self._choices, nonce.tobytes())
+
+    def receive(self) -> list[bytes]:
+        self._channel.recv(BaseAnswer, ExpectedByteRows(2 * self._count, CIPHERTEXT_BYTES))
+        return [pair[side] for pair, side in zip(self._pairs(self._role.other), self._choices, strict=True)]
+
+    def _send(self, kind: type[Message], *fields: ByteRows | tuple[int, int]) -> None:
+        rows = (each if isinstance(each, ByteRows) else self._rows(*each) for each in fields)
+        self._channel.send(kind(*rows))  # type: ignore[call-arg]
+
+    def _rows(self, count: int, width: int) -> ByteRows:
+        return ByteRows(
+            np.frombuffer(self._random.bytes(count * width), dtype=np.uint8).reshape(count, width)
+        )
+
+    def _pairs(self, sender: Role) -> list[tuple[bytes, bytes]]:
+        whole = hashlib.shake_256(self._session + sender.value.encode())
+        keys = whole.digest(2 * self._count * BASE_KEY_BYTES)
+        cut = [keys[i : i + BASE_KEY_BYTES] for i in range(0, len(keys), BASE_KEY_BYTES)]
+        return list(zip(cut[::2], cut[1::2], strict=True))
 
 
 def dealing() -> Iterator[None]:
     """The body of a fixture under which sessions get their base transfers from the dealer."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(setup, "exchange", exchange)
+        patch.setattr(setup, "BaseTransfers", BaseTransfers)
         yield
-
-
-def _rows(random: Randomness, count: int, width: int) -> ByteRows:
-    return ByteRows(random.words(count * width).astype("u1").reshape(count, width))
-
-
-def _pairs(session: bytes, sender: Role) -> list[tuple[bytes, bytes]]:
-    keys = hashlib.shake_256(session + sender.value.encode()).digest(2 * TRANSFERS * KEY_BYTES)
-    cut = [keys[i : i + KEY_BYTES] for i in range(0, len(keys), KEY_BYTES)]
-    return list(zip(cut[::2], cut[1::2], strict=True))

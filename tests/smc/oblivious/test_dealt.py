@@ -6,19 +6,21 @@ import numpy as np
 import pytest
 
 from smc.forms import Role
-from smc.oblivious.base_ot import TRANSFERS, exchange
+from smc.oblivious.base_ot import BaseTransfers
+from tests.smc.oblivious.test_base_ot import exchanging
 from tests.support import dealt
 from tests.support.transcript import shapes, transcripts
 
 
-@pytest.mark.parametrize("way", [exchange, dealt.exchange])
+@pytest.mark.parametrize("way", [BaseTransfers, dealt.BaseTransfers])
 def test_the_receiver_gets_the_chosen_key_of_each_pair(monkeypatch, way):
-    (alice, bob), seen = transcripts(monkeypatch, lambda s: way(s.role, s.channel, s.random))
-    for sender, receiver in ((alice, bob), (bob, alice)):
-        for pair, choice, key in zip(sender.pairs, receiver.choices, receiver.chosen, strict=True):
+    count = 64
+    (alice, bob), seen = transcripts(monkeypatch, exchanging(count, way))
+    for (sent, _), (received, chosen) in ((alice, bob), (bob, alice)):
+        for pair, choice, key in zip(sent.pairs, received.choices, chosen, strict=True):
             assert key == pair[choice] != pair[1 - choice]
-        assert 100 < np.sum(receiver.choices) < TRANSFERS - 100
-    assert alice.session == bob.session
-    _, honest = transcripts(monkeypatch, lambda s: exchange(s.role, s.channel, s.random))
+        assert 10 < np.sum(received.choices) < count - 10
+    assert alice[0].session == bob[0].session
+    _, honest = transcripts(monkeypatch, exchanging(count))
     assert shapes(seen) == shapes(honest)
     assert set(seen) == set(Role)

@@ -175,7 +175,7 @@ def test_setup_runs_once():
 
     (_, there), (_, back) = both(twice, twice)
     assert (there.sent, back.sent) == (SETUP_COST.alice_bytes, SETUP_COST.bob_bytes)
-    assert there.rounds == SETUP_COST.rounds == 3
+    assert there.rounds == SETUP_COST.rounds == 2
 
 
 def test_many_steps_in_one_session():

@@ -13,10 +13,10 @@ from smc.channel.message import Frame
 from smc.errors import DomainError, PeerError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious.base_ot import BaseChoices, BaseOffer
+from smc.oblivious.base_ot import BaseAnswer, BaseKeyOffer, BaseOffer
 from smc.oblivious.circuits import DigitOffers, Openings
 from smc.oblivious.correlated_transfers import TransferChoiceColumns, TransferColumns
-from smc.oblivious.setup import LevelSums
+from smc.oblivious.setup import LevelSums, TransferSalt, TreeDigest
 from smc.oblivious.silent_engine import SilentEngine
 from smc.pair import run_pair
 from tests.support.seeds import seeded
@@ -42,9 +42,12 @@ def spoil(monkeypatch, kind, change):
 @pytest.mark.parametrize(
     "kind",
     [
+        TreeDigest.__name__,
         BaseOffer.__name__,
-        BaseChoices.__name__,
+        BaseKeyOffer.__name__,
+        BaseAnswer.__name__,
         LevelSums.__name__,
+        TransferSalt.__name__,
         TransferChoiceColumns.__name__,
         TransferColumns.__name__,
         DigitOffers.__name__,

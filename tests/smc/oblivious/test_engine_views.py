@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from smc.channel.channel import Channel
-from smc.oblivious.base_ot import BaseChoices, BaseKeys, BaseOffer
+from smc.oblivious.base_ot import BaseAnswer, BaseKeyOffer, BaseKeys, BaseOffer
 from smc.oblivious.prepared import Triples
 from tests.smc.oblivious.engine_runs import both, compare
 from tests.support.seeds import seeded
 
 RANDOM = seeded()
-POINTS = {BaseOffer.kind(), BaseChoices.kind()}
+BASE = {BaseOffer.kind(), BaseKeyOffer.kind(), BaseAnswer.kind()}
 Z = 4.9  # standard deviations: a false alarm once in a million
 
 
@@ -52,8 +52,8 @@ def test_shares_and_views_are_uniform_for_constant_inputs(monkeypatch, x, y):
     assert ((a ^ b) == (x >= y)).all()
     for rows in seen.values():
         for kind, data in rows:
-            if kind in POINTS:
-                continue  # points: uniform on the curve, not as bytes
+            if kind in BASE:
+                continue  # points, keys and ciphertexts: uniform in groups and rings, not as bytes
             bits = np.unpackbits(np.frombuffer(data, dtype=np.uint8))
             padding = 7
             assert abs(int(bits.sum()) - len(bits) / 2) < Z * (len(bits) / 4) ** 0.5 + padding
@@ -82,7 +82,7 @@ def test_word_shares_are_uniform_in_their_top_bits():
 def test_secrets_are_not_in_reprs():
     secret = np.array([123456789], dtype=np.uint64)
     for record in (
-        BaseKeys(b"s", [(b"k0", b"k1")], secret, [b"k0"]),
+        BaseKeys(b"s", [(b"k0", b"k1")], secret, b"n"),
         Triples(secret, secret, secret),
     ):
         assert "123456789" not in repr(record)

@@ -245,7 +245,7 @@ def test_a_lane_does_what_is_listed_and_nothing_else():
 
 def test_the_flights_of_opening_count_once():
     opened = Cost((Flight.LANES, Flight.BOTH, Flight.LANES), 1, 1)
-    assert opened.rounds == 6
+    assert opened.rounds == 5
     two, four = cost_settled(opened, 2), cost_settled(opened, 4)
     each = SETUP_COST.alice_bytes + SILENT_TRANSFERS.cost.alice_bytes
     assert four.alice_bytes - two.alice_bytes == 2 * each

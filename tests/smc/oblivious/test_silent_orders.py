@@ -20,6 +20,7 @@ from smc.oblivious.silent_transfers import Refill, SilentTransfers
 from smc.oblivious.transfers import Transfers
 from smc.pair import run_pair
 from smc.pieces import asking
+from tests.support.fixed_kem import fixed_kem
 
 TOY = LpnSet(log_length=8, trees=60, depth=4, group=4)
 MOST = max(TOY.iterations(10_000)) * TOY.block_words
@@ -98,7 +99,7 @@ def transcript(monkeypatch, executor_of):
         roles[id(session.channel)] = session.role
         return ordered(executor_of)(session)[0]
 
-    with monkeypatch.context() as patched:
+    with monkeypatch.context() as patched, fixed_kem():
         patched.setattr(Channel, "send", send)
         sources = [Randomness.from_seed(b"orders", role.value) for role in Role]
         a, b = run_pair(side, randomness=(sources[0], sources[1]))

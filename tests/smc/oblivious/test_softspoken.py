@@ -60,8 +60,9 @@ def grown(trees, depth, session=SESSION):
     keys = RANDOM.words(4 * trees * depth).reshape(trees, depth, 2, 2)
     choices = RANDOM.bits(trees * depth).reshape(trees, depth)
     chosen = np.take_along_axis(keys, choices[:, :, None, None].astype(np.int64), axis=2)[:, :, 0]
-    leaves, sums = SeedTrees(session, Role.ALICE, depth).grow(RANDOM.words(2 * trees).reshape(trees, 2), keys)
-    found, missing = SeedTrees(session, Role.ALICE, depth).regrow(sums, choices, chosen)
+    leaves, sums = SeedTrees(session, Role.ALICE, depth).grow(RANDOM.words(2 * trees).reshape(trees, 2))
+    shown = (sums ^ keys).view(np.uint8).reshape(-1, 32)
+    found, missing = SeedTrees(session, Role.ALICE, depth).regrow(shown, choices, chosen)
     return leaves, found, missing, choices
 
 
@@ -92,9 +93,8 @@ def test_the_guest_knows_all_leaves_but_the_one_its_choices_avoid(trees, depth):
 
 def test_trees_depend_on_session_owner_and_depth():
     root = RANDOM.words(2).reshape(1, 2)
-    keys = np.zeros((1, 2, 2, 2), dtype=np.uint64)
-    made = [SeedTrees(s, o, 2).grow(root, keys)[0] for s in (b"1", b"2") for o in Role]
-    made.append(SeedTrees(b"1", Role.ALICE, 3).grow(root, np.zeros((1, 3, 2, 2), dtype=np.uint64))[0])
+    made = [SeedTrees(s, o, 2).grow(root)[0] for s in (b"1", b"2") for o in Role]
+    made.append(SeedTrees(b"1", Role.ALICE, 3).grow(root)[0])
     assert len({bytes(leaf) for leaves in made for leaf in leaves.reshape(-1, 2)}) == 4 * 4 + 8
 
 

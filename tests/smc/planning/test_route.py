@@ -215,7 +215,7 @@ def test_forms_of_all_natives_exist() -> None:
     assert {f for spec in COMPARISONS for f in (*spec.inputs, spec.output)} <= set(Form)
 
 
-@pytest.mark.parametrize("count", [1, 20_000, 1_000_000])
+@pytest.mark.parametrize("count", [1000, 20_000, 1_000_000])
 def test_both_parties_choose_alike_whichever_kernels_run(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     kind, given = ComparisonType.parse("PN-NP-SS"), Parameters(count, 32, 2048, 2048)
     found = []

@@ -12,7 +12,7 @@ from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.traced import estimate_cost
 from smc.forms import Role
-from smc.oblivious.base_ot import BaseChoices, BaseOffer
+from smc.oblivious.base_ot import BaseAnswer, BaseKeyOffer, BaseOffer
 from smc.pair import run_pair
 from smc.protocols.exchange.row_counts import Counts
 from tests.support import openings
@@ -87,7 +87,10 @@ def check_estimate(parsed, alice, bob, recipients):
     assert estimate.rounds == max(first.rounds, second.rounds)
 
 
-OPEN = {openings.SHARES, openings.BITS, Counts.__name__, BaseOffer.__name__, BaseChoices.__name__}
+BASE = {BaseOffer.__name__, BaseKeyOffer.__name__, BaseAnswer.__name__}
+"""Points, keys and ciphertexts: uniform in groups and rings, not as bytes."""
+
+OPEN = {openings.SHARES, openings.BITS, Counts.__name__, *BASE}
 
 
 class ClosedError(Exception):
