@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 
 from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Expected, Frame, Message
 from smc.channel.transport import Transport, abort_data, abort_error
-from smc.errors import ProtocolViolation
+from smc.errors import ProtocolViolation, UsageError
 from smc.pieces import check_cancelled
 
 A = TypeVar("A")
@@ -103,6 +103,8 @@ class Channel:
         self._sent_depth = 0
         self._last_depth = 0
         self._aside_depth = 0
+        self.unchecked = False
+        """Whether oblivious transfers were made that nobody has checked: only hidden messages may leave."""
         self._due: deque[_Aside] = deque()
 
     @property
@@ -160,6 +162,11 @@ class Channel:
 
     def _send(self, message: Message, depth: int) -> None:
         check_cancelled()
+        if self.unchecked and not message.hidden():
+            raise UsageError(
+                f"{message.kind()} may tell what unchecked transfers hide.",
+                "This is a defect of the program: call the engine's verify first, on both sides.",
+            )
         data = message.encode()
         if len(data) > MESSAGE_BYTES:
             raise ProtocolViolation(

@@ -73,8 +73,9 @@ class Message:
     """Base of all messages; subclasses are frozen dataclasses of `Encodable` fields.
 
     A subclass names its kind, `class Counts(Message, kind="row-counts")`: the name by which both sides know
-    the message (`is_kind`), which no other message has. It is part of the wire: renaming
-    the class or its module changes nothing, renaming the kind does.
+    the message (`is_kind`), which no other message has. It is part of the wire: renaming the class or its
+    module changes nothing, renaming the kind does. It says `hidden=True` where all that it tells is public,
+    or hidden by oblivious transfers, also from a peer that deviates.
 
     Raises:
         TypeError: on making a subclass whose kind is missing, malformed or taken.
@@ -82,9 +83,10 @@ class Message:
 
     __slots__ = ()
     _kind: ClassVar[str]
+    _hidden: ClassVar[bool]
 
     @override
-    def __init_subclass__(cls, *, kind: str = "") -> None:
+    def __init_subclass__(cls, *, kind: str = "", hidden: bool = False) -> None:
         """Register the kind."""
         # a dataclass with slots is made twice, the second time from the attributes of the first
         kind = kind or cls.__dict__.get("_kind", "")
@@ -94,6 +96,12 @@ class Message:
         if KINDS.setdefault(kind, name) != name:
             raise TypeError(f"{name} has the kind {kind!r} of {KINDS[kind]}.")
         cls._kind = kind
+        cls._hidden = hidden or cls.__dict__.get("_hidden", False)
+
+    @classmethod
+    def hidden(cls) -> bool:
+        """Whether it tells nothing before transfers are checked, see `Channel.unchecked`."""
+        return cls._hidden
 
     @classmethod
     def kind(cls) -> str:

@@ -69,7 +69,7 @@ def answer_bytes(count: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class BaseOffer(Message, kind="base-offer"):
+class BaseOffer(Message, kind="base-offer", hidden=True):
     """Both ways: the nonce, A where this party sends, and the points R_i0 and R_i1 where it receives."""
 
     nonce: ByteRows
@@ -78,7 +78,7 @@ class BaseOffer(Message, kind="base-offer"):
 
 
 @dataclass(frozen=True, slots=True)
-class BaseKeyOffer(Message, kind="base-key-offer"):
+class BaseKeyOffer(Message, kind="base-key-offer", hidden=True):
     """Both ways: rho_i, and t_i0 and t_i1, where this party receives."""
 
     seeds: ByteRows
@@ -86,7 +86,7 @@ class BaseKeyOffer(Message, kind="base-key-offer"):
 
 
 @dataclass(frozen=True, slots=True)
-class BaseAnswer(Message, kind="base-answer"):
+class BaseAnswer(Message, kind="base-answer", hidden=True):
     """Both ways: ciphertexts to both keys of each transfer in which this party sends."""
 
     ciphertexts: ByteRows

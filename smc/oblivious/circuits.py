@@ -46,21 +46,21 @@ from smc.oblivious.transfers import Transfers
 
 
 @dataclass(frozen=True, slots=True)
-class Openings(Message, kind="triple-openings"):
+class Openings(Message, kind="triple-openings", hidden=True):
     """Masked operands of AND gates, from either party."""
 
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
-class DigitOffers(Message, kind="digit-offers"):
+class DigitOffers(Message, kind="digit-offers", hidden=True):
     """What the sender of 1-of-16 transfers offers for the choices 1 to 15, masked."""
 
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
-class DigitShifts(Message, kind="digit-shifts"):
+class DigitShifts(Message, kind="digit-shifts", hidden=True):
     """By what the receiver's digits differ from its random choices, from the receiver."""
 
     words: Words

@@ -56,14 +56,14 @@ def proof_bytes(planes: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class TransferChallenge(Message, kind="transfer-challenge"):
+class TransferChallenge(Message, kind="transfer-challenge", hidden=True):
     """From the sender of a batch of transfers whose matrices have come: the seed of the keys of tags."""
 
     seed: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class TransferProof(Message, kind="transfer-proof"):
+class TransferProof(Message, kind="transfer-proof", hidden=True):
     """From the receiver of transfers: the tags of its choices, and the digest of those of its columns."""
 
     tags: Words

@@ -42,21 +42,21 @@ _WORD: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class TransferColumns(Message, kind="transfer-columns"):
+class TransferColumns(Message, kind="transfer-columns", hidden=True):
     """The matrix of 1-of-2 transfers, from their receiver."""
 
     matrix: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class TransferChoiceColumns(Message, kind="transfer-choice-columns"):
+class TransferChoiceColumns(Message, kind="transfer-choice-columns", hidden=True):
     """The matrix of 1-of-16 transfers, from their receiver."""
 
     matrix: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class TransferMask(Message, kind="transfer-mask"):
+class TransferMask(Message, kind="transfer-mask", hidden=True):
     """The matrix of the transfers that hide what the next check tells, from their receiver."""
 
     matrix: ByteRows

@@ -73,6 +73,7 @@ class ObliviousEngine:
         with self._guarded():
             self._transfers.prove()
             self._transfers.check()
+            self._channel.unchecked = False
 
     def setup_lanes(self) -> None:
         """Open the lanes of a `LanedEngine`, if that has not happened."""

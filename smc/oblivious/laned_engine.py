@@ -72,11 +72,11 @@ class LanedEngine(SilentEngine):
 
     @override
     def verify(self) -> None:
-        super().verify()
         if self._lanes_used:
             self._lanes_used = False
             with self._guarded():
                 self._together([LaneCall("verify") for _ in self._lanes])
+        super().verify()
 
     @override
     def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
@@ -154,7 +154,7 @@ class LanedEngine(SilentEngine):
     def _cut(self, method: str, *arrays: NDArray[Any], **options: int | bool | None) -> list[NDArray[Any]]:
         """Do a batch in lanes: both parties call it for the two sides of the same one."""
         self.setup_lanes()
-        self._lanes_used = True
+        self._lanes_used = self._channel.unchecked = True
         with self._guarded():
             parts = lane_parts(len(arrays[0]), self._count)
             answers = self._together(

@@ -44,7 +44,7 @@ class LaneLost(DuettoError):  # noqa: N818
 
 
 @dataclass(frozen=True, slots=True)
-class LaneCount(Message, kind="lane-count"):
+class LaneCount(Message, kind="lane-count", hidden=True):
     """Into how many lanes the sender cuts large batches."""
 
     count: ByteRows

@@ -51,7 +51,7 @@ _MAX_BITS: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
-class PoolState(Message, kind="pool-state"):
+class PoolState(Message, kind="pool-state", hidden=True):
     """Both ways: the name of a pool and how much of it is left."""
 
     state: ByteRows

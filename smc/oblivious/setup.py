@@ -102,14 +102,14 @@ FLIGHT_BYTES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class TreeDigest(Message, kind="tree-digest"):
+class TreeDigest(Message, kind="tree-digest", hidden=True):
     """Both ways, for each extension: the digest that commits to the local seed trees."""
 
     digest: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class LevelSums(Message, kind="level-sums"):
+class LevelSums(Message, kind="level-sums", hidden=True):
     """Both ways, for each extension: masked sums of the local trees' levels, and sums of their tags."""
 
     sums: ByteRows
@@ -117,7 +117,7 @@ class LevelSums(Message, kind="level-sums"):
 
 
 @dataclass(frozen=True, slots=True)
-class TransferSalt(Message, kind="transfer-salt"):
+class TransferSalt(Message, kind="transfer-salt", hidden=True):
     """Both ways: the salt of the transfers that this party sends."""
 
     salt: ByteRows

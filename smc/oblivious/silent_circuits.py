@@ -48,7 +48,7 @@ _OFFERED: Final = 2 * (CHOICES - 1)
 
 
 @dataclass(frozen=True, slots=True)
-class PairOffers(Message, kind="pair-offers"):
+class PairOffers(Message, kind="pair-offers", hidden=True):
     """What the sender of 1-of-4 transfers offers for the values 1 to 3, masked."""
 
     words: Words

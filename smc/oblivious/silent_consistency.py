@@ -46,14 +46,14 @@ _ONE: Final = np.uint64(1)
 
 
 @dataclass(frozen=True, slots=True)
-class SilentChallenge(Message, kind="silent-challenge"):
+class SilentChallenge(Message, kind="silent-challenge", hidden=True):
     """From the receiver of silent transfers: the sum of the places of its missing leaves, hidden."""
 
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
-class SilentAnswer(Message, kind="silent-answer"):
+class SilentAnswer(Message, kind="silent-answer", hidden=True):
     """From their sender: the hash of what the receiver's sums have to come to."""
 
     digest: ByteRows

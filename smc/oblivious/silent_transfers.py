@@ -95,14 +95,14 @@ def blocks(count: int, sizes: LpnSet = PRODUCTION) -> tuple[FlightBytes, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Refill(Message, kind="silent-refill"):
+class Refill(Message, kind="silent-refill", hidden=True):
     """Sums of the trees of one iteration, from the sender of silent transfers."""
 
     sums: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class SilentChoices(Message, kind="silent-choices"):
+class SilentChoices(Message, kind="silent-choices", hidden=True):
     """From the receiver of silent transfers: where the choices it wants are not the random ones."""
 
     words: Words
@@ -318,6 +318,7 @@ class SilentTransfers:
             raise InconsistentTransfers
 
     def _send(self, refill: Message) -> None:
+        self._channel.unchecked = True
         self._channel.send(refill)
         self._sent_sums.count_in(1)
 
@@ -366,6 +367,7 @@ class SilentTransfers:
     def _refills(self, counts: list[int]) -> Iterator[Bytes]:
         for blocks in counts:
             size = message_bytes(self._sizes, blocks)
+            self._channel.unchecked = True
             yield self._channel.recv(Refill, ExpectedByteRows(1, size))
 
     def _begun(self, work: Callable[..., T], *arguments: Any) -> Callable[[], T]:

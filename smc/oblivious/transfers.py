@@ -37,14 +37,14 @@ from smc.oblivious.setup import Ends, set_up
 
 
 @dataclass(frozen=True, slots=True)
-class TransferCorrections(Message, kind="transfer-corrections"):
+class TransferCorrections(Message, kind="transfer-corrections", hidden=True):
     """Corrections of correlated transfers, from their sender."""
 
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
-class TransferFlips(Message, kind="transfer-flips"):
+class TransferFlips(Message, kind="transfer-flips", hidden=True):
     """From the receiver of prepared transfers: where the choices it wants are not the random ones."""
 
     words: Words
@@ -100,7 +100,7 @@ class Transfers:
     @property
     def _ends(self) -> Ends:
         """What makes transfers: whatever asks for it is checked by the next `verify`."""
-        self._used = True
+        self._used = self._channel.unchecked = True
         return self._made or self.setup()
 
     def setup(self) -> Ends:

@@ -68,35 +68,35 @@ _ONE: Final = np.uint64(1)
 
 
 @dataclass(frozen=True, slots=True)
-class VoleRows(Message, kind="vole-rows"):
+class VoleRows(Message, kind="vole-rows", hidden=True):
     """What makes raw rows of silent transfers, from their sender."""
 
     sums: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class VoleSums(Message, kind="vole-sums"):
+class VoleSums(Message, kind="vole-sums", hidden=True):
     """Of each tree of an iteration the masked sums of its levels, and that of its leaves; from the sender."""
 
     sums: Words
 
 
 @dataclass(frozen=True, slots=True)
-class VoleReady(Message, kind="vole-ready"):
+class VoleReady(Message, kind="vole-ready", hidden=True):
     """The receiver has so many iterations, and takes more."""
 
     ready: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class VoleChallenge(Message, kind="vole-challenge"):
+class VoleChallenge(Message, kind="vole-challenge", hidden=True):
     """From the receiver: the key of the check, and the sum of its factors by it."""
 
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
-class VoleAnswer(Message, kind="vole-answer"):
+class VoleAnswer(Message, kind="vole-answer", hidden=True):
     """From the sender: the hash of what the receiver's sums have to come to."""
 
     hashed: ByteRows

@@ -29,7 +29,7 @@ from smc.protocols.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class PlanDigest(Message, kind="plan-digest"):
+class PlanDigest(Message, kind="plan-digest", hidden=True):
     """Both ways: the digest of the sender's plan."""
 
     digest: ByteRows

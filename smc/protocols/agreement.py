@@ -24,7 +24,7 @@ from smc.protocols.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement(Message, kind="agreement"):
+class Agreement(Message, kind="agreement", hidden=True):
     """Whether the sender goes on: 0 or 1."""
 
     answer: ByteRows

@@ -91,14 +91,14 @@ class KeyedCipherContext(Generic[OwnT, PeerT]):
 
 
 @dataclass(frozen=True, slots=True)
-class PublicPoint(Message, kind="public-point"):
+class PublicPoint(Message, kind="public-point", hidden=True):
     """Both ways: an ElGamal key."""
 
     point: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class PublicNumbers(Message, kind="public-numbers"):
+class PublicNumbers(Message, kind="public-numbers", hidden=True):
     """Both ways: a DGK key."""
 
     numbers: ByteRows

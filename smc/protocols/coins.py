@@ -36,14 +36,14 @@ _COMMITMENT_DOMAIN: Final = b"duetto/coin-commitment/1"
 
 
 @dataclass(frozen=True, slots=True)
-class CoinCommitment(Message, kind="coin-commitment"):
+class CoinCommitment(Message, kind="coin-commitment", hidden=True):
     """The hash of the sender's half."""
 
     hashed: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class Coins(Message, kind="coins"):
+class Coins(Message, kind="coins", hidden=True):
     """The sender's half."""
 
     half: ByteRows

@@ -59,14 +59,14 @@ _HALF_WORD: Final = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
-class CorrelatedCorrections(Message, kind="correlated-corrections"):
+class CorrelatedCorrections(Message, kind="correlated-corrections", hidden=True):
     """Corrections of a span, from the sender; M is at most 2**32 or a power of two up to 2**64."""
 
     numbers: Residues
 
 
 @dataclass(frozen=True, slots=True)
-class SeededCorrections(Message, kind="seeded-corrections"):
+class SeededCorrections(Message, kind="seeded-corrections", hidden=True):
     """Corrections of a span whose pads are expanded, from the sender."""
 
     salt: ByteRows

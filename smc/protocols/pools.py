@@ -44,14 +44,14 @@ _NOBODY: Final = bytes(POOL_NAME_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
-class PoolOffer(Message, kind="pool-offer"):
+class PoolOffer(Message, kind="pool-offer", hidden=True):
     """The sender's names of fitting pools, the smallest pool first, filled up with zeros."""
 
     names: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class PoolTaken(Message, kind="pool-taken"):
+class PoolTaken(Message, kind="pool-taken", hidden=True):
     """Whether the sender has taken the pool: 1 or 0."""
 
     done: ByteRows

@@ -37,7 +37,7 @@ _NOBODY: Final = bytes(POOL_NAME_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
-class PoolNames(Message, kind="pool-names"):
+class PoolNames(Message, kind="pool-names", hidden=True):
     """Both ways: the names of all pools that the sender keeps with the receiver, filled up with zeros."""
 
     names: ByteRows

@@ -18,6 +18,7 @@ from smc.oblivious.bitmatrix import words_for
 from smc.oblivious.cost import OPENING, SETUP, FlightBytes, comparison, extended_blocks
 from smc.oblivious.lanes import agreement
 from smc.oblivious.silent_circuits import PrefetchedWords
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import TRANSFERS_NAME, Cost, Setup
@@ -214,10 +215,10 @@ def _set_up_silent(session: Session) -> None:
     session.oblivious.setup_silent()
 
 
-TRANSFERS: Final = Setup(TRANSFERS_NAME, _set_up_transfers, SETUP_COST)
+TRANSFERS: Final = Setup(TRANSFERS_NAME, _set_up_transfers, SETUP_COST, Against.PRIVATE)
 """The base transfers and seed trees of both directions."""
 
-SILENT_TRANSFERS: Final = Setup("silent-transfers", _set_up_silent, cost_of(_RESERVE))
+SILENT_TRANSFERS: Final = Setup("silent-transfers", _set_up_silent, cost_of(_RESERVE), Against.PRIVATE)
 """The first reserve of silent transfers, which `TRANSFERS` makes: to be listed after it."""
 
 
@@ -229,5 +230,5 @@ def _set_up_vole(session: Session) -> None:
         session.oblivious.vole_send(0)
 
 
-VOLE: Final = Setup("vole", _set_up_vole, cost_of(vole_steps.setup()).mirror)
+VOLE: Final = Setup("vole", _set_up_vole, cost_of(vole_steps.setup()).mirror, Against.PRIVATE)
 """The first entries of vector OLE from Bob to Alice; listed after `TRANSFERS`."""

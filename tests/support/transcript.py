@@ -74,6 +74,10 @@ class Shortened:
         """As of the honest message."""
         return type(self._message).kind()
 
+    def hidden(self):
+        """As of the honest message."""
+        return type(self._message).hidden()
+
     def encode(self):
         """One byte less."""
         return self._message.encode()[:-1]

@@ -27,7 +27,7 @@ from smc.values import Nothing, Plain, Share
 
 
 @dataclass(frozen=True, slots=True)
-class DealtShares(Message, kind="plain-to-shared"):
+class DealtShares(Message, kind="plain-to-shared", hidden=True):
     """Alice to Bob: his shares."""
 
     shares: Residues

@@ -35,7 +35,7 @@ _BYTES: Final = 2 * _WORD_BYTES + 1
 
 
 @dataclass(frozen=True, slots=True)
-class Declarations(Message, kind="declarations"):
+class Declarations(Message, kind="declarations", hidden=True):
     """The sender's declarations, one row each."""
 
     rows: ByteRows

@@ -49,7 +49,7 @@ class RowCount(int):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts(Message, kind="row-counts"):
+class Counts(Message, kind="row-counts", hidden=True):
     """The sender's row counts."""
 
     counts: Residues

@@ -31,7 +31,7 @@ MAX_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class PublicText(Message, kind="public-text"):
+class PublicText(Message, kind="public-text", hidden=True):
     """The sender's text."""
 
     octets: ByteRows

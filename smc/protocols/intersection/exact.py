@@ -94,6 +94,7 @@ def receive(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = 
     matched = np.zeros(peer_count, dtype=np.uint8, like=values)
     matched[places[found]] = 1
     if tell:
+        session.oblivious.verify()
         session.channel.send(IntersectionMatches(Bits(matched)))
     return found
 
@@ -124,6 +125,7 @@ def send(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = Fal
     if not tell:
         return None
     found = np.empty(len(keys), dtype=np.bool_, like=keys)
+    session.oblivious.verify()
     found[order] = session.channel.recv(IntersectionMatches, ExpectedBits(len(keys)))
     return found
 

@@ -53,7 +53,7 @@ _PIECE_WORDS: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class StoreSeed(Message, kind="store-seed"):
+class StoreSeed(Message, kind="store-seed", hidden=True):
     """The seed of the store, from the sender."""
 
     seed: ByteRows

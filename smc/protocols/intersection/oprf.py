@@ -65,21 +65,21 @@ _KEY_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class OprfCommitment(Message, kind="oprf-commitment"):
+class OprfCommitment(Message, kind="oprf-commitment", hidden=True):
     """The hash of the sender's part of the key of H."""
 
     hashed: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class OprfRequest(Message, kind="oprf-request"):
+class OprfRequest(Message, kind="oprf-request", hidden=True):
     """The receiver's part of the key of H, and the seed of its store, if there is one."""
 
     octets: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class OprfStore(Message, kind="oprf-store"):
+class OprfStore(Message, kind="oprf-store", hidden=True):
     """Masked entries of the receiver's store, or masked points."""
 
     entries: Words
@@ -216,6 +216,7 @@ def ask(session: Session, entries: Word, public: bytes) -> tuple[Word, bytes]:
         channel.send(OprfStore(Words((entries[part] ^ vole.factors[part]).reshape(-1))))
     # Nothing that depends on C has been told so far: A does not, whatever the peer sent.
     vole.verify(expected)
+    session.oblivious.verify()
     opened = channel.recv(OprfOpening, ExpectedByteRows(1, NONCE_BYTES)).tobytes()
     if session.has_data and _commitment(opened) != committed:
         raise ProtocolViolation(
@@ -246,6 +247,8 @@ def answer(session: Session, rows: int, public_bytes: int) -> Answered:
         size = part.stop - part.start
         entries = channel.recv(OprfStore, ExpectedWords(ELEMENT_WORDS * size)).reshape(size, ELEMENT_WORDS)
         store[part] = add_products(store[part], entries, vole.offset)
+    # With its part of the key the peer can evaluate F: what D rests on is checked before.
+    session.oblivious.verify()
     channel.send(OprfOpening(byte_row(nonce)))
     return Answered(store, vole.offset, asked[NONCE_BYTES:], asked[:NONCE_BYTES] + nonce)
 

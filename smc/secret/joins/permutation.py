@@ -45,7 +45,7 @@ WORD_BYTES: Final = WORD_BITS // 8
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchCorrections(Message, kind="switch-corrections"):
+class SwitchCorrections(Message, kind="switch-corrections", hidden=True):
     """Corrections of all switches, from the party that does not know the order."""
 
     corrections: Words

@@ -59,7 +59,7 @@ _ROWS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class LatticeZeros(Message, kind="lattice-zeros"):
+class LatticeZeros(Message, kind="lattice-zeros", hidden=True):
     """What the public polynomials are drawn from, and encryptions of zero, from the key holder."""
 
     seed: ByteRows
@@ -67,14 +67,14 @@ class LatticeZeros(Message, kind="lattice-zeros"):
 
 
 @dataclass(frozen=True, slots=True)
-class LatticeColumns(Message, kind="lattice-columns"):
+class LatticeColumns(Message, kind="lattice-columns", hidden=True):
     """Encrypted entries of all columns, as many as a polynomial has coefficients, from the key holder."""
 
     limbs: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class LatticeInner(Message, kind="lattice-inner"):
+class LatticeInner(Message, kind="lattice-inner", hidden=True):
     """Second components of inner products."""
 
     second: ByteRows

@@ -67,21 +67,21 @@ _BATCH_WORDS: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class LatticeSeed(Message, kind="lattice-seed"):
+class LatticeSeed(Message, kind="lattice-seed", hidden=True):
     """What the public polynomials are drawn from, from the key holder."""
 
     seed: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class LatticeQuery(Message, kind="lattice-query"):
+class LatticeQuery(Message, kind="lattice-query", hidden=True):
     """The first components of all ciphertexts under one secret, from the key holder."""
 
     limbs: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class LatticeResponse(Message, kind="lattice-response"):
+class LatticeResponse(Message, kind="lattice-response", hidden=True):
     """Second components of the products of a batch of rows."""
 
     second: ByteRows

@@ -57,7 +57,7 @@ SILENT_BATCH_TRANSFERS: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class OverlapCorrections(Message, kind="overlap-corrections"):
+class OverlapCorrections(Message, kind="overlap-corrections", hidden=True):
     """Corrections of the transfers of a batch of blocks, from the sender."""
 
     corrections: ByteRows

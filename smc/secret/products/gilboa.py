@@ -57,14 +57,14 @@ _OCTET: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class ExpansionKey(Message, kind="expansion-key"):
+class ExpansionKey(Message, kind="expansion-key", hidden=True):
     """The public key under which a batch's seeds are expanded, from the sender."""
 
     key: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class VectorCorrections(Message, kind="vector-corrections"):
+class VectorCorrections(Message, kind="vector-corrections", hidden=True):
     """Corrections of vectors for up to eight bits of the chooser's integers, from the sender."""
 
     corrections: ByteRows

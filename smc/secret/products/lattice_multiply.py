@@ -56,7 +56,7 @@ Word = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class SlotZeros(Message, kind="slot-zeros"):
+class SlotZeros(Message, kind="slot-zeros", hidden=True):
     """What the public polynomials are drawn from, and an encryption of zero, from Bob."""
 
     seed: ByteRows
@@ -64,14 +64,14 @@ class SlotZeros(Message, kind="slot-zeros"):
 
 
 @dataclass(frozen=True, slots=True)
-class SlotQuery(Message, kind="slot-query"):
+class SlotQuery(Message, kind="slot-query", hidden=True):
     """The encrypted factors of a block, from Bob."""
 
     limbs: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class SlotResponse(Message, kind="slot-response"):
+class SlotResponse(Message, kind="slot-response", hidden=True):
     """Second components of the products of a block, from Alice."""
 
     second: ByteRows

@@ -36,7 +36,7 @@ _MIN_WORD: Final = 1 << 8
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedWords(Message, kind="masked-words"):
+class MaskedWords(Message, kind="masked-words", hidden=True):
     """A fresh key under which rows are expanded, and words masked so; from the sender of transfers."""
 
     key: ByteRows

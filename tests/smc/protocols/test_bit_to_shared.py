@@ -136,6 +136,9 @@ def test_a_correction_outside_the_modulus_is_refused(modulus: int, monkeypatch: 
         def kind(self) -> str:
             return str(type(self._message).kind())
 
+        def hidden(self) -> bool:
+            return type(self._message).hidden()
+
         def encode(self) -> bytes:
             data = bytes(self._message.encode())
             return data[:-1] + b"\xff" if modulus == 5 else data[:-64] + b"\xff" * 64
