@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from smc.oblivious import vole_steps
-from smc.oblivious.cost import CHECK
 from smc.protocols.flights import Flight
 from smc.protocols.intersection import cuckoo, exact, okvs, opprf, oprf, single_oprf
 from smc.protocols.intersection.sorted_masks import MaskLayout
@@ -16,33 +15,31 @@ from smc.protocols.transfer_costs import SETUP_COST, TRANSFERS, VOLE, cost_of
 _ELEMENT_BYTES: Final = 16
 
 
-def cost_oprf(count: int, *, fresh: bool = False, turned: bool = False, checked: bool = False) -> Cost:
+def cost_oprf(count: int, *, fresh: bool = False, turned: bool = False) -> Cost:
     """The exact cost of a function at so many points; the receiver is Alice.
 
     Args:
         count: n.
         fresh: whether this is the first use of oblivious transfer in the session, which sets it up.
         turned: whether vector OLE has gone only the other way in the session so far, which sets up this way.
-        checked: whether no transfers were made since the last check, so that none is made here.
     """
     seed = Cost((Flight.ALICE,), okvs.SEED_BYTES, 0)
-    return _cost_asked(okvs.StoreSize.of(count).rows, seed, fresh=fresh, turned=turned, checked=checked)
+    return _cost_asked(okvs.StoreSize.of(count).rows, seed, fresh=fresh, turned=turned)
 
 
 def cost_single_oprf(count: int, *, fresh: bool = False) -> Cost:
     """The exact cost of so many functions at one point each; arguments as of `cost_oprf`."""
-    return _cost_asked(count, Cost(), fresh=fresh, turned=False, checked=False)
+    return _cost_asked(count, Cost(), fresh=fresh, turned=False)
 
 
-def _cost_asked(rows: int, public: Cost, *, fresh: bool, turned: bool, checked: bool) -> Cost:
+def _cost_asked(rows: int, public: Cost, *, fresh: bool, turned: bool) -> Cost:
     setup = SETUP_COST if fresh else Cost()
     if fresh or turned:
         setup += cost_of(vole_steps.setup()).mirror
     vole = setup + cost_of(vole_steps.steps(rows)).mirror + Cost((Flight.BOB,), 0, oprf.HASH_BYTES)
     asked = Cost((Flight.ALICE,), oprf.NONCE_BYTES + _ELEMENT_BYTES * rows, 0) + public
     challenge, answer = (cost_of([step]).mirror for step in vole_steps.CHECK)
-    check = Cost() if checked else cost_of(CHECK)
-    return vole + challenge + asked + answer + check + Cost((Flight.BOB,), 0, oprf.NONCE_BYTES)
+    return vole + challenge + asked + answer + Cost((Flight.BOB,), 0, oprf.NONCE_BYTES)
 
 
 OPRF: Final = Procedure(
@@ -69,7 +66,6 @@ def cost_intersection(
     tell: bool = False,
     fresh: bool = False,
     turned: bool = False,
-    checked: bool = False,
 ) -> Cost:
     """The exact cost; the receiver is Alice.
 
@@ -79,11 +75,10 @@ def cost_intersection(
         tell: whether both learn.
         fresh: as of `cost_oprf`.
         turned: as there.
-        checked: as there.
     """
     if not (receiver_count and sender_count):
         return Cost()
-    function = cost_oprf(receiver_count, fresh=fresh, turned=turned, checked=checked)
+    function = cost_oprf(receiver_count, fresh=fresh, turned=turned)
     total = function + Cost((Flight.BOB,), 0, MaskLayout.of(sender_count, receiver_count).size)
     return total + Cost((Flight.ALICE,), (sender_count + 7) // 8, 0) if tell else total
 
