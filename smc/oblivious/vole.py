@@ -137,7 +137,7 @@ class ReceivedVole:
 
     Attributes:
         sums: C, shape (n, 2).
-        factors: A, shape (n, 2).
+        factors: A, shape (n, 2); rows lie apart.
         made: C and A of all rows that were made, shape (m, 2, 2).
         channel: the conversation with the peer.
         random: the source of the challenge.
@@ -366,8 +366,8 @@ class VoleReceiver:
                 self._iterate(self._iterations, base, paths[:used], sizes.field, part)
                 self._base = part[len(part) - sizes.kept :].copy()
                 paths, begin = paths[used:], begin + len(part) - sizes.kept
-        sums, factors = (np.ascontiguousarray(made[:count, place]) for place in range(2))
-        return ReceivedVole(sums, factors, made, self._channel, self._random)
+        sums = np.ascontiguousarray(made[:count, 0])
+        return ReceivedVole(sums, made[:count, 1], made, self._channel, self._random)
 
     def _rows(self, count: int) -> Word:
         """Raw rows of silent transfers, their choices in the lowest bits."""
