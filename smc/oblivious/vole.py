@@ -22,8 +22,7 @@ guess the place of a missing leaf: a right guess passes, and it then knows that 
 another x sees a hash of what it cannot know without D.
 Assumes: `smc.oblivious.field_lpn` for A; `smc.oblivious.silent_ot` and `smc.oblivious.lpn` for the base
 entries, in an instance of their own; `smc.oblivious.correlated_ggm` for the trees; H(z) = E(z) + z
-correlation robust with a key per block; SHA-256 as a random oracle; that the transfers of the first reserve
-are sound.
+correlation robust with a key per block; SHA-256 as a random oracle.
 Cost: `smc.oblivious.vole_steps`.
 Reference: Weng, Yang, Katz and Wang, Wolverine, IEEE S&P 2021 (the iteration and the check); Boyle, Couteau,
 Gilboa, Ishai, Kohl and Scholl, CCS 2019; base entries from packed transfers: Rindal and Schoppmann, VOLE-PSI,
@@ -279,6 +278,9 @@ class VoleSender:
         first = _Sender(_FIRST_DOMAIN, *given, sizes.first, self._silent.offset)
         self._iterate(first, packed, raw[ELEMENT_BITS * sizes.packed :], sizes.first, made)
         self._base = made[: sizes.kept]
+        # Before any row is made of them: whoever receives the rows is held to one choice in each.
+        transfers.prove()
+        transfers.check()
 
     def extend(self, count: int) -> SentVole:
         """So many rows.
@@ -350,6 +352,9 @@ class VoleReceiver:
         first = _Receiver(_FIRST_DOMAIN, *given, sizes.first)
         self._iterate(first, packed, raw[ELEMENT_BITS * sizes.packed :], sizes.first, made)
         self._base = made[: sizes.kept]
+        # Before any row is made of them: whoever receives the rows is held to one choice in each.
+        transfers.prove()
+        transfers.check()
 
     def extend(self, count: int) -> ReceivedVole:
         """So many rows. Raises as `VoleSender.extend`."""
