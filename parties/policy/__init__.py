@@ -56,6 +56,9 @@ EXAMPLE = """\
 #                                    # unless given, "2" for pairs of rows that are alike; 0 for none
 # minimum_intersection = 10          # the least number of matches for anything about them to be released
 #
+# # What a job may rest on: with false there is no matching by keys, and no silent comparison.
+# lpn = true
+#
 # # Results about single rows: outcomes of comparisons that somebody sees, matched keys and pairs, labels.
 # # Refused unless true, and then runs_total is needed, and for comparisons types.
 # row_results = true

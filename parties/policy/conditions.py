@@ -15,9 +15,17 @@ from parties.ledger.accounting import Budget, Runs, Spent, describe_loss, show_n
 from parties.policy.rules import Rule
 from smc.analyses.studies.facts import Facts, Stated
 from smc.forms import ComparisonType
+from smc.planning.registry import AUTO
+from smc.protocols.engines import SILENT
 
 BY_ROWS: Final = frozenset({"minimum_rows", "minimum_set"})
 """The conditions that depend on local rows: they refuse a job, and never choose the rule that allows it."""
+
+_WITHOUT_KEYS: Final = "vectors"
+"""The method of matching that compares all pairs of rows."""
+
+_SILENT_ENGINES: Final = frozenset({AUTO, SILENT.name})
+"""The engines that take silent transfers, or may."""
 
 RUNS: Final = 3
 """How many more runs a rule is advised to allow where it has to bound them."""
@@ -45,6 +53,7 @@ class JobView:
         keys: the local catalog columns by which rows are matched.
         values: those that are used for anything else.
         naming: those that the data set declares as key or person.
+        network: whether the job names the link to the peer.
     """
 
     analysis: str
@@ -63,6 +72,7 @@ class JobView:
     keys: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
     naming: frozenset[str] = frozenset()
+    network: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,8 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield from _type(rule, view.facts, kind)
     yield from _named_parameters(rule, view)
     yield from _asked(rule, view)
+    if not rule.lpn:
+        yield _lpn(rule, view)
     if view.dataset and view.rows is not None and view.persons is not None:
         yield from _least_rows(rule, view, view.rows, view.persons)
     lower = "Set seconds below [limits] lower."
@@ -246,6 +258,23 @@ def _named_parameters(rule: Rule, view: JobView) -> Iterator[Condition]:
         what = f"the job {said}, allowed is {' or '.join(map(repr, allowed))}"
         hint = f"Write {key} = {allowed[0]!r} below [parameters], or add the value to the rule."
         yield Condition(rule.name, "parameters", False, "policy", what, hint)
+
+
+def _lpn(rule: Rule, view: JobView) -> Condition:
+    """Whether a job keeps off learning parity with noise, whatever the planner chooses."""
+    engine = view.parameters.get("engine", AUTO)
+    if view.facts.matches and view.parameters.get("method") != _WITHOUT_KEYS:
+        what = "the job matches rows by keys, and all such matching rests on LPN"
+        hint = "Write lpn = true in the rule: there is no matching by keys without it."
+    elif view.facts.comparison_type is not None and engine in _SILENT_ENGINES:
+        what = f"the job compares by engine {engine!r}, which rests on LPN or may"
+        hint = 'Write engine = "oblivious" below [parameters], or lpn = true in the rule.'
+    elif view.network:
+        what = "the job names a [network], on which comparisons may be silent, which rests on LPN"
+        hint = "Leave [network] out of the job, or write lpn = true in the rule."
+    else:
+        return Condition(rule.name, "lpn", True, "policy", "nothing in the job rests on LPN")
+    return Condition(rule.name, "lpn", False, "policy", what, hint)
 
 
 def _asked(rule: Rule, view: JobView) -> Iterator[Condition]:

@@ -124,6 +124,7 @@ class Rule:
         values: the local columns that may be used for anything else; likewise.
         queries: the kinds of figures, such as `mean`; likewise.
         may_state: what a job may state of its own; likewise.
+        lpn: whether a job may rest on learning parity with noise.
 
     Raises:
         UnfitError: the entries do not fit each other.
@@ -160,6 +161,7 @@ class Rule:
     approval_days: Annotated[int, Between(minimum=1)] = APPROVAL_DAYS
     exact_aggregates: bool = False
     row_results: bool = False
+    lpn: bool = True
     overlap: Annotated[int, Between(0, MAX_LIMIT, f"Write 0 to {MAX_LIMIT}.")] = 0
     keys: Names | None = None
     values: Names | None = None

@@ -98,6 +98,10 @@ class LpnSet:
 PRODUCTION: Final = LpnSet(log_length=17, trees=1168, depth=11, group=8)
 """k = 131,072, t = 1168, n = 2,392,064; about 128 bits, see above."""
 
+SMALLER: Final = LpnSet(log_length=16, trees=1472, depth=9, group=32)
+"""k = 65,536, t = 1472, n = 753,664, for what takes half a million rows: its first reserve is half as large,
+and it is harder to break; the estimate is in docs/proofs/vole.md."""
+
 
 class LocalCode:
     """The public matrix A, made row by row when it is applied.

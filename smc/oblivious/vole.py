@@ -22,8 +22,7 @@ guess the place of a missing leaf: a right guess passes, and it then knows that 
 another x sees a hash of what it cannot know without D.
 Assumes: `smc.oblivious.field_lpn` for A; `smc.oblivious.silent_ot` and `smc.oblivious.lpn` for the base
 entries, in an instance of their own; `smc.oblivious.correlated_ggm` for the trees; H(z) = E(z) + z
-correlation robust with a key per block; SHA-256 as a random oracle; that the transfers of the first reserve
-are sound.
+correlation robust with a key per block; SHA-256 as a random oracle.
 Cost: `smc.oblivious.vole_steps`.
 Reference: Weng, Yang, Katz and Wang, Wolverine, IEEE S&P 2021 (the iteration and the check); Boyle, Couteau,
 Gilboa, Ishai, Kohl and Scholl, CCS 2019; base entries from packed transfers: Rindal and Schoppmann, VOLE-PSI,
@@ -137,7 +136,7 @@ class ReceivedVole:
 
     Attributes:
         sums: C, shape (n, 2).
-        factors: A, shape (n, 2).
+        factors: A, shape (n, 2); rows lie apart.
         made: C and A of all rows that were made, shape (m, 2, 2).
         channel: the conversation with the peer.
         random: the source of the challenge.
@@ -279,6 +278,9 @@ class VoleSender:
         first = _Sender(_FIRST_DOMAIN, *given, sizes.first, self._silent.offset)
         self._iterate(first, packed, raw[ELEMENT_BITS * sizes.packed :], sizes.first, made)
         self._base = made[: sizes.kept]
+        # Before any row is made of them: whoever receives the rows is held to one choice in each.
+        transfers.prove()
+        transfers.check()
 
     def extend(self, count: int) -> SentVole:
         """So many rows.
@@ -350,6 +352,9 @@ class VoleReceiver:
         first = _Receiver(_FIRST_DOMAIN, *given, sizes.first)
         self._iterate(first, packed, raw[ELEMENT_BITS * sizes.packed :], sizes.first, made)
         self._base = made[: sizes.kept]
+        # Before any row is made of them: whoever receives the rows is held to one choice in each.
+        transfers.prove()
+        transfers.check()
 
     def extend(self, count: int) -> ReceivedVole:
         """So many rows. Raises as `VoleSender.extend`."""
@@ -366,8 +371,8 @@ class VoleReceiver:
                 self._iterate(self._iterations, base, paths[:used], sizes.field, part)
                 self._base = part[len(part) - sizes.kept :].copy()
                 paths, begin = paths[used:], begin + len(part) - sizes.kept
-        sums, factors = (np.ascontiguousarray(made[:count, place]) for place in range(2))
-        return ReceivedVole(sums, factors, made, self._channel, self._random)
+        sums = np.ascontiguousarray(made[:count, 0])
+        return ReceivedVole(sums, made[:count, 1], made, self._channel, self._random)
 
     def _rows(self, count: int) -> Word:
         """Raw rows of silent transfers, their choices in the lowest bits."""

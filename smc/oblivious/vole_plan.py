@@ -94,4 +94,4 @@ class VoleSizes:
         return sum(window) * self.field.group * self.field.depth
 
 
-PRODUCTION: Final = VoleSizes(field_lpn.PRODUCTION, field_lpn.FIRST, lpn.PRODUCTION)
+PRODUCTION: Final = VoleSizes(field_lpn.PRODUCTION, field_lpn.FIRST, lpn.SMALLER)

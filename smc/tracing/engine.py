@@ -296,7 +296,11 @@ class TracedEngine(SilentEngine):
         PRODUCTION.check(count)
         if sends not in self._directions:
             self._directions.add(sends)
-            self._meet(vole_steps.setup(), first=sends)
+            matrix, challenge, entries, *_ = vole_steps.setup()
+            self._meet([matrix, challenge], first=sends)
+            self._meet([entries], first=sends)
+            self._meet(cost.CHECK, first=self._alice, settles=True)
+            self._unchecked = replace(self._unchecked, extended=False)
         self._meet(vole_steps.steps(count), first=sends)
 
     def _blocks(self, count: int, *, silent: bool) -> tuple[FlightBytes, ...]:

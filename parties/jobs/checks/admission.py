@@ -231,6 +231,7 @@ class Admission:
                 task, frozenset(task.side.columns) - facts.asked.keys | facts.asked.values
             ),
             naming=self._naming(task),
+            network=task.spec.network is not None,
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
         verdict = evaluate(self._signed_policy(), view)

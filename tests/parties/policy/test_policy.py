@@ -445,3 +445,39 @@ def test_exact_epsilon_from_any_spelling():
     for text in ("0.1", "1/10", Decimal("0.1")):
         rule = parse_policy({"rules": [RULE | {"epsilon_total": text}]}, "p").rules[0]
         assert rule.budget.epsilon == Fraction(1, 10)
+
+
+def without_lpn(**changes):
+    """The conditions of this name of a rule that allows no LPN, or one that says nothing of it."""
+    found = verdict([RULE | {"lpn": False}], **changes)
+    assert not [c for c in verdict([RULE], **changes).conditions if c.key == "lpn"]
+    return [(c.holds, c.what, c.hint) for c in found.conditions if c.key == "lpn"]
+
+
+def test_a_policy_without_lpn_has_no_matching_by_keys_and_says_so():
+    ((holds, what, hint),) = without_lpn(matches=True, parameters={"method": "exact"})
+    assert not holds
+    assert what == "the job matches rows by keys, and all such matching rests on LPN"
+    assert "there is no matching by keys without it" in hint
+    assert without_lpn(matches=True)[0][0] is False
+    assert without_lpn(matches=True, parameters={"method": "vectors"})[0][0] is True
+
+
+@pytest.mark.parametrize(
+    ("engine", "holds"),
+    [(None, False), ("auto", False), ("silent", False), ("oblivious", True), ("dgk", True)],
+)
+def test_a_policy_without_lpn_wants_to_know_by_what_a_job_compares(engine, holds):
+    given = {} if engine is None else {"engine": engine}
+    kind = ComparisonType.parse("PN-NP-PP")
+    ((found, what, hint),) = without_lpn(comparison_type=kind, parameters=given)
+    assert found is holds
+    assert holds or ("engine" in what and 'engine = "oblivious"' in hint)
+
+
+def test_a_policy_without_lpn_takes_no_job_for_a_slow_link():
+    ((holds, what, hint),) = without_lpn(network=True)
+    assert not holds
+    assert "[network]" in what
+    assert "[network]" in hint
+    assert without_lpn() == [(True, "nothing in the job rests on LPN", "")]

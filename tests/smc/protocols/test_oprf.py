@@ -150,5 +150,5 @@ def test_values_are_no_linear_function_of_the_offset():
     inputs = points(2000)
     (_, _), function = many(inputs)
     shifted = inputs ^ np.array([1, 0], dtype=np.uint64)
-    differing = np.bitwise_count(function.values(inputs, 2) ^ function.values(shifted, 2)).sum()
+    differing = int(np.bitwise_count(function.values(inputs, 2) ^ function.values(shifted, 2)).sum())
     assert abs(differing - 128_000) < 6 * (256_000 / 4) ** 0.5

@@ -64,8 +64,18 @@ def test_masks_that_agree_in_part_are_told_apart(layout):
         assert (halves[order[place]] == mask) if place >= 0 else (mask not in halves)
 
 
-def test_the_form_says_nothing_of_the_order_of_values():
-    layout, some = MaskLayout.of(2000, 10), values(2000)
+@pytest.mark.parametrize(
+    ("layout", "kept"),
+    [
+        (MaskLayout.of(2000, 10), (1 << 64) - 1),
+        (MaskLayout(2000, 4, 8), 0xFF),  # the first 64 bits agree for many, the last ones do not
+        (MaskLayout(2000, 30, 8), 0xFF),
+    ],
+)
+def test_the_form_says_nothing_of_the_order_of_values(layout, kept):
+    some = values(2000)
+    some[:, 1] &= np.uint64(kept)
+    some[:, 0] &= np.uint64(0xF if kept == 0xFF else (1 << 64) - 1)
     assert pack(layout, some)[0].tobytes() == pack(layout, some[::-1].copy())[0].tobytes()
 
 

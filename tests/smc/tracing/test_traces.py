@@ -131,6 +131,13 @@ def vole(session):
             received.verify(received.challenge())
 
 
+def vole_after_silent(session):
+    """The set-up of vector OLE checks extended transfers alone; the silent ones are checked later."""
+    compared(300, 20, silent=True)(session)
+    vole(session)
+    session.oblivious.verify()
+
+
 def functions(session):
     for holder in Role:
         if session.role is holder:
@@ -210,6 +217,7 @@ STEPS = {
     "blocks": blocks(silent=False),
     "silent blocks": blocks(silent=True),
     "vole": vole,
+    "vole after silent comparisons": vole_after_silent,
     "functions": functions,
     "rows": rows,
     "overlaps": overlapped,
