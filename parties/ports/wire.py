@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "3a09d3f90a2f4f4db4f6afb59fff5a359fe637bd46662182b0cf3fa3ac8a5968"
+WIRE: Final = "fb4284114d1703c0fb97449c7af3aa160477db412a4e922acf96667f772b20ba"
 """Two programs understand each other only if they have the same."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from smc.channel.channel import Channel
-from smc.channel.message import Message
+from smc.channel.message import KINDS, Message
 from smc.errors import DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -21,6 +21,7 @@ from smc.pair import run_pair
 from tests.support.small_jobs import wire_runs
 
 BASELINE = Path(__file__).parents[2] / "proto" / "wire.json"
+_PROOF = "transfer-proof"
 SECONDS = 30.0
 """How long a side waits for a message: a hang ends so, and fails a test by its time."""
 
@@ -84,12 +85,20 @@ class Deviating:
 
     def send(self, message: Message) -> None:
         """Send what the deviation gives; each message is encoded once, as a ciphertext leaves only once."""
+        for each in self._bodies(message):
+            self._channel.send(each)
+
+    def send_aside(self, message: Message) -> None:
+        """The same of a message that is expected aside."""
+        for each in self._bodies(message):
+            self._channel.send_aside(each)
+
+    def _bodies(self, message: Message) -> list[Any]:
         kind, body = message.kind(), message.encode()
         bodies = [body]
         if kind == self._kind and not self.is_done:
             self.is_done, bodies = True, self._deviation(body)
-        for each in bodies:
-            self._channel.send(_Encoded(kind, each))  # type: ignore[arg-type]
+        return [_Encoded(kind, each) for each in bodies]
 
 
 @dataclass(frozen=True)
@@ -121,13 +130,18 @@ class Example:
 
 @cache
 def examples() -> Mapping[str, Example]:
-    """For every kind of message that runs of the wire's baseline send, from the baseline."""
-    found: dict[str, tuple[int, Example]] = {}
+    """For every kind of message that runs of the wire's baseline send, from the baseline.
+
+    Of transfers, where there is one, a run that opens something, before which they are checked.
+    """
+    found: dict[str, tuple[tuple[bool, int], Example]] = {}
     for name, sides in json.loads(BASELINE.read_text(encoding="utf-8"))["runs"].items():
         whole = sum(size for side in sides.values() for _, size in side["kinds"].values())
+        is_checked = any(_PROOF in side["kinds"] for side in sides.values())
         for sender, side in sides.items():
             for kind in side["kinds"]:
-                offer = whole, Example(name, Role(sender))
+                is_transfer = KINDS.get(kind, "").startswith("smc.oblivious.")
+                offer = (is_transfer and not is_checked, whole), Example(name, Role(sender))
                 found[kind] = min(found.get(kind, offer), offer, key=lambda each: each[0])
     return {kind: example for kind, (_, example) in found.items()}
 

@@ -18,6 +18,10 @@ class Demand(Enum):
     REFUSED = "refused"
     """It ends with an error, whatever was changed."""
 
+    CHECKED = "checked"
+    """The same before anything is opened, but for one bit: a side that guesses which secret bit it touches
+    passes, once in two to sixteen times, and has then learned nothing but that."""
+
     HARMLESS = "harmless"
     """It ends with an error, or has what it has in an honest run."""
 
@@ -50,9 +54,13 @@ ENTRIES: Final = {
         "coin-commitment",
         "coins",
         "lane-count",
+        "oprf-commitment",
+        "oprf-opening",
         "plan-digest",
         "pool-state",
         "pool-taken",
+        "transfer-proof",
+        "vole-answer",
     ),
     **_all(
         Demand.REFUSED,
@@ -82,20 +90,38 @@ ENTRIES: Final = {
         "shared-to-plain",
     ),
     **_all(
-        Demand.UNPROTECTED,
-        "base transfers and trees: other keys or seeds than the receiver can have",
-        "base-choices",
-        "base-offer",
+        Demand.CHECKED,
+        "trees and matrices of transfers, whose columns have to be consistent",
         "level-sums",
+        "transfer-choice-columns",
+        "transfer-columns",
+        "transfer-mask",
+        "vole-rows",
+        "vole-sums",
     ),
     **_all(
         Demand.UNPROTECTED,
-        "rows of extended transfers: a bent one is another choice",
+        "keys of a check: other ones fail the sender's own",
+        "transfer-challenge",
+        "vole-challenge",
+    ),
+    **_all(
+        Demand.UNPROTECTED,
+        "base transfers: other keys than the receiver can have",
+        "base-choices",
+        "base-offer",
+    ),
+    **_all(
+        Demand.UNPROTECTED,
+        "choices and offers of transfers, which are the sender's to choose",
         "silent-choices",
         "silent-refill",
-        "transfer-choice-columns",
-        "transfer-columns",
         "transfer-flips",
+    ),
+    **_all(
+        Demand.HARMLESS,
+        "says no more than that it comes",
+        "vole-ready",
     ),
     **_all(
         Demand.UNPROTECTED,
@@ -119,8 +145,8 @@ ENTRIES: Final = {
         "functions of keys and stores: other values are other keys",
         "intersection-masks",
         "intersection-matches",
-        "prf-matrix",
-        "prf-sums",
+        "oprf-request",
+        "oprf-store",
         "store-piece",
         "store-seed",
     ),
