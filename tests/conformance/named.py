@@ -43,18 +43,30 @@ class Named:
 
 _KEY_HOLDERS = "tests/smc/ciphers/test_lattice_key_holders.py"
 _SAME = f"{_KEY_HOLDERS}::test_what_is_sent_is_the_same_whatever_the_key_holder_has_encrypted"
+_CONSISTENCY = "tests/smc/oblivious/test_consistency.py"
+_MATRIX = f"{_CONSISTENCY}::test_a_changed_bit_of_a_matrix_ends_the_session_before_anything_is_opened"
+_VOLE = "tests/smc/oblivious/test_vole.py"
+_REFILL = "test_a_bent_refill_of_the_first_entries_is_found"
 _COMMIT = "tests/parties/ledger/test_commit.py"
 
 TRANSFERS: Final = (
-    Named("a bit of a matrix of 1-of-2 transfers is flipped", End.OPEN),
-    Named("a bit of a matrix of 1-of-16 transfers is flipped", End.OPEN),
-    Named("a bit of a matrix of functions of keys is flipped", End.OPEN),
+    Named("a bit of a matrix of 1-of-2 transfers is flipped", End.ERROR, (_MATRIX,)),
+    Named("a bit of a matrix of 1-of-16 transfers is flipped", End.ERROR, (_MATRIX,)),
+    Named("the refill of a vector OLE is bent", End.ERROR, (f"{_VOLE}::{_REFILL}",)),
     Named("a sum of a seed tree is bent", End.OPEN),
-    Named("a sum of a seed tree of functions is bent", End.OPEN),
+    Named(
+        "a sum of a tree of a vector OLE is bent, of leaves and of a level",
+        End.ERROR,
+        (f"{_VOLE}::test_a_bent_sum_of_leaves_is_found", f"{_VOLE}::test_a_bent_sum_of_a_level_is_found"),
+    ),
     Named("a sum of a silent refill is bent, in the first level and in the last", End.OPEN),
     Named("one silent tree has another difference", End.OPEN),
     Named("seed trees are grown until two rows are equal", End.OPEN),
-    Named("a wrong key or proof of a consistency check", End.OPEN),
+    Named(
+        "a wrong key or proof of a consistency check",
+        End.ERROR,
+        (f"{_CONSISTENCY}::test_a_changed_proof_or_key_ends_the_session",),
+    ),
     Named("the proof of an earlier session", End.OPEN),
     Named("base points: the identity, equal ones, reflected ones", End.OPEN),
     Named("a matrix of choices that is no code word", End.OPEN),
