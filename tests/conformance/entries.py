@@ -59,6 +59,7 @@ ENTRIES: Final = {
         "plan-digest",
         "pool-state",
         "pool-taken",
+        "silent-answer",
         "transfer-proof",
         "vole-answer",
     ),
@@ -93,6 +94,7 @@ ENTRIES: Final = {
         Demand.CHECKED,
         "trees and matrices of transfers, whose columns have to be consistent",
         "level-sums",
+        "silent-refill",
         "transfer-choice-columns",
         "transfer-columns",
         "transfer-mask",
@@ -102,6 +104,7 @@ ENTRIES: Final = {
     **_all(
         Demand.UNPROTECTED,
         "keys of a check: other ones fail the sender's own",
+        "silent-challenge",
         "transfer-challenge",
         "vole-challenge",
     ),
@@ -115,7 +118,6 @@ ENTRIES: Final = {
         Demand.UNPROTECTED,
         "choices and offers of transfers, which are the sender's to choose",
         "silent-choices",
-        "silent-refill",
         "transfer-flips",
     ),
     **_all(
