@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "fb4284114d1703c0fb97449c7af3aa160477db412a4e922acf96667f772b20ba"
+WIRE: Final = "c8cdc76ee6c7dc9f8001e7714b2fb2c8bfdf8e02aa7562ddf963c9b13c36541e"
 """Two programs understand each other only if they have the same."""

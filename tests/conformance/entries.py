@@ -61,6 +61,7 @@ ENTRIES: Final = {
         "pool-taken",
         "silent-answer",
         "transfer-proof",
+        "tree-digest",
         "vole-answer",
     ),
     **_all(
@@ -111,7 +112,8 @@ ENTRIES: Final = {
     **_all(
         Demand.UNPROTECTED,
         "base transfers: other keys than the receiver can have",
-        "base-choices",
+        "base-answer",
+        "base-key-offer",
         "base-offer",
     ),
     **_all(
@@ -139,6 +141,7 @@ ENTRIES: Final = {
         "seeded-corrections",
         "switch-corrections",
         "transfer-corrections",
+        "transfer-salt",
         "triple-openings",
         "vector-corrections",
     ),
