@@ -36,6 +36,7 @@ from smc.planning.run import run_plan
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters, Sharing, Spec
 from smc.protocols.stock import compare_stock
+from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts, select
 from smc.secret.lattice.columns import HeldColumns, PeerInner, columns_layout
 from smc.secret.lattice.matrices import HeldMatrix, PeerMatrix, layout_of
@@ -153,6 +154,7 @@ def programs() -> Iterator[Run]:
     yield Run("inner products by lattice encryption", _inner_products)
     yield Run("products by lattice encryption", _lattice_products)
     yield Run("silent transfers of chosen bits", _silent_blocks)
+    yield Run("silent comparison that is opened", _silently_opened)
     yield Run("vector OLE in many iterations", _vole)
     yield Run("pools that both parties keep", lambda session: compare_stock(session, 64))
     yield Run("transfers made ahead", _ahead)
@@ -203,6 +205,12 @@ def _vole(session: Session) -> None:
     else:
         received = both.receive(transfers, 30_000)
         received.verify(received.challenge())
+
+
+def _silently_opened(session: Session) -> object:
+    engine, alice = session.oblivious, session.role is Role.ALICE
+    bits = (engine.greater_equal_x if alice else engine.greater_equal_y)(X if alice else Y, BITS, silent=True)
+    return SecretBits(session, np.array(bits, dtype=np.uint8)).reveal(EVERYONE)
 
 
 def _inner_products(session: Session) -> object:

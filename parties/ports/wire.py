@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "3a09d3f90a2f4f4db4f6afb59fff5a359fe637bd46662182b0cf3fa3ac8a5968"
+WIRE: Final = "c8cdc76ee6c7dc9f8001e7714b2fb2c8bfdf8e02aa7562ddf963c9b13c36541e"
 """Two programs understand each other only if they have the same."""

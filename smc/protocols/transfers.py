@@ -42,7 +42,7 @@ def _record(
     price: Callable[..., Cost],
     example: Mapping[str, Any],
     setups: tuple[Setup, ...] = (TRANSFERS,),
-    against: Against = Against.PRIVATE,
+    against: Against = Against.SEMI_HONEST,
 ) -> Procedure:
     return Procedure(
         name=name, module=module.__name__, cost=price, example=example, setups=setups, against=against
@@ -54,12 +54,20 @@ _COMPARED: Final = {"count": 1000, "bits": 32}
 
 PROCEDURES: Final = (
     _record("base-transfers", base_ot, lambda: SETUP_COST, {}, (), TRANSFERS.against),
-    _record("random-transfers", softspoken, _random_cost, _MANY),
-    _record("correlated-transfers", transfers, _steps_cost(cost.bits_to_arithmetic), _MANY),
-    _record("bits-to-arithmetic", transfers, _steps_cost(cost.bits_to_arithmetic), _MANY),
-    _record("and", circuits, _steps_cost(cost.conjunction), _MANY),
-    _record("equality", circuits, _steps_cost(cost.comparison), _COMPARED),
-    _record("below", circuits, _steps_cost(cost.below), _MANY),
+    _record("random-transfers", softspoken, _random_cost, _MANY, against=Against.PRIVATE),
+    _record(
+        "correlated-transfers",
+        transfers,
+        _steps_cost(cost.bits_to_arithmetic),
+        _MANY,
+        against=Against.PRIVATE,
+    ),
+    _record(
+        "bits-to-arithmetic", transfers, _steps_cost(cost.bits_to_arithmetic), _MANY, against=Against.PRIVATE
+    ),
+    _record("and", circuits, _steps_cost(cost.conjunction), _MANY, against=Against.PRIVATE),
+    _record("equality", circuits, _steps_cost(cost.comparison), _COMPARED, against=Against.PRIVATE),
+    _record("below", circuits, _steps_cost(cost.below), _MANY, against=Against.PRIVATE),
     _record(
         "silent-transfers",
         silent_ot,
@@ -68,5 +76,5 @@ PROCEDURES: Final = (
         against=SILENT_TRANSFERS.against,
     ),
     _record("pool", pool, _steps_cost(cost.preparation), _COMPARED),
-    _record("vole", vole, _vole_cost, _MANY, (TRANSFERS, VOLE)),
+    _record("vole", vole, _vole_cost, _MANY, (TRANSFERS, VOLE), VOLE.against),
 )

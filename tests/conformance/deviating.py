@@ -1,0 +1,244 @@
+"""Runs in which one side changes a message on its way out, and what becomes of the other side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smc.channel.channel import Channel
+from smc.channel.message import KINDS, Message
+from smc.errors import DuettoError
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.pair import run_pair
+from tests.support.small_jobs import wire_runs
+
+BASELINE = Path(__file__).parents[2] / "proto" / "wire.json"
+_PROOFS = frozenset({"transfer-proof", "silent-answer"})
+SECONDS = 30.0
+"""How long a side waits for a message: a hang ends so, and fails a test by its time."""
+
+
+class Outcome(Enum):
+    """What became of the side that did not deviate."""
+
+    ERROR = "error"
+    """It ended with an error of duetto's own kinds."""
+
+    SAME = "same"
+    """It has what it has in an honest run: the change is harmless to it."""
+
+    OTHER = "other"
+    """It has another result. The level of the protocol (`Record.against`) does not protect results."""
+
+
+def bit(body: bytes) -> list[bytes]:
+    """One bit in the middle is another one."""
+    place = len(body) // 2
+    return [body[:place] + bytes([body[place] ^ 1]) + body[place + 1 :]]
+
+
+def word(body: bytes) -> list[bytes]:
+    """Eight bytes in the middle are inverted, or all if there are fewer."""
+    start = max(0, len(body) // 2 - 4)
+    changed = bytes(byte ^ 255 for byte in body[start : start + 8])
+    return [body[:start] + changed + body[start + 8 :]]
+
+
+def zeros(body: bytes) -> list[bytes]:
+    """Nothing but zeros."""
+    return [bytes(len(body))]
+
+
+def again(body: bytes) -> list[bytes]:
+    """The message goes out twice."""
+    return [body, body]
+
+
+DEVIATIONS: Mapping[str, Callable[[bytes], list[bytes]]] = {
+    deviation.__name__: deviation for deviation in (bit, word, zeros, again)
+}
+
+
+class Deviating:
+    """A channel that changes the first message of a kind.
+
+    Args:
+        channel: the honest one.
+        kind: of the message.
+        deviation: gives the bodies that are sent in its place.
+    """
+
+    def __init__(self, channel: Channel, kind: str, deviation: Callable[[bytes], list[bytes]]) -> None:
+        self._channel, self._kind, self._deviation = channel, kind, deviation
+        self.is_done = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._channel, name)
+
+    def send(self, message: Message) -> None:
+        """Send what the deviation gives; each message is encoded once, as a ciphertext leaves only once."""
+        for each in self._bodies(message):
+            self._channel.send(each)
+
+    def send_aside(self, message: Message) -> None:
+        """The same of a message that is expected aside."""
+        for each in self._bodies(message):
+            self._channel.send_aside(each)
+
+    def _bodies(self, message: Message) -> list[Any]:
+        kind, body = message.kind(), message.encode()
+        bodies = [body]
+        if kind == self._kind and not self.is_done:
+            self.is_done, bodies = True, self._deviation(body)
+        return [_Encoded(kind, each) for each in bodies]
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    name: str
+    body: bytes
+
+    def kind(self) -> str:
+        """Of the message."""
+        return self.name
+
+    def encode(self) -> bytes:
+        """The changed body."""
+        return self.body
+
+
+@dataclass(frozen=True)
+class Example:
+    """The smallest run in which a kind of message is sent.
+
+    Attributes:
+        run: its name.
+        sender: who sends it first there.
+    """
+
+    run: str
+    sender: Role
+
+
+@cache
+def examples() -> Mapping[str, Example]:
+    """For every kind of message that runs of the wire's baseline send, from the baseline.
+
+    Of transfers, where there is one, a run that opens something, before which they are checked.
+    """
+    found: dict[str, tuple[tuple[bool, int], Example]] = {}
+    for name, sides in json.loads(BASELINE.read_text(encoding="utf-8"))["runs"].items():
+        whole = sum(size for side in sides.values() for _, size in side["kinds"].values())
+        is_checked = any(not _PROOFS.isdisjoint(side["kinds"]) for side in sides.values())
+        for sender, side in sides.items():
+            for kind in side["kinds"]:
+                is_transfer = KINDS.get(kind, "").startswith("smc.oblivious.")
+                offer = (is_transfer and not is_checked, whole), Example(name, Role(sender))
+                found[kind] = min(found.get(kind, offer), offer, key=lambda each: each[0])
+    return {kind: example for kind, (_, example) in found.items()}
+
+
+@cache
+def honest(run: str) -> Mapping[Role, bytes]:
+    """What both sides have after an honest run."""
+    results, errors = _results(run, None, "", bit)
+    assert not errors
+    return results
+
+
+def outcome(kind: str, deviation: Callable[[bytes], list[bytes]]) -> tuple[Outcome, Any]:
+    """What becomes of the receiver of a message that was changed.
+
+    Returns:
+        The outcome, and the error if there is one, of whatever kind.
+    """
+    example = examples()[kind]
+    victim = example.sender.other
+    results, errors = _results(example.run, example.sender, kind, deviation)
+    if victim in errors:
+        return Outcome.ERROR, errors[victim]
+    same = results[victim] == honest(example.run)[victim]
+    return (Outcome.SAME if same else Outcome.OTHER), None
+
+
+def _results(
+    name: str, sender: Role | None, kind: str, deviation: Callable[[bytes], list[bytes]]
+) -> tuple[dict[Role, bytes], dict[Role, BaseException]]:
+    """What sides have after a run, and the errors of those that ended with one."""
+    run = _run(name)
+    results: dict[Role, bytes] = {}
+    errors: dict[Role, BaseException] = {}
+    channels = []
+
+    def side(session: Any) -> None:
+        role = session.role
+        if role is sender:
+            session.channel = Deviating(session.channel, kind, deviation)
+            channels.append(session.channel)
+        try:
+            results[role] = plain(run.side(session))
+        except BaseException as error:
+            errors[role] = error
+            raise
+
+    sources = tuple(Randomness.from_seed(name.encode(), role.value) for role in Role)
+    try:
+        run_pair(
+            side, side, keys=wire_runs().KEYS, randomness=(sources[0], sources[1]), workers=1, timeout=SECONDS
+        )
+    except DuettoError as error:
+        # What the deviating side does with the answer is its own affair; an error after all results, such
+        # as a message that nobody has read, is one of whoever has not ended before.
+        for role in Role:
+            if role is not sender and role not in errors:
+                errors[role] = error
+    except Exception:
+        pass
+    assert all(channel.is_done for channel in channels)
+    return results, errors
+
+
+def _run(name: str) -> Any:
+    """A run of the baseline; jobs are made anew, as they keep pools."""
+    return _kept(name) if not name.startswith("job ") else _named(wire_runs().analyses(), name)
+
+
+@cache
+def _kept(name: str) -> Any:
+    return _named(wire_runs().every_run(), name)
+
+
+def _named(runs: Iterable[Any], name: str) -> Any:
+    return next(run for run in runs if run.name == name)
+
+
+def plain(value: Any) -> bytes:
+    """A result as bytes, equal where it is."""
+    return b"\0".join(_parts(value))
+
+
+def _parts(value: Any) -> Iterator[bytes]:
+    if isinstance(value, np.ndarray):
+        yield repr((value.shape, value.dtype.str)).encode()
+        yield value.tobytes()
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield repr(key).encode()
+            yield from _parts(each)
+    elif isinstance(value, list | tuple):
+        yield str(len(value)).encode()
+        for each in value:
+            yield from _parts(each)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _parts(getattr(value, field.name))
+    else:
+        yield repr(value).encode()

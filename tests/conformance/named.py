@@ -1,0 +1,121 @@
+"""The deviations that are known by name, what has to become of them, and the tests that make them.
+
+Generic changes of messages are in `entries.py`. These are what somebody would do who knows the protocols.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+
+class End(Enum):
+    """What has to become of a deviation."""
+
+    ERROR = "error"
+    """The other side ends with a typed error before it opens anything, but for a chance that is stated."""
+
+    HARMLESS = "harmless"
+    """The peer that deviates learns nothing by it."""
+
+    UNSEEN = "unseen"
+    """The level private does not prevent it: it bends results, or what is opened: see the threat model."""
+
+    OPEN = "open"
+    """It is to end with an error or harmless, and there is no test of it yet."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A deviation.
+
+    Attributes:
+        what: in words.
+        end: what has to become of it.
+        tests: that make it, as `file::test`.
+    """
+
+    what: str
+    end: End
+    tests: tuple[str, ...] = ()
+
+
+_KEY_HOLDERS = "tests/smc/ciphers/test_lattice_key_holders.py"
+_SAME = f"{_KEY_HOLDERS}::test_what_is_sent_is_the_same_whatever_the_key_holder_has_encrypted"
+_CONSISTENCY = "tests/smc/oblivious/test_consistency.py"
+_MATRIX = f"{_CONSISTENCY}::test_a_changed_bit_of_a_matrix_ends_the_session_before_anything_is_opened"
+_VOLE = "tests/smc/oblivious/test_vole.py"
+_REFILL = "test_a_bent_refill_of_the_first_entries_is_found"
+_COMMIT = "tests/parties/ledger/test_commit.py"
+
+TRANSFERS: Final = (
+    Named("a bit of a matrix of 1-of-2 transfers is flipped", End.ERROR, (_MATRIX,)),
+    Named("a bit of a matrix of 1-of-16 transfers is flipped", End.ERROR, (_MATRIX,)),
+    Named("the refill of a vector OLE is bent", End.ERROR, (f"{_VOLE}::{_REFILL}",)),
+    Named("a sum of a seed tree is bent", End.OPEN),
+    Named(
+        "a sum of a tree of a vector OLE is bent, of leaves and of a level",
+        End.ERROR,
+        (f"{_VOLE}::test_a_bent_sum_of_leaves_is_found", f"{_VOLE}::test_a_bent_sum_of_a_level_is_found"),
+    ),
+    Named("a sum of a silent refill is bent, in the first level and in the last", End.OPEN),
+    Named("one silent tree has another difference", End.OPEN),
+    Named("seed trees are grown until two rows are equal", End.OPEN),
+    Named(
+        "a wrong key or proof of a consistency check",
+        End.ERROR,
+        (f"{_CONSISTENCY}::test_a_changed_proof_or_key_ends_the_session",),
+    ),
+    Named("the proof of an earlier session", End.OPEN),
+    Named("base points: the identity, equal ones, reflected ones", End.OPEN),
+    Named("a matrix of choices that is no code word", End.OPEN),
+)
+PRODUCTS: Final = (
+    Named(
+        "a key holder encrypts fractions of the scale",
+        End.HARMLESS,
+        (f"{_KEY_HOLDERS}::test_the_attack_reads_nothing_from_what_is_sent", _SAME),
+    ),
+    Named("a key holder encrypts with noise of a quarter of the modulus", End.HARMLESS, (_SAME,)),
+    Named("a key holder's encryptions of zero are none", End.HARMLESS, (_SAME,)),
+    Named("an evaluator answers with monomials, and reads the secret from opened shares", End.UNSEEN),
+)
+CIRCUITS: Final = (
+    Named("the opening of a triple is flipped", End.UNSEEN),
+    Named("another table of leaves is offered", End.UNSEEN),
+    Named("the shift of a digit is bent", End.UNSEEN),
+    Named("another vector for each bit of a product by transfers", End.UNSEEN),
+    Named("own shares of biased bits of noise are flipped", End.UNSEEN),
+    Named("own words of noise are zero: the sum stays uniform", End.HARMLESS),
+    Named("the bit that all limits hold is flipped", End.UNSEEN),
+    Named("a number is added to the share that is opened", End.UNSEEN),
+    Named("a number is added to the share of a count", End.UNSEEN),
+    Named("all rows are said to match", End.UNSEEN),
+    Named("a store has other payloads", End.UNSEEN),
+    Named("a key is put into one of its bins alone", End.UNSEEN),
+)
+COURSE: Final = (
+    Named("other data than in an earlier job", End.UNSEEN),
+    Named("a value outside its declared bounds", End.UNSEEN),
+    Named(
+        "a half of public coins that is not the one committed to",
+        End.ERROR,
+        ("tests/conformance/test_kinds.py::test_a_changed_message_ends_as_its_entry_says",),
+    ),
+    Named(
+        "stops at the gate, or after the end",
+        End.HARMLESS,
+        (
+            f"{_COMMIT}::test_a_peer_that_stops_at_the_gate_costs_nothing",
+            f"{_COMMIT}::test_a_peer_that_announces_and_stops_costs_a_bounded_part_and_leaves_its_word",
+        ),
+    ),
+    Named(
+        "a pool of another filling",
+        End.ERROR,
+        ("tests/conformance/test_kinds.py::test_a_changed_message_ends_as_its_entry_says",),
+    ),
+)
+
+EVERY: Final = (*TRANSFERS, *PRODUCTS, *CIRCUITS, *COURSE)

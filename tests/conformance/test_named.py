@@ -1,0 +1,31 @@
+"""The named deviations: whatever has to end somehow has tests, and they are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.named import EVERY, TRANSFERS, End, Named
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("named", EVERY, ids=lambda named: named.what)
+def test_what_is_said_to_be_tested_is(named: Named):
+    for test in named.tests:
+        file, _, name = test.partition("::")
+        assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), test
+
+
+@pytest.mark.parametrize("named", EVERY, ids=lambda named: named.what)
+def test_errors_have_tests_and_open_ones_have_none(named: Named):
+    if named.end is End.ERROR:
+        assert named.tests
+    if named.end in (End.OPEN, End.UNSEEN):
+        assert not named.tests
+
+
+def test_there_is_room_for_the_twelve_of_transfers():
+    assert len(TRANSFERS) == 12
+    assert len({named.what for named in EVERY}) == len(EVERY)
