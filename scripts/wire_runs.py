@@ -181,6 +181,9 @@ def _ahead(session: Session) -> None:
     engine.deliver(len(X), 1)
     bits = (engine.greater_equal_x if alice else engine.greater_equal_y)(X, BITS, silent=True)
     engine.and_bits(engine.exchange(np.array(X, dtype=np.uint64), bits)[0].astype(np.uint8) & 1, bits)
+    engine.order_silent(200, len(X), 1)
+    engine.deliver()
+    engine.and_bits(engine.exchange(np.array(X, dtype=np.uint64), bits, BITS)[0].astype(np.uint8) & 1, bits)
 
 
 def _lanes(session: Session) -> None:

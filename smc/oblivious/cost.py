@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import Final
 
+from smc.numeric.narrow_words import packed_words
 from smc.oblivious import ot_1_of_16, silent_consistency
 from smc.oblivious.bitmatrix import SLOTS, words_for
 from smc.oblivious.consistency import CHALLENGE_BYTES, MASK_WORDS, proof_bytes
@@ -310,14 +311,19 @@ def bits_to_arithmetic(count: int, lanes: int = 1, *, taken: bool = False) -> tu
     return tuple(steps)
 
 
-def exchange(count: int, lanes: int = 1, *, taken: bool = False) -> tuple[FlightBytes, ...]:
-    """As many correlated transfers in both directions at once; `taken` as of `bits_to_arithmetic`."""
+def exchange(
+    count: int, lanes: int = 1, bits: int = WORD_BITS, *, taken: bool = False
+) -> tuple[FlightBytes, ...]:
+    """As many correlated transfers in both directions at once; `taken` as of `bits_to_arithmetic`.
+
+    Of those that count fewer than 64 bits lanes send all 64.
+    """
     if takes_lanes(count, CORRELATED_WORD_BYTES, lanes):
-        return over_lanes(count, lanes, CORRELATED_WORD_BYTES, lambda part: exchange(part, 1, taken=False))
+        return over_lanes(count, lanes, CORRELATED_WORD_BYTES, lambda part: exchange(part, taken=False))
     steps: list[FlightBytes] = []
     for span in spans(count, CORRELATED_WORD_BYTES):
         size = span.stop - span.start
-        matrix, corrections = matrix_bytes(size), WORD_BYTES * size
+        matrix, corrections = matrix_bytes(size), WORD_BYTES * packed_words(size, bits)
         if taken:
             both = corrections + WORD_BYTES * words_for(size)
             steps.append(FlightBytes(both, both, prepared=size))

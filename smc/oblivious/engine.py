@@ -218,17 +218,17 @@ class ObliviousEngine:
             cut = spans(len(choices), CORRELATED_WORD_BYTES)
             return join_parts([self._ready()[0].receive(choices[part]) for part in cut], np.uint64)
 
-    def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
-        """Send and receive as many correlated transfers modulo 2**64 at once; the peer calls it too.
+    def exchange(self, deltas: Word, choices: Bit, bits: int = WORD_BITS) -> tuple[Word, Word]:
+        """Send and receive as many correlated transfers modulo 2**bits at once; the peer calls it too.
 
         From deltas and choices, shape (n,) each, to local shares of the peer's choices times the deltas,
-        and of the choices times the peer's deltas.
+        and of the choices times the peer's deltas; bits above are arbitrary.
         """
         with self._guarded():
             check_bits(choices)
             same_length(deltas, choices)
             parts = [
-                self._ready()[0].exchange(deltas[part], choices[part])
+                self._ready()[0].exchange(deltas[part], choices[part], bits)
                 for part in spans(len(deltas), CORRELATED_WORD_BYTES)
             ]
             sent, got = zip(*parts, strict=True) if parts else ((), ())

@@ -15,6 +15,7 @@ from smc.channel.channel import Channel
 from smc.channel.lanes import Lanes
 from smc.errors import DuettoError
 from smc.forms import Role
+from smc.numeric.narrow_words import WORD_BITS
 from smc.numeric.random import Randomness
 from smc.oblivious.batches import check_bits, same_length
 from smc.oblivious.bitmatrix import Bit, Integers, Word, limbs
@@ -111,11 +112,11 @@ class LanedEngine(SilentEngine):
         return self._cut("receive", choices)[0]
 
     @override
-    def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
+    def exchange(self, deltas: Word, choices: Bit, bits: int = WORD_BITS) -> tuple[Word, Word]:
         check_bits(choices)
         same_length(deltas, choices)
         if not self._takes(len(deltas), CORRELATED_WORD_BYTES):
-            return super().exchange(deltas, choices)
+            return super().exchange(deltas, choices, bits)
         sent, received = self._cut("exchange", deltas, choices)
         return sent, received
 

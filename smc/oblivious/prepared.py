@@ -116,7 +116,7 @@ class PreparedTransfers:
             chosen: their pads, shape (n, 2).
         """
         zero, one = pads
-        cut = [side[:, 0] for side in (zero, one, chosen)]
+        cut = [side[:, 0].copy() for side in (zero, one, chosen)]  # the other halves are not kept
         rest = slice(-(-count // SLOTS) * SLOTS, None)
         bits = pack_slots(choices[rest])
         # Two bits of a pad, for two products with one choice.

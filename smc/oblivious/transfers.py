@@ -29,6 +29,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.errors import InconsistentTransfers
 from smc.forms import Role
+from smc.numeric.narrow_words import WORD_BITS, pack, packed_words, unpack
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import SLOTS, Bit, Word, pack_slots, unpack_slots, words_for
 from smc.oblivious.correlated_transfers import BITS, BLOCKS, ROWS, WORDS
@@ -268,12 +269,13 @@ class Transfers:
         flips = self._flipped(choices, made)
         return made.received(self._corrections(len(choices)), flips)
 
-    def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
+    def exchange(self, deltas: Word, choices: Bit, bits: int = WORD_BITS) -> tuple[Word, Word]:
         """Send and receive as many correlated transfers at once; the peer does the same.
 
         Args:
             deltas: shape (n,), for the peer's choices.
             choices: shape (n,), bits.
+            bits: how many of the products count; those above are arbitrary.
 
         Returns:
             The local shares of the peer's choices times the deltas, and of the choices times the peer's.
@@ -281,12 +283,12 @@ class Transfers:
         made = self.prepared.taken(len(choices))
         if made is None:
             pads = self._choose(choices)
-            sent = self._correct(deltas)
-            return sent, self._corrected(choices, pads)
+            sent = self._correct(deltas, bits)
+            return sent, self._corrected(choices, pads, bits)
         own = self._flipped(choices, made)
-        self._channel.send(TransferCorrections(Words(made.corrections(deltas))))
+        self._channel.send(TransferCorrections(Words(pack(made.corrections(deltas), bits))))
         sent = made.sent(deltas, self._flips(len(deltas)))
-        return sent, made.received(self._corrections(len(choices)), own)
+        return sent, made.received(self._corrections(len(choices), bits), own)
 
     def _flipped(self, choices: Bit, made: PreparedTransfers) -> Bit:
         """Send where the choices are not those of prepared transfers."""
@@ -297,8 +299,9 @@ class Transfers:
     def _flips(self, count: int) -> Bit:
         return unpack_slots(self._channel.recv(TransferFlips, ExpectedWords(words_for(count))), count)
 
-    def _corrections(self, count: int) -> Word:
-        return self._channel.recv(TransferCorrections, ExpectedWords(count))
+    def _corrections(self, count: int, bits: int = WORD_BITS) -> Word:
+        words = self._channel.recv(TransferCorrections, ExpectedWords(packed_words(count, bits)))
+        return unpack(words, count, bits)
 
     def _pads(self, count: int) -> tuple[Word, Word]:
         """Take the peer's matrices; the pads of choice 0 and of choice 1, shape (count,) each."""
@@ -306,21 +309,21 @@ class Transfers:
         # Slot (r, k) of the grid is place r * width + k of the batch, so the flat array is in order.
         return zero.reshape(-1)[:count], one.reshape(-1)[:count]
 
-    def _correct(self, deltas: Word) -> Word:
+    def _correct(self, deltas: Word, bits: int = WORD_BITS) -> Word:
         """Take the peer's matrices and send corrections."""
         pads, others = self._pads(len(deltas))
-        self._channel.send(TransferCorrections(Words(pads + deltas - others)))
+        self._channel.send(TransferCorrections(Words(pack(pads + deltas - others, bits))))
         return np.negative(pads)
 
     def _choose(self, choices: Bit) -> Word:
         """Send matrices; the pads of the choices."""
         return self._ends.bit_receiver.receive(pack_slots(choices)[None], WORDS)
 
-    def _corrected(self, choices: Bit, pads: Word) -> Word:
+    def _corrected(self, choices: Bit, pads: Word, bits: int = WORD_BITS) -> Word:
         """Take the peer's corrections of such pads."""
         # The correction does not depend on the choice, and the pad that was not chosen hides delta in it:
         # pad_c + c (pad_0 + delta - pad_1) is pad_0 + c delta whichever pad it is.
-        corrections = self._corrections(len(choices))
+        corrections = self._corrections(len(choices), bits)
         return pads.reshape(-1)[: len(choices)] + choices * corrections
 
     def send_rows(self, count: int) -> tuple[Word, Word]:

@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
+from smc.numeric.narrow_words import WORD_BITS
 from smc.numeric.random import Randomness
 from smc.numeric.shape_arrays import shape_array
 from smc.oblivious import cost, silent_circuits, silent_transfers, vole_steps
@@ -215,11 +216,12 @@ class TracedEngine(SilentEngine):
         return self._correlated(len(choices), first=False)
 
     @override
-    def exchange(self, deltas: Word, choices: Bit) -> tuple[Word, Word]:
+    def exchange(self, deltas: Word, choices: Bit, bits: int = WORD_BITS) -> tuple[Word, Word]:
         if len(deltas) != len(choices):
             raise UsageError(f"There are {len(deltas)} deltas, but {len(choices)} choices.", "Pair them up.")
         self._take_prepared(
-            lambda prepared: cost.exchange(len(deltas), self._lanes, taken=prepared), first=self._alice
+            lambda prepared: cost.exchange(len(deltas), self._lanes, bits, taken=prepared),
+            first=self._alice,
         )
         return shape_array(len(deltas), np.uint64), shape_array(len(deltas), np.uint64)
 

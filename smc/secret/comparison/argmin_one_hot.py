@@ -63,7 +63,7 @@ def one_hot(session: Session, words: Word, differences: Bounds) -> Bit:
         rounds.append(stays.reshape(pairs, rows))
         # After the last meeting nobody needs the least value.
         if len(entrants) > 2:
-            moved = mux.select(session, stays, (left - right).reshape(-1))
+            moved = mux.select(session, stays, (left - right).reshape(-1), width=differences.sign_bits + 1)
             winners = right + moved.reshape(pairs, rows)
             entrants = np.concatenate([winners, entrants[2 * pairs :]])
         else:
@@ -103,7 +103,7 @@ def cost(rows: int, columns: int, differences: Bounds) -> Cost:
         pairs = columns // 2
         up += cost_nonnegative(rows * pairs, differences)
         if columns > 2:
-            up += cost_select(rows * pairs)
+            up += cost_select(rows * pairs, width=differences.sign_bits + 1)
             down = cost_of(oblivious.conjunction(rows * pairs)) + down
         columns -= pairs
     return up + down

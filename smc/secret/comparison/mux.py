@@ -9,11 +9,11 @@
 In each bracket one party knows all but one bit, which the other chooses with: two correlated transfers at
 once, or one where the integer is wholly one party's.
 
-Inputs: XOR shares of bits, and shares modulo 2**64 of integers, n each.
-Outputs: shares modulo 2**64 of the products.
+Inputs: XOR shares of bits, and shares modulo 2**w of integers, n each; w is 64 where nothing else is said.
+Outputs: shares modulo 2**w of the products.
 Learns: neither party anything.
 Assumes: semi-honest parties, `smc.oblivious`.
-Cost: `records.cost_select`; 24 bytes per product.
+Cost: `records.cost_select`; 8 bytes per product, and twice those of a word.
 Reference: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi and Sharma, CrypTFlow2, CCS 2020, section 3 (the
 multiplexer).
 """
@@ -24,11 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.numeric.narrow_words import WORD_BITS
 from smc.protocols.session import Session
 
 
 def select(
-    session: Session, bits: NDArray[np.uint8], words: NDArray[np.uint64], owner: Role | None = None
+    session: Session,
+    bits: NDArray[np.uint8],
+    words: NDArray[np.uint64],
+    owner: Role | None = None,
+    width: int = WORD_BITS,
 ) -> NDArray[np.uint64]:
     """Shared bits times shared integers.
 
@@ -37,9 +42,11 @@ def select(
         bits: local XOR shares, shape (n,).
         words: local shares, shape (n,).
         owner: the party whose shares are the integers themselves, the other's being zero; None if neither.
+        width: bits of the integers that count, where neither owns them.
 
     Returns:
-        Local shares, shape (n,): the integer where the bit is 1, else 0.
+        Local shares modulo 2**width, shape (n,): the integer where the bit is 1, else 0; bits above are
+        arbitrary.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -47,7 +54,7 @@ def select(
     result = bits * words
     deltas = np.where(bits == 1, np.negative(words), words)
     if owner is None:
-        sent, received = session.oblivious.exchange(deltas, bits)
+        sent, received = session.oblivious.exchange(deltas, bits, width)
         result += sent + received
     elif session.role is owner:
         result += session.oblivious.correlate(deltas)

@@ -23,6 +23,7 @@ from typing import Final
 
 import numpy as np
 
+from smc.numeric.narrow_words import WORD_BITS
 from smc.oblivious import cost as oblivious
 from smc.protocols.against import Against
 from smc.protocols.session import Session
@@ -96,16 +97,20 @@ def _and(session: Session, left: Bit, right: Bit) -> Bit:
     return product.reshape(left.shape)
 
 
-def mutual_best(session: Session, lines: Word, leads: Callable[[Word], Bit]) -> tuple[Bit, Word]:
+def mutual_best(
+    session: Session, lines: Word, leads: Callable[[Word], Bit], width: int = WORD_BITS
+) -> tuple[Bit, Word]:
     """The largest value of each line, the first of equal ones, and its place as one 1 among zeros.
 
     Args:
         session: this side of the run.
         lines: local shares, shape (k, n), n at least 1.
         leads: XOR shares of whether values minus later ones, shape (i,), are not negative.
+        width: bits of the values.
 
     Returns:
-        Local XOR shares of the places, shape (k, n), and local shares of the values, shape (k,).
+        Local XOR shares of the places, shape (k, n), and local shares of the values modulo 2**width, shape
+        (k,); bits above are arbitrary.
     """
     entrants, levels = lines, []
     # A knock-out: each round halves the entrants; of an odd number the last one goes through unmatched.
@@ -115,7 +120,7 @@ def mutual_best(session: Session, lines: Word, leads: Callable[[Word], Bit]) -> 
         difference = (left - right).reshape(-1)
         stays = leads(difference)
         levels.append(stays.reshape(-1, pairs))
-        winners = right + mux.select(session, stays, difference).reshape(right.shape)
+        winners = right + mux.select(session, stays, difference, width=width).reshape(right.shape)
         entrants = np.concatenate([winners, entrants[:, 2 * pairs :]], axis=1)
     # Back from the final: one entrant is left, so its bit is 1; each earlier round says which of two it was.
     places = public_bits(session, np.ones((len(lines), 1), dtype=np.uint8))

@@ -6,6 +6,7 @@ from typing import Final
 
 from smc.forms import Role
 from smc.network import Network
+from smc.numeric.narrow_words import WORD_BITS
 from smc.oblivious import cost as oblivious
 from smc.protocols.against import Against
 from smc.protocols.spec import Cost, Procedure
@@ -14,10 +15,10 @@ from smc.secret.comparison import argmin, msb, mux
 from smc.secret.sharing.bounds import Bounds
 
 
-def cost_select(count: int, owner: Role | None = None) -> Cost:
+def cost_select(count: int, owner: Role | None = None, width: int = WORD_BITS) -> Cost:
     """The exact cost of `select`: flights and bytes, without the set-up of oblivious transfer."""
     if owner is None:
-        return cost_of(oblivious.exchange(count))
+        return cost_of(oblivious.exchange(count, bits=width))
     once = cost_of(oblivious.bits_to_arithmetic(count))
     return once if owner is Role.ALICE else once.mirror
 

@@ -12,18 +12,16 @@ permutation network, JACM 1968; the parallel set-up: Nassimi and Sahni, IEEE Tra
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.numeric.narrow_words import Unsigned
 from smc.numeric.shapes import contiguous, of_shape, shape_array
 
 Index = NDArray[np.int64]
 Bit = NDArray[np.uint8]
 Word = NDArray[np.uint64]
-Unsigned = NDArray[Any]
-"""Integers modulo a power of two, which is that of their type."""
 Swap = Callable[[Unsigned, int], Unsigned]
 """Maps the differences "upper minus lower wire" of column number c to themselves where crossed, else to 0."""
 

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.forms import Role
+from smc.numeric.narrow_words import WORD_BITS, pack, packed_words, unpack
 from smc.oblivious import vole_steps
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
@@ -50,7 +51,6 @@ from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, VOLE, cost_comparison, cost_of
 from smc.secret.joins import permutation
 from smc.secret.joins.circuit_psi import same_tags, tag_bits
-from smc.secret.joins.narrow_words import WORD_BITS, packed, type_of, unpacked, words_for
 
 Word = NDArray[np.uint64]
 Bit = NDArray[np.uint8]
@@ -195,13 +195,14 @@ def carry_values(
     order = joined.order(len(values))
     inverse = None if order is None else np.argsort(order)
     moved = permutation.permute(session, padded, joined.owner, inverse, bits)
-    hidden = (moved + masks).astype(type_of(bits))
+    hidden = moved + masks
     if order is None:
-        session.channel.send(CarriedValues(Words(packed(hidden, bits))))
+        session.channel.send(CarriedValues(Words(pack(hidden, bits))))
         return None
-    expected = ExpectedWords(words_for(len(hidden), bits))
-    hidden += unpacked(session.channel.recv(CarriedValues, expected), len(hidden), bits)
-    return hidden[order[: len(values)]].astype(np.uint64)
+    expected = ExpectedWords(packed_words(len(hidden), bits))
+    hidden += unpack(session.channel.recv(CarriedValues, expected), len(hidden), bits)
+    shown: Word = hidden[order[: len(values)]] & np.uint64((1 << bits) - 1)
+    return shown
 
 
 def unmask(joined: Join, values: Word, masks: Word) -> Word:

@@ -32,13 +32,13 @@ from smc.channel.vectors import ExpectedWords, Words
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.network import Network
+from smc.numeric.narrow_words import WORD_BITS, Unsigned, pack, packed_words, type_of, unpack
 from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_blocks, takes_silent_blocks
-from smc.secret.joins.benes import Index, Unsigned, Word, apply, columns_for, switches, wires_for
-from smc.secret.joins.narrow_words import WORD_BITS, packed, type_of, unpacked, words_for
+from smc.secret.joins.benes import Index, Word, apply, columns_for, switches, wires_for
 from smc.tracing.repeats import traced_once
 
 WORD_BYTES: Final = WORD_BITS // 8
@@ -91,7 +91,7 @@ def cost(count: int, owner: Role, network: Network | None = None, bits: int = WO
     """The exact cost of `permute` over a network: flights and bytes, without the set-up of the transfers."""
     wires = wires_for(count)
     transfers = columns_for(wires) * wires // 2
-    answer = Cost((Flight.BOB,), 0, WORD_BYTES * words_for(transfers, bits))
+    answer = Cost((Flight.BOB,), 0, WORD_BYTES * packed_words(transfers, bits))
     total = cost_blocks(transfers, network).mirror + answer
     return total if owner is Role.ALICE else total.mirror
 
@@ -111,9 +111,9 @@ def _choose(session: Session, values: Unsigned, order: Index, bits: int) -> Unsi
     silent = takes_silent_blocks(session.network, crossed.size)
     chosen = session.oblivious.receive_blocks(crossed.reshape(-1), silent=silent)
     pads = chosen[:, 0].astype(values.dtype).reshape(crossed.shape)
-    expected = ExpectedWords(words_for(crossed.size, bits))
-    received = unpacked(session.channel.recv(SwitchCorrections, expected), crossed.size, bits)
-    received = received.reshape(crossed.shape)
+    expected = ExpectedWords(packed_words(crossed.size, bits))
+    words = session.channel.recv(SwitchCorrections, expected)
+    received = unpack(words, crossed.size, bits).astype(values.dtype).reshape(crossed.shape)
 
     def swap(differences: Unsigned, column: int) -> Unsigned:
         # pad_c + c (d + pad_0 + d' - pad_1) = pad_0 + c (d + d'), which with the sender's -pad_0 adds up to
@@ -138,7 +138,7 @@ def _send(session: Session, values: Unsigned, bits: int) -> Unsigned:
         return moved
 
     result = apply(values, swap)
-    session.channel.send(SwitchCorrections(Words(packed(corrections, bits))))
+    session.channel.send(SwitchCorrections(Words(pack(corrections.reshape(-1), bits))))
     return result
 
 

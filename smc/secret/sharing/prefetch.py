@@ -16,8 +16,8 @@ Inputs: nothing.
 Outputs: silent transfers, transfers with random choices and triples in both sessions.
 Learns: neither party anything.
 Assumes: `smc.oblivious.silent_transfers`, `smc.oblivious.prepared`.
-Cost: a flight of `smc.oblivious.silent_transfers.refills` and `prepared`, or of
-`smc.oblivious.cost.prepared`; the steps send a round less where they take what was prepared.
+Cost: a flight of `smc.oblivious.silent_transfers.refills`, or of `smc.oblivious.cost.prepared`; steps take
+a round less where they use what was prepared.
 Reference: this house; correlations before inputs: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
 
@@ -40,10 +40,10 @@ PAD_BYTES: Final = 104
 """Bytes of memory that a word of silent transfers of both directions takes."""
 
 
-MOST_PREPARED: Final = 1 << 19
+MOST_PREPARED: Final = 1 << 20
 """Most transfers that are prepared, and most triples."""
 
-_PREPARED_BYTES: Final = 25
+_PREPARED_BYTES: Final = 74
 
 
 @dataclass(frozen=True, slots=True)

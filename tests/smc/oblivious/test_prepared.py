@@ -10,7 +10,8 @@ import pytest
 from smc.channel.channel import Channel
 from smc.errors import PeerError, ProtocolViolation
 from smc.forms import Role
-from smc.oblivious import cost
+from smc.oblivious import cost, silent_transfers
+from smc.oblivious.consistency import CHALLENGE_BYTES
 from smc.oblivious.prepared import PreparedTransfers
 from smc.oblivious.transfers import TransferCorrections, TransferFlips
 from smc.pair import run_pair
@@ -79,6 +80,79 @@ def test_steps_give_the_same_with_and_without(count, prepared):
         assert (traffic[measured].sent, back[measured].sent) == (declared.alice_bytes, declared.bob_bytes)
         assert traffic[measured].rounds == declared.rounds
     assert steps.rounds == (4 if prepared else 8)
+
+
+@pytest.mark.parametrize("bits", [1, 8, 13, 24, 32, 33, 64])
+@pytest.mark.parametrize("prepared", [True, False])
+def test_products_of_few_bits_send_few_bytes(bits, prepared):
+    count = 65
+    words, choices = drawn(count)
+
+    def run(session):
+        engine, mine = session.oblivious, int(session.role is Role.BOB)
+        engine.setup()
+        if prepared:
+            engine.deliver(count)
+        before = session.channel.traffic
+        return engine.exchange(words[mine], choices[mine], bits), session.channel.traffic.since(before)
+
+    (a, there), (b, back) = run_pair(run)
+    unused = np.uint64(64 - bits)
+    one, other = choices.astype(np.uint64)
+    assert (a[0] + b[1] << unused == words[0] * other << unused).all()
+    assert (b[0] + a[1] << unused == words[1] * one << unused).all()
+    declared = cost_of(cost.exchange(count, bits=bits, taken=prepared))
+    assert (there.sent, back.sent) == (declared.alice_bytes, declared.bob_bytes)
+    corrections = 8 * -(-count * -(-bits // 8) // 8)
+    assert there.sent == corrections + (16 if prepared else cost.matrix_bytes(count) + CHALLENGE_BYTES)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_silent_transfers_serve_as_prepared_ones(count):
+    """What is ordered beside comparisons replaces what was prepared before, for the same steps."""
+    words, bits = drawn(count)
+
+    def run(session):
+        engine, mine = session.oblivious, int(session.role is Role.BOB)
+        engine.setup_silent()
+        engine.deliver(1000, 1000)
+        engine.order_silent(3, 3 * count, -(-count // 64))
+        before = session.channel.traffic
+        engine.deliver()
+        delivered = session.channel.traffic
+        found = [*engine.exchange(words[mine], bits[mine])]
+        found.append(engine.correlate(words[0]) if not mine else engine.receive(bits[1]))
+        found.append(engine.bits_to_arithmetic(bits[mine]))
+        found.append(engine.and_bits(bits[mine], bits[1 - mine]))
+        used = session.channel.traffic
+        found.append(engine.and_bits(bits[mine], bits[mine]))  # nothing is left
+        return found, delivered.since(before), used.since(delivered)
+
+    (a, there, steps), (b, _, _) = run_pair(run)
+    one, other = bits.astype(np.uint64)
+    both = bits[0] ^ bits[1]
+    assert (a[0] + b[1] == words[0] * other).all()
+    assert (b[0] + a[1] == words[1] * one).all()
+    assert (a[2] + b[2] == words[0] * other).all()
+    assert (a[3] + b[3] == both).all()
+    assert (a[4] ^ b[4] == both & both).all()
+    assert (a[5] ^ b[5] == both).all()
+    ahead = silent_transfers.prepared_words(3 * count, -(-count // 64))
+    assert there.sent == silent_transfers.refills(ahead) + silent_transfers.refills(3)
+    assert (there.rounds, steps.rounds) == (1, 4)
+
+
+def test_an_order_of_comparisons_alone_drops_what_was_prepared():
+    def run(session):
+        engine, bits = session.oblivious, np.ones(10, dtype=np.uint8)
+        engine.deliver(10, 1)
+        engine.order_silent(3)
+        engine.deliver()
+        before = session.channel.traffic
+        engine.exchange(bits.astype(np.uint64), bits)
+        return session.channel.traffic.since(before).rounds
+
+    assert run_pair(run) == (2, 2)
 
 
 def test_where_too_few_are_left_others_are_made():

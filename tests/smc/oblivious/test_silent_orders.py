@@ -150,6 +150,37 @@ def test_nothing_is_made_between_order_and_delivery():
     check([a], [b])
 
 
+@pytest.mark.parametrize("count", [0, 1, 70, 64 * (MOST + 2)])
+def test_correlated_transfers_and_triples_come_first_whoever_makes_them(count):
+    """Two orders with them, of more than one iteration the last time, in every way of making them."""
+
+    def side(session):
+        found = []
+        for executor in (session.executor, None, AtOnce(), Never()):
+            transfers = Transfers(session.role, session.channel, session.random)
+            given = (session.role, session.channel, session.random, transfers)
+            silent = SilentTransfers(*given, TOY, executor)
+            for _ in range(2):
+                silent.order(5, count, 2)
+                silent.deliver()()
+                triples = transfers.prepared.taken_triples(2)
+                found.append((transfers.prepared.taken(count), triples, silent.pads(5)))
+                assert transfers.prepared.taken(1) is None
+                assert transfers.prepared.taken_triples(1) is None
+        return found
+
+    a, b = run_pair(side)
+    check([pads for *_, pads in a], [pads for *_, pads in b])
+    for mine, theirs in zip(a + b, b + a, strict=True):
+        sent, got = mine[0], theirs[0]
+        assert len(sent.zero) == len(got.choices) == count
+        assert (got.chosen == np.where(got.choices == 1, sent.one, sent.zero)).all()
+        one, other = mine[1], theirs[1]
+        assert ((one.a ^ other.a) & (one.b ^ other.b) == one.c ^ other.c).all()
+    drawn = np.concatenate([each[0].zero for each in a])
+    assert len(np.unique(drawn)) == len(drawn)
+
+
 def test_blocks_of_128_bits_follow_an_order():
     def alice(session):
         silent = over_toy(session, session.executor)

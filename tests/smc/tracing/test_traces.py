@@ -101,6 +101,12 @@ def ordered(session):
     engine.deliver(10)
     for _ in range(2):
         compared(3000, 32, silent=True)(session)
+    engine.exchange(words(session, 10), bits(session, 10), 20)
+    engine.order_silent(100, 500, 4)
+    engine.deliver()
+    engine.and_bits(bits(session, 250), bits(session, 250))
+    engine.exchange(words(session, 500), bits(session, 500), 32)
+    engine.exchange(words(session, 1), bits(session, 1))
 
 
 def blocks(*, silent):

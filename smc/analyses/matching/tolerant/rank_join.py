@@ -198,7 +198,7 @@ class RankJoin(Linkage):
             scores += np.uint64(rule.most_score)
         if self._parameters.histogram is not None:
             scores = likeness.words(self._layout, scores, doubled)
-        return _Pass(keys, joined, mask), mux.select(session, alike.shares, scores)
+        return _Pass(keys, joined, mask), mux.select(session, alike.shares, scores, width=self._layout.bits)
 
     def _overlaps(self, filters: Word, rows: Index | None) -> Word:
         """Local shares modulo 256 of the overlaps of some slots, in words.
@@ -233,13 +233,13 @@ class RankJoin(Linkage):
         if histogram is None:
             bounds = Bounds(-most, most)
             places, tops = pairing.mutual_best(
-                session, lines, lambda lead: msb.nonnegative(session, lead, bounds)
+                session, lines, lambda lead: msb.nonnegative(session, lead, bounds), self._layout.bits
             )
             positive = tops - np.uint64(session.role is Role.ALICE)
             some = msb.nonnegative(session, positive, Bounds(-1, most))
             words = tops << self._layout.score_bit
         else:
-            places, tops = pairing.mutual_best(session, lines, self._leads)
+            places, tops = pairing.mutual_best(session, lines, self._leads, self._layout.bits)
             nearest = likeness.Nearest.of(session, self._layout, tops)
             self.chosen = self._choice(histogram, nearest)
             some = likeness.reaches(session, nearest, self.chosen.threshold, most)
@@ -248,7 +248,9 @@ class RankJoin(Linkage):
         if self._mine:
             words = words + self._marked
         spread = np.broadcast_to(words[:, None], lines.shape).reshape(-1)
-        return mux.select(session, chosen.shares.reshape(-1), spread).reshape(scores.shape)
+        return mux.select(session, chosen.shares.reshape(-1), spread, width=self._layout.bits).reshape(
+            scores.shape
+        )
 
     def _choice(self, histogram: Histogram, nearest: likeness.Nearest) -> Chosen:
         """The threshold that follows from how alike the claiming rows are to their nearest.
@@ -289,7 +291,7 @@ class RankJoin(Linkage):
             columns = np.stack([opened, way.mask], axis=1)
         way.back = joins.join(session, way.keys, self._peer_items, other, columns)
         found = joins.unmask(way.back, way.back.columns[:, 0], way.mask)
-        return self._by_item(way.back, mux.select(session, way.back.member, found))
+        return self._by_item(way.back, mux.select(session, way.back.member, found, width=self._layout.bits))
 
     def _accepted(self, claims: Word) -> Word:
         """Local shares of the numbers of rows that take a claim, at the item that it is on, else 0.
@@ -299,7 +301,7 @@ class RankJoin(Linkage):
         """
         session = self._session
         lines = claims.reshape(len(claims), -1)
-        places, tops = pairing.mutual_best(session, lines, self._leads)
+        places, tops = pairing.mutual_best(session, lines, self._leads, self._layout.bits)
         # A row without a claim has a winner, too, but no mark is at it.
         chosen = SecretBits(session, places) & SecretBits(session, lowest(lines))
         # Above a number and its mark there is the score, which nobody is to learn.
@@ -315,7 +317,12 @@ class RankJoin(Linkage):
         opened = joins.carry_values(session, back, accepted, back.columns[:, 1], self._layout.bits)
         columns: Word | int = 1 if opened is None else opened[:, None]
         found = joins.values(session, way.forth, way.keys, self._peer_items, columns)[:, 0]
-        gated = mux.select(session, way.forth.member, joins.unmask(way.forth, found, way.mask))
+        gated = mux.select(
+            session,
+            way.forth.member,
+            joins.unmask(way.forth, found, way.mask),
+            width=self._layout.bits,
+        )
         return self._by_item(way.forth, gated)
 
     def _by_item(self, joined: Join, values: Word) -> Word:

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from smc.secret.joins.narrow_words import NARROW_BITS, WORD_BITS
+from smc.numeric.narrow_words import NARROW_BITS, WORD_BITS
 
 _SCORE_BITS: Final = 9
 """Scores are known modulo 2**9, and so are at home in the top bits of a word."""

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
+from smc.numeric.narrow_words import pack
 from smc.oblivious.correlated_transfers import TransferColumns
 from smc.pair import run_pair
 from smc.secret.joins import permutation
 from smc.secret.joins.benes import apply, columns_for, switches, wires_for
-from smc.secret.joins.narrow_words import packed, type_of
 from smc.secret.joins.permutation import SwitchCorrections
 from smc.secret.joins.row_state import RowState
 from tests.support.seeds import seeded
@@ -94,7 +94,7 @@ def test_the_order_does_not_show(monkeypatch, turned, bits):
     assert byte_statistic(sent) < BYTES_BOUND
     assert byte_statistic(answered) < BYTES_BOUND
     for shares, _ in results:
-        assert byte_statistic(packed(shares.astype(type_of(bits)), bits).tobytes()) < BYTES_BOUND
+        assert byte_statistic(pack(shares, bits).tobytes()) < BYTES_BOUND
     _, other = transcripts(monkeypatch, side(RANDOM.words(256), RANDOM.permutation(256), Role.ALICE, bits))
     assert shapes(seen) == shapes(other)
 

@@ -1,4 +1,4 @@
-"""Bits as words: results, cost, batches, and what is sent."""
+"""Bits as words: results, cost, and what is sent."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 
 from smc.errors import ProtocolViolation
 from smc.forms import Role
+from smc.oblivious.transfers import TransferCorrections
 from smc.pair import run_pair
 from smc.secret.products import bit_words
-from smc.secret.sharing.masks import MaskedWords
 from tests.smc.secret.secret_runs import RANDOM
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
 
@@ -24,10 +24,9 @@ def program(bits, masks, width):
     return side
 
 
-@pytest.mark.parametrize("count", [1, 63, 1000])
+@pytest.mark.parametrize("count", [1, 2, 63, 1000])
 @pytest.mark.parametrize("width", [1, 8, 13, 32, 64])
-def test_words_are_the_bits(count, width, monkeypatch):
-    monkeypatch.setattr(bit_words, "_BATCH", 600)
+def test_words_are_the_bits(count, width):
     bits, masks = RANDOM.bits(count), RANDOM.bits(count)
     side = program(bits, masks, width)
     (alice, there), (bob, back) = run_pair(side, side)
@@ -42,9 +41,8 @@ def test_words_are_the_bits(count, width, monkeypatch):
 
 def test_narrow_words_send_less():
     narrow, wide = (bit_words.cost(100_000, width) for width in (32, 64))
-    assert narrow.bob_bytes == wide.bob_bytes
-    # Beside the corrections a key of 16 bytes leaves, and one of the check for each batch.
-    assert narrow.alice_bytes - 32 == (wide.alice_bytes - 32) / 2
+    assert narrow.alice_bytes == narrow.bob_bytes
+    assert wide.alice_bytes - narrow.alice_bytes == 4 * 50_000
 
 
 def test_messages_say_nothing(monkeypatch):
@@ -52,8 +50,8 @@ def test_messages_say_nothing(monkeypatch):
     ones, zeros = np.ones(2000, dtype=np.uint8), np.zeros(2000, dtype=np.uint8)
     results, seen = transcripts(monkeypatch, program(ones, ones, 32))
     assert shapes(seen) == shapes(transcripts(monkeypatch, program(zeros, zeros, 32))[1])
-    data = b"".join(body for name, body in seen[Role.BOB] if name == MaskedWords.__name__)
-    assert len(data) > 5_000
+    data = b"".join(body for name, body in seen[Role.BOB] if name == TransferCorrections.__name__)
+    assert len(data) == 4_000
     assert byte_statistic(data) < BYTES_BOUND
     for shares, _ in results:
         # The lowest bit of a share is the XOR share that it was made of.
@@ -61,7 +59,7 @@ def test_messages_say_nothing(monkeypatch):
 
 
 def test_a_message_of_another_size_is_a_violation(monkeypatch):
-    channels = truncated(monkeypatch, MaskedWords.__name__)
+    channels = truncated(monkeypatch, TransferCorrections.__name__)
     run = program(RANDOM.bits(50), RANDOM.bits(50), 32)
 
     def alice(session):

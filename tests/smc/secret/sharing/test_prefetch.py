@@ -7,7 +7,7 @@ import pytest
 
 from smc.forms import Role
 from smc.network import Network
-from smc.oblivious import silent_circuits
+from smc.oblivious import cost, silent_circuits
 from smc.pair import run_pair
 from smc.secret.comparison import msb
 from smc.secret.sharing.bounds import Bounds
@@ -78,6 +78,17 @@ def test_only_silent_comparisons_are_ordered_and_they_save_their_rounds():
     assert (ordered.silent_rows, usual.ahead_rows) == (0, 0)
     assert ordered.ahead_rows > 0
     assert Prefetch.of(None, 1, batches(*COUNTS)) == Prefetch(0, True)
+
+
+def test_beside_an_order_what_is_prepared_is_silent_and_saves_its_bytes():
+    own = Prefetch.of(SLOW, 1, batches(*COUNTS), lambda: (5000, 20))
+    assert (own.prepared, own.triples) == (5000, 20)
+    alice, bob = compared(own)
+    whole, alone = stated(own), stated(Prefetch.of(SLOW, 1, batches(*COUNTS)))
+    assert (alice.sent, bob.sent) == (whole.alice_bytes, whole.bob_bytes)
+    assert max(alice.rounds, bob.rounds) == whole.rounds == alone.rounds
+    assert whole.alice_bytes - alone.alice_bytes < cost.prepared(5000, 20)[0].first / 1.5
+    assert whole.ahead_rows > alone.ahead_rows
 
 
 def test_no_more_is_ordered_than_is_made_at_once(monkeypatch):
