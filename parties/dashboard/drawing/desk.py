@@ -132,15 +132,16 @@ def render(
         context: what the template shows.
     """
     path = request.url.path
-    text = _ENVIRONMENT.get_template(template).render(
-        party=desk.party.name,
-        decides=desk.decides,
-        pages=PAGES,
-        here=max((one for one, _ in PAGES if path == one or path.startswith(one.rstrip("/") + "/")), key=len),
-        key=_FORM_KEY.format(request.state.session.form_key),
-        **context,
-    )
-    return HTMLResponse(text, code)
+    here = max((one for one, _ in PAGES if path == one or path.startswith(one.rstrip("/") + "/")), key=len)
+    about = {"party": desk.party.name, "decides": desk.decides, "pages": PAGES, "here": here}
+    return fill(request, template, code=code, **about, **context)
+
+
+def fill(request: Request, template: str, *, code: int = 200, **context: Any) -> HTMLResponse:
+    """A page, also where there is no party yet. Arguments as of `render`."""
+    about = {"party": "", "decides": True, "pages": (), "here": ""} | context
+    key = _FORM_KEY.format(request.state.session.form_key)
+    return HTMLResponse(_ENVIRONMENT.get_template(template).render(key=key, **about), code)
 
 
 def redirect(path: str) -> Response:
