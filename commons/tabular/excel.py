@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -69,8 +70,9 @@ class Spreadsheet:
         Args:
             sheet: its name.
             header: the lines that name the columns, from 1, one below the other; none for the first that has
-                cells. What is above them is not read. Of several each but the last holds also for the empty
-                cells to its right, as merged cells are stored, and the names are joined.
+                cells. What is above them is not read. Of several the lowest cell names a column, and where
+                that name comes twice what stands above comes before it; a cell above holds also for the empty
+                ones to its right, as merged cells are stored.
 
         Returns:
             The names of the columns, and of each further row its line and its cells, None for empty ones.
@@ -242,7 +244,7 @@ def _name(cell: Any) -> str:
 
 
 def _joined_names(rows: Sequence[Sequence[Any]]) -> list[str]:
-    """The names of columns out of several lines; what was merged holds for all columns that it covered."""
+    """The names of columns out of several lines: the lowest, and with those above where it comes twice."""
     width = max(map(len, rows), default=0)
     named: list[list[str]] = [[] for _ in range(width)]
     for number, row in enumerate(rows, 1):
@@ -252,7 +254,9 @@ def _joined_names(rows: Sequence[Sequence[Any]]) -> list[str]:
             last = own or (last if number < len(rows) else "")
             if last:
                 named[place].append(last)
-    return [" ".join(dict.fromkeys(" ".join(one.split()) for one in parts)) for parts in named]
+    parts = [[*dict.fromkeys(" ".join(one.split()) for one in texts)] for texts in named]
+    lowest = Counter(texts[-1] for texts in parts if texts)
+    return ["" if not texts else texts[-1] if lowest[texts[-1]] == 1 else " ".join(texts) for texts in parts]
 
 
 def _cell(cell: Any) -> Any:

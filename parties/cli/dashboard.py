@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from parties.cli.options import config_option
+from parties.cli.options import config_option, data_option
 from parties.cli.output import emit, json_option, talk
 from parties.errors import ConfigError
 
 if TYPE_CHECKING:
     from parties.dashboard.server import Dashboard
+    from parties.dashboard.serving import Entrance
 
 _MINUTES: Final = 30
 
@@ -32,13 +35,7 @@ _MINUTES: Final = 30
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Folder in which `duetto anonymize` has written releases and reports.",
 )
-@click.option(
-    "--data",
-    "folders",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    multiple=True,
-    help="Folder whose files the page Data offers to declare; with --decide.",
-)
+@data_option
 @click.option(
     "--idle-minutes",
     type=click.FloatRange(min=0, min_open=True),
@@ -86,24 +83,36 @@ def dashboard(
     serving.serve()
 
 
-def open_dashboard(config_path: Path | None, **options: Any) -> Dashboard:
+def open_dashboard(config_path: Path | None, entrance: Entrance | None = None, **options: Any) -> Dashboard:
     """A dashboard of the party that is ready to serve.
 
     Args:
         config_path: the party's configuration; None for the usual place.
+        entrance: where it answers, if it follows the page by which the party was made.
         options: those of `parties.dashboard.server.Options`.
 
     Raises:
         ConfigError: a package that the dashboard needs is not installed, or it cannot be served so.
     """
-    try:
+    with needed_packages():
         from parties.dashboard.server import Dashboard, Options
+    return Dashboard(config_path, Options(**options), entrance)
+
+
+@contextmanager
+def needed_packages() -> Iterator[None]:
+    """A package that the dashboard needs and that is not installed, as an error with a hint.
+
+    Raises:
+        ConfigError: one is not.
+    """
+    try:
+        yield
     except ImportError as problem:
         raise ConfigError(
             f"The dashboard needs a package that is not installed: {problem.name}.",
             "Run pip install 'duetto[dashboard]'.",
         ) from None
-    return Dashboard(config_path, Options(**options))
 
 
 def _offer(link: object) -> None:

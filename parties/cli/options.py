@@ -30,6 +30,17 @@ def config_option(function: Callable[P, R]) -> Callable[P, R]:
     )(function)
 
 
+def data_option(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command `--data FOLDER`, passed on as `folders: tuple[Path, ...]`."""
+    return click.option(
+        "--data",
+        "folders",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        multiple=True,
+        help="Folder whose files the page Data offers to declare, where people can act.",
+    )(function)
+
+
 def as_option(function: Callable[P, R]) -> Callable[P, R]:
     """Give a command `--as NAME`, passed on as `name: str`, empty unless given."""
     return click.option(

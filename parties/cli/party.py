@@ -59,7 +59,7 @@ _END_SECONDS: Final = 25.0
 """How long a daemon takes at most to end in order; running sessions have ten seconds of it."""
 
 _LEAVE_SECONDS: Final = 2.0
-_DEFAULT_PORT = "7443"
+DEFAULT_PORT = "7443"
 
 
 @click.command()
@@ -98,7 +98,7 @@ def make_party(
         key: bits of its Paillier key, as people write them.
         listen: where its daemon listens; None for all addresses, or for loopback where that is the address.
     """
-    bound = listen or Address(_usual_listening_host(address.host), address.port)
+    bound = listen or listening_address(address)
     bits = parse_size(key)
     return make(name, folder, address, bound, bits, policy=policy.EXAMPLE, catalog=catalog.EXAMPLE)
 
@@ -401,11 +401,15 @@ def _say_ready(config: Config, address: Address, *, as_json: bool) -> None:
 
 def address_of(text: str) -> Address:
     """HOST:PORT, or HOST alone with the usual port."""
-    return Address.parse(text if ":" in text else f"{text}:{_DEFAULT_PORT}")
+    return Address.parse(text if ":" in text else f"{text}:{DEFAULT_PORT}")
+
+
+def listening_address(address: Address) -> Address:
+    """Where a daemon listens that peers reach there: on loopback for two on one machine, else everywhere."""
+    return Address(_usual_listening_host(address.host), address.port)
 
 
 def _usual_listening_host(host: str) -> str:
-    """The loopback address for parties on one machine, else all addresses."""
     if host == "localhost" or host.startswith("127."):
         return "127.0.0.1"
     return "[::1]" if host == "[::1]" else "0.0.0.0"  # noqa: S104 - a daemon is there to be reached

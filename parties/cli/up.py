@@ -1,47 +1,50 @@
-"""`duetto up`: everything that a steward needs, by one command: the party, its daemon, its dashboard."""
+"""`duetto up`: everything that a steward needs, by one command: the party, its daemon, its dashboard.
+
+Where there is no party, the browser asks for its name and address, on a page that the dashboard follows.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from parties.cli.dashboard import open_dashboard
-from parties.cli.options import config_option
+from parties.cli.dashboard import needed_packages, open_dashboard
+from parties.cli.options import config_option, data_option
 from parties.cli.output import emit, json_option, talk
-from parties.cli.party import address_of, make_party
-from parties.config import load
+from parties.cli.party import DEFAULT_PORT, address_of, listening_address, make_party
+from parties.config import Address, check_name, load
 from parties.errors import ConfigError, DaemonUnavailable
+from parties.exits import why_unreadable
 from parties.pki.lock import running_pid
 from parties.places import find, user_folder
 from smc.ciphers.keys import DEFAULT_BITS
-from smc.errors import UsageError
+from smc.errors import Cancelled
+
+if TYPE_CHECKING:
+    from parties.dashboard.serving import Entrance
 
 _STOP_SECONDS: Final = 30
 _DAEMON: Final = ("-c", "from parties.cli.main import main; main()", "party", "start", "--json")
 
 
 @click.command()
-@click.option("--name", help="Name of the party, if there is none yet; else you are asked.")
+@click.option("--name", help="Name of the party, if there is none yet; else the browser asks.")
 @click.option(
-    "--address", help="HOST:PORT at which peers reach it, if there is none yet; else you are asked."
+    "--address", help="HOST:PORT at which peers reach it, if there is none yet; else the browser asks."
 )
 @click.option("--key", default=str(DEFAULT_BITS), show_default=True, help="Bits of a new Paillier key.")
-@click.option(
-    "--data",
-    "folders",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    multiple=True,
-    help="Folder whose files the page Data offers to declare; else the current folder.",
-)
+@data_option
 @click.option("--no-browser", is_flag=True, help="Only print the link.")
 @config_option
 @json_option
@@ -57,50 +60,110 @@ def up(
 ) -> None:
     """Make the party if there is none, start its daemon and its dashboard, and open the browser.
 
-    People can act in this dashboard. Ctrl-C ends both; a daemon that ran before goes on.
+    People can act in this dashboard. Where there is no party yet, its first page asks for name and address.
+    Ctrl-C ends both; a daemon that ran before goes on.
     """
-    path = _party(config_path, name, address, key, as_json=as_json)
-    with _daemon(path) as is_own:
-        dashboard = open_dashboard(path, decides=True, folders=folders or (Path(),))
-        link = dashboard.link()
-        talk("daemon: started" if is_own else "daemon: runs already, and goes on after this command")
+
+    def say(link: str, party: str, *, is_started: bool) -> None:
         emit(
-            {"name": dashboard.name, "link": link, "daemon_started": is_own},
+            {"name": party, "link": link, "daemon_started": is_started},
             lambda out: out.print("dashboard, for one browser:", link, "Ctrl-C ends it."),
             as_json=as_json,
         )
         sys.stdout.flush()
         if not (no_browser or as_json) and _has_screen():
             webbrowser.open(link)
+
+    entrance = None
+    path = _known(config_path)
+    if path is None:
+        folder = (config_path or user_folder()).absolute()
+        if name is not None and address is not None:
+            _make(folder, key, name, address)
+        else:
+            entrance = _entrance()
+            say(entrance.link(), "", is_started=False)
+            _ask_in_browser(entrance, folder, partial(_make, folder, key), name or "", address or "")
+        path = find(folder)
+    with _daemon(path) as is_own:
+        talk("daemon: started" if is_own else "daemon: runs already, and goes on after this command")
+        dashboard = open_dashboard(path, entrance, decides=True, folders=folders or (Path(),))
+        if entrance is None:
+            say(dashboard.link(), dashboard.name, is_started=is_own)
         dashboard.serve()
 
 
-def _party(
-    config_path: Path | None, name: str | None, address: str | None, key: str, *, as_json: bool
-) -> Path:
-    """The configuration of the party, which is made if there is none.
+def _known(config_path: Path | None) -> Path | None:
+    """The configuration of the party; None if there is none yet.
 
     Raises:
-        UsageError: there is none, and nobody can be asked for its name and address.
+        ConfigError: a file was named, and is not there.
     """
     try:
         return find(config_path)
     except ConfigError:
         if config_path is not None and config_path.suffix:
             raise
-    folder = (config_path or user_folder()).absolute()
-    if (name is None or address is None) and (as_json or not sys.stdin.isatty()):
-        raise UsageError(
-            f"There is no party in {folder} yet.",
-            "Name it: duetto up --name NAME --address HOST:PORT, or run the command in a terminal.",
-        )
-    if name is None:
-        name = click.prompt("Name of this institution, as the other one knows it (such as north)", err=True)
-    if address is None:
-        address = click.prompt("Address at which they reach this machine (HOST:PORT)", err=True)
-    own = make_party(name, folder, address_of(address), key)
+        return None
+
+
+def _make(folder: Path, key: str, name: str, address: str) -> None:
+    """Make the party.
+
+    Raises:
+        ConfigError: name or address are not possible, or its daemon could not listen there.
+    """
+    parsed = address_of(address)
+    check_name(name)
+    _check_free(listening_address(parsed))
+    own = make_party(name, folder, parsed, key)
     talk(f"party: {own.identity.name} is made in {folder}")
-    return find(folder)
+
+
+def _check_free(address: Address) -> None:
+    """Check that a daemon could listen at an address, before keys are made for it.
+
+    Raises:
+        ConfigError: it could not.
+    """
+    host = address.host.strip("[]")
+    try:
+        with socket.create_server((host, address.port), family=_family(host)):
+            return
+    except OSError as problem:
+        raise ConfigError(
+            f"Nothing can listen at port {address.port} of this machine: {why_unreadable(problem)}.",
+            "Choose another port, or end the program that has it.",
+        ) from None
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _entrance() -> Entrance:
+    with needed_packages():
+        from parties.dashboard.entrance.access import Access
+        from parties.dashboard.entrance.guard import new_host
+        from parties.dashboard.serving import open_entrance
+    return open_entrance(new_host(), Access())
+
+
+def _ask_in_browser(
+    entrance: Entrance, folder: Path, make: Callable[[str, str], None], name: str, address: str
+) -> None:
+    """Let a person make the party in the browser.
+
+    Raises:
+        Cancelled: the command was ended before.
+    """
+    from parties.dashboard.beginning import Beginning
+
+    host = socket.getfqdn()
+    proposed = address or (f"{host}:{DEFAULT_PORT}" if "." in host and "localhost" not in host else "")
+    if not Beginning(entrance, make, str(folder), name, proposed).serve():
+        entrance.close()
+        raise Cancelled("No party was made.", "Run the command again, and fill in the page.")
 
 
 @contextmanager
@@ -123,10 +186,12 @@ def _daemon(path: Path) -> Iterator[bool]:
     )
     try:
         line = process.stdout.readline() if process.stdout else ""
-        if not line or not json.loads(line).get("ready"):
+        said = json.loads(line) if line else {}
+        if not said.get("ready"):
+            why = said.get("error") or {"what": "It says nothing.", "hint": ""}
             raise DaemonUnavailable(
-                f"The daemon of {config.name} does not start.",
-                f"See what it has said above, or run `duetto doctor --config {path}`.",
+                f"The daemon of {config.name} does not start. {why['what']}",
+                why["hint"] or f"Run `duetto doctor --config {path}`.",
             )
         yield True
     finally:

@@ -6,6 +6,7 @@ Nothing is written before `Addition.write`, and what a catalog has already stays
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -283,7 +284,8 @@ def _database(catalog: Path, asked: Asked) -> _Source:
 
 
 def _plain(called: str) -> str:
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", called).strip("_").lower()[:64]
+    bare = "".join(one for one in unicodedata.normalize("NFKD", called) if not unicodedata.combining(one))
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", bare).strip("_").lower()[:64]
     return plain if re.match(r"[a-z_]", plain) else f"data_{plain}".rstrip("_")
 
 

@@ -7,6 +7,7 @@ person has confirmed them or put better ones in their place. Proposed bounds are
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,6 +41,12 @@ _SHOWN: Final = 5
 """Rows of the sample."""
 _CELL: Final = 60
 """Characters of a cell of the sample."""
+_TOTAL: Final = re.compile(
+    r"(?:grand )?(?:total|sum|summe|gesamt|insgesamt|anzahl|mittelwert|average|mean|somme|moyenne|suma|media"
+    r"|totale|somma|totaal|gemiddelde|合計|平均)\b",
+    re.IGNORECASE,
+)
+"""What stands in the first cell of a row below a table that adds it up."""
 _EPOCH: Final = date(1970, 1, 1)
 
 
@@ -78,6 +85,7 @@ class Draft:
         person: a column that tells whom a row is about.
         left_out: columns that are not declared, and why.
         sample: by column, the cells of the first few rows.
+        total: how the last row begins where it looks like a sum below the table, such as `Total`; else empty.
     """
 
     dataset: DatasetDeclaration
@@ -87,6 +95,7 @@ class Draft:
     person: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
     sample: dict[str, list[str]] = field(default_factory=dict, repr=False)
+    total: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +137,7 @@ def draft(dataset: DatasetDeclaration, choices: Choices | None = None) -> Draft:
             f"{dataset.place} has {len(names)} columns; at most {MAX_COLUMNS} can be declared.",
             "Write a source of the columns that jobs need.",
         )
-    counts: dict[str, Counter[Any]] = {name: Counter() for name in names}
-    for batch in islice(batches(found.dataset, names), _SAMPLE):
-        for name, cells in zip(names, batch.columns, strict=True):
-            counts[name].update(cells)
-            shown = found.sample.setdefault(name, [])
-            shown += [_shortened(cells[row]) for row in range(min(len(cells), _SHOWN - len(shown)))]
+    counts = _sampled(found, names)
     looks = {name: _looked(name, counts[name], found.dataset, choices) for name in names}
     for _ in range(_ROUNDS):
         declared = {name: one.column for name, one in looks.items() if not one.reason}
@@ -166,6 +170,22 @@ def draft(dataset: DatasetDeclaration, choices: Choices | None = None) -> Draft:
     return found
 
 
+def _sampled(found: Draft, names: Sequence[str]) -> dict[str, Counter[Any]]:
+    """How often each cell comes among the first batches, by column; the first rows are noted."""
+    counts: dict[str, Counter[Any]] = {name: Counter() for name in names}
+    looked = 0
+    for batch in islice(batches(found.dataset, names), _SAMPLE):
+        looked += 1
+        found.total = _total([cells[-1] for cells in batch.columns])
+        for name, cells in zip(names, batch.columns, strict=True):
+            counts[name].update(cells)
+            shown = found.sample.setdefault(name, [])
+            shown += [_shortened(cells[row]) for row in range(min(len(cells), _SHOWN - len(shown)))]
+    if looked == _SAMPLE:
+        found.total = ""  # there may be rows below
+    return counts
+
+
 def _declarable(found: Draft, there: Sequence[str], without: Sequence[str]) -> list[str]:
     """The names that columns can have; the others are noted."""
     for name, count in Counter(there).items():
@@ -188,6 +208,13 @@ def _looked(name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, ch
         tokens=choices.tokens.get(name),
         below_limit=choices.below_limit.get(name, ""),
     )
+
+
+def _total(row: Sequence[Any]) -> str:
+    """What a row begins with that looks like a sum below a table: a word for it, and mostly empty cells."""
+    filled = [cell for cell in row if cell is not None and str(cell).strip()]
+    first = str(filled[0]).strip() if filled else ""
+    return first[:_CELL] if _TOTAL.match(first) and 2 * len(filled) <= len(row) else ""
 
 
 def _shortened(cell: Any) -> str:

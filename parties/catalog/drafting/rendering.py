@@ -40,6 +40,10 @@ def text_of(found: Draft, source: Mapping[str, Any]) -> str:
         lines.append('# Each row counts as another person; if not, write person = "COLUMN".')
     elif not found.person:
         lines.append(f"# Each row counts as another person, told apart by {', '.join(found.key)}.")
+    if found.total:
+        lines.append(
+            f"# The last row begins with {found.total!r}: delete it in the file, if it adds up others."
+        )
     for name, reason in found.left_out.items():
         lines.append(f"# Not declared: {name if is_plain(name) else repr(name)}: {reason}.")
     for name, one in found.columns.items():

@@ -106,11 +106,12 @@ def infer(
     if (native := _native(text, there)) is not None:
         return native
     texts = [_text(cell) for cell in there]
+    counted = frozenset(_text(cell) for cell in there if not isinstance(cell, str))
     weights = dict(zip(texts, (held[cell] for cell in there), strict=True))
     of_type = {
         "date": lambda: _dates(text, weights, likely, odd),
-        "integer": lambda: _numbers(text, weights, likely, odd),
-        "decimal": lambda: _numbers(text, weights, likely, odd),
+        "integer": lambda: _numbers(text, weights, likely, odd, counted),
+        "decimal": lambda: _numbers(text, weights, likely, odd, counted),
         "category": lambda: _labels(text, weights, MAX_LABELS),
     }
     short = (
@@ -169,22 +170,30 @@ def _dates(
 
 
 def _numbers(
-    text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing, most: int
+    text: ColumnDeclaration,
+    weights: Mapping[str, int],
+    likely: Writing,
+    most: int,
+    native: frozenset[str] = frozenset(),
 ) -> Inference | None:
+    """A column of numbers; `native` are those that the source holds as numbers, however texts are written."""
     limits = tuple(one for one in weights if limit_in(one) is not None)
     are_read = bool(text.writing.below_limit and limits)
     if limits and not are_read and len(limits) <= min(MAX_LABELS, len(weights) - 1):
-        return _of_limits(text, weights, limits, likely, most)
-    counted = _without(weights, limits) if are_read else weights
-    suffix = "%" if any(map(_PERCENT.search, counted)) else ""
-    bare = {one: _PERCENT.sub("", one) for one in counted}
-    ways, odd = _fitting(counted, lambda some: writings([bare[one] for one in some]), most)
+        return _of_limits(text, weights, limits, likely, most, native)
+    bare = {one: (are_read and limit_in(one)) or _PERCENT.sub("", one) for one in weights}
+    suffix = "%" if any(map(_PERCENT.search, weights)) else ""
+
+    def ways_of(some: Sequence[str]) -> list[Writing]:
+        return writings([bare[one] for one in some if one not in native]) or [_PLAIN] * (native >= {*some})
+
+    ways, odd = _fitting(weights, ways_of, most)
     ways.sort(key=lambda way: (way.decimal != likely.decimal, way.thousands != likely.thousands))
     if not ways:
         return None
     below = text.writing.below_limit if are_read else ""
     way = replace(ways[0], missing_tokens=(*text.tokens, *odd), below_limit=below, suffix=suffix)
-    plain = [way.plain_number(cell) or "" for cell in weights if cell not in odd]
+    plain = [cell if cell in native else way.plain_number(cell) or "" for cell in weights if cell not in odd]
     scale = max(len(cell.partition(".")[2].rstrip("0")) for cell in plain)
     if max(len(cell.partition(".")[0]) for cell in plain) > 15 or scale > _MAX_SCALE:
         return Inference(text, reason=_TOO_LONG)
@@ -208,10 +217,12 @@ def _of_limits(
     limits: tuple[str, ...],
     likely: Writing,
     most: int,
+    native: frozenset[str],
 ) -> Inference | None:
     """Numbers with some below a limit of detection, which count as missing until a person says more."""
     tokens = replace(text.writing, missing_tokens=(*text.tokens, *limits))
-    found = _numbers(replace(text, writing=tokens, missing="drop"), _without(weights, limits), likely, most)
+    lacking = replace(text, writing=tokens, missing="drop")
+    found = _numbers(lacking, _without(weights, limits), likely, most, native)
     if found is None or found.reason:
         return found
     return replace(found, note=lost_by_limits(limits[0]))

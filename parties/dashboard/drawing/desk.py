@@ -17,6 +17,8 @@ from parties.client.pace import Pace
 from parties.client.words import age, byte_count, short_duration, state_words
 from parties.config import Config, load
 from parties.dashboard.drawing import words
+from parties.ledger.book import open_ledger
+from parties.persons.gate import Gate
 from parties.texts import escape_unprintable
 
 
@@ -31,6 +33,8 @@ class Context:
         releases: the folder in which the reports of the anonymizer lie; None if none was named.
         folders: where files lie that may be added as data sets.
         paces: how fast running jobs have been since they were first looked at.
+        gates: what persons have signed, by the party's name and home; each follows its ledger, of which every
+            signature is checked once and not for every page.
     """
 
     party: Party
@@ -39,6 +43,7 @@ class Context:
     releases: Path | None = None
     folders: tuple[Path, ...] = ()
     paces: dict[str, Pace] = field(default_factory=dict)
+    gates: dict[tuple[str, Path], Gate] = field(default_factory=dict)
 
     @property
     def config(self) -> Config:
@@ -48,6 +53,13 @@ class Context:
             ConfigError: it is wrong.
         """
         return load(self.config_path)
+
+    @property
+    def gate(self) -> Gate:
+        """What persons have signed at the party. Raises as `config`."""
+        config = self.config
+        place = (config.name, config.home)
+        return self.gates.get(place) or self.gates.setdefault(place, Gate(*place, open_ledger(config.home)))
 
 
 Page = Callable[[Context, Request], Response]
@@ -121,15 +133,16 @@ def render(
         context: what the template shows.
     """
     path = request.url.path
-    text = _ENVIRONMENT.get_template(template).render(
-        party=desk.party.name,
-        decides=desk.decides,
-        pages=PAGES,
-        here=max((one for one, _ in PAGES if path == one or path.startswith(one.rstrip("/") + "/")), key=len),
-        key=_FORM_KEY.format(request.state.session.form_key),
-        **context,
-    )
-    return HTMLResponse(text, code)
+    here = max((one for one, _ in PAGES if path == one or path.startswith(one.rstrip("/") + "/")), key=len)
+    about = {"party": desk.party.name, "decides": desk.decides, "pages": PAGES, "here": here}
+    return fill(request, template, code=code, **about, **context)
+
+
+def fill(request: Request, template: str, *, code: int = 200, **context: Any) -> HTMLResponse:
+    """A page, also where there is no party yet. Arguments as of `render`."""
+    about = {"party": "", "decides": True, "pages": (), "here": ""} | context
+    key = _FORM_KEY.format(request.state.session.form_key)
+    return HTMLResponse(_ENVIRONMENT.get_template(template).render(key=key, **about), code)
 
 
 def redirect(path: str) -> Response:

@@ -101,7 +101,11 @@ def page(desk: Context, request: Request) -> Response:
 
 def look(desk: Context, request: Request) -> Response:
     """Look at a file and show its columns; nothing is written."""
-    return _looked(desk, request, fields(request))
+    sent = fields(request)
+    if "tick" in sent:  # all columns at once
+        kept = {"keep": sent["column"]} if sent["tick"][-1] == "all" and "column" in sent else {}
+        sent = {name: values for name, values in sent.items() if name != "keep"} | kept
+    return _looked(desk, request, sent)
 
 
 def add(desk: Context, request: Request) -> Response:
@@ -214,16 +218,20 @@ def _one(column: str | None) -> list[str] | None:
 
 
 def _look(desk: Context, sent: Fields) -> Look:
-    """Read the file as the form says. A type that does not fit its column is an error of its row.
+    """Read the file as the form says. What does not fit a column that is kept is an error of its row.
 
     Raises:
         DuettoError: the file is not offered, or cannot be read.
     """
     asked, mistaken = _asked(desk, sent), dict[str, str]()
     addition = _drafted(desk, asked)
-    wrong = {name: why for name, why in addition.draft.left_out.items() if name in asked.choices.types}
+    types, kept = asked.choices.types, {*sent.get("column", [])} & {*sent.get("keep", [])}
+    wrong = {name: why for name, why in addition.draft.left_out.items() if name in types or name in kept}
     if wrong:
-        mistaken = {name: f"Type {asked.choices.types[name]!r}: {why}." for name, why in wrong.items()}
+        mistaken = {
+            name: f"Type {types[name]!r}: {why}." if name in types else f"It cannot be read so: {why}."
+            for name, why in wrong.items()
+        }
         addition = _drafted(desk, replace(asked, choices=choices_in(sent, mistaken)))
     stay = _not_shown(desk, asked)
     return Look(addition, [row for row in rows_of(addition.draft, sent, mistaken) if row.name not in stay])

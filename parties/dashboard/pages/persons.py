@@ -16,7 +16,6 @@ from parties.client import Party
 from parties.clock import CLOCK
 from parties.dashboard.drawing.desk import Context, form, render
 from parties.errors import PolicyError
-from parties.ledger.book import open_ledger
 from parties.person_roles import PersonRole
 from parties.persons.declaration import Persons
 from parties.persons.gate import NO_FILE, Gate
@@ -157,8 +156,7 @@ def check_role(desk: Context, request: Request, roles: frozenset[PersonRole]) ->
 
 def gate(desk: Context) -> Gate:
     """The gate of the party, as it stands."""
-    config = desk.config
-    return Gate(config.name, config.home, open_ledger(config.home))
+    return desk.gate
 
 
 def _statement(desk: Context, asked: Mapping[str, str], moment: str) -> PersonStatement:

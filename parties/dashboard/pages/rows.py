@@ -84,10 +84,10 @@ def choices_in(sent: Fields, mistaken: Iterable[str] = ()) -> Choices:
 
     Args:
         sent: the form.
-        mistaken: columns whose type cannot be what was chosen.
+        mistaken: columns whose cells cannot be read as was chosen, of which nothing is taken.
     """
     columns = sent.get("column", [])
-    below = {name: _last(sent, f"below:{name}") for name in columns}
+    below = {name: _last(sent, f"below:{name}") for name in columns if name not in mistaken}
     return Choices(
         types={
             name: _last(sent, f"type:{name}")
@@ -96,7 +96,7 @@ def choices_in(sent: Fields, mistaken: Iterable[str] = ()) -> Choices:
             and _last(sent, f"type:{name}") in TYPES
             and _last(sent, f"type:{name}") != _last(sent, f"found:{name}")
         },
-        tokens={name: _tokens(sent, name, below[name]) for name in columns if f"missing:{name}" in sent},
+        tokens={name: _tokens(sent, name, below[name]) for name in below if f"missing:{name}" in sent},
         below_limit=below,
         units={name: _last(sent, f"unit:{name}") for name in columns if f"unit:{name}" in sent},
     )

@@ -138,3 +138,8 @@ def test_the_table_has_known_roles_and_languages_and_no_word_twice_in_a_kind():
                 assert "*" not in word or len(bare) >= 4, (key, word)
                 name = word.replace("*", "") if "*" in word else bare
                 assert key in [found.name for found in kinds_of(name)], (key, word)
+
+
+@pytest.mark.parametrize("name", ["Nom d'usage", "NOM_D_USAGE", "Nom de jeune fille", "nom d’épouse"])
+def test_french_surnames_are_names_of_persons(name):
+    assert direct(name).name == "surname"

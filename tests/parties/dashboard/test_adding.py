@@ -354,3 +354,69 @@ def test_an_edit_without_a_change_leaves_types_and_what_no_form_shows(browser, f
     assert "Geheim" not in fields["column"]
     saved = browser.post("/data/add", fields)
     assert (saved.status_code, load_catalog(catalog).dataset("mixed")) == (303, before)
+
+
+def test_a_wide_file_is_ticked_at_once(browser, folder, catalog):
+    names = [f"Laborwert {number} (mmol/l)" for number in range(MAX_COLUMNS)]
+    rows = [";".join(f"{number % 7},{row}" for number in range(MAX_COLUMNS)) for row in range(8)]
+    (folder / "breit.csv").write_text("\n".join([";".join(names), *rows]))
+    fields = filled_in(looked_at(browser, folder, "breit.csv"))
+    assert len(fields["keep"]) == MAX_COLUMNS
+    none = browser.post("/data/draft", {**fields, "tick": "none"}).text
+    emptied = filled_in(none)
+    assert "keep" not in emptied
+    assert emptied["unit:Laborwert 299 (mmol/l)"] == ["mmol/l"]
+    assert len(filled_in(browser.post("/data/draft", {**emptied, "tick": "all"}).text)["keep"]) == MAX_COLUMNS
+    chosen = {
+        **emptied,
+        "keep": names[7],
+        f"lower:decimal:{names[7]}": "0",
+        f"upper:decimal:{names[7]}": "50",
+    }
+    assert browser.post("/data/add", chosen).status_code == 303
+    assert list(load_catalog(catalog).dataset("breit").columns) == [names[7]]
+
+
+def test_a_sheet_with_merged_headers_becomes_a_data_set(browser, folder, catalog):
+    openpyxl = pytest.importorskip("openpyxl")
+    made = openpyxl.Workbook()
+    sheet = made.active
+    for row in (
+        ["Klinik Nord", None, None, None],
+        ["Patient", None, "Aufnahme", "Entlassung"],
+        ["Nr", "Alter", "Datum", "Datum"],
+        *([n, 40 + n, f"{n:02}.01.2026", f"{n + 3:02}.01.2026"] for n in range(1, 20)),
+        ["Summe", None, None, None],
+    ):
+        sheet.append(row)
+    sheet.merge_cells("A2:B2")
+    made.save(folder / "merged.xlsx")
+    page = looked_at(browser, folder, "merged.xlsx")
+    assert "The last row begins with “Summe”" in page
+    assert "(2, 3)" in page
+    fields = filled_in(page)
+    assert fields["column"] == ["Nr", "Alter", "Aufnahme Datum", "Entlassung Datum"]
+    wrong = browser.post("/data/draft", {**fields, "header": "x"}).text
+    assert "is not a row from 1" in html.unescape(wrong)
+    other = filled_in(browser.post("/data/draft", {"file": fields["file"], "header": "3"}).text)
+    assert other["column"] == ["Nr", "Alter"]
+    bounds = {"keep": "Alter", "lower:integer:Alter": "0", "upper:integer:Alter": "120"}
+    assert browser.post("/data/add", {**fields, **bounds}).status_code == 303
+    dataset = load_catalog(catalog).dataset("merged")
+    assert (dataset.header, list(dataset.columns)) == ((2, 3), ["Alter"])
+    assert "(2, 3)" not in browser.get("/data/add?edit=merged").text  # an edit keeps it
+
+
+def test_a_column_that_is_kept_never_goes_without_a_word(browser, folder, catalog):
+    """Its cells below detection are to be halved, and are written in a way in which nothing is a number."""
+    path = folder / "Export 2024.csv"
+    path.write_text(
+        "Alter;Dosis\n" + "".join(f"{20 + n};{n},5\n" for n in range(20)) + "60;<0,2\n61;<0.1.2\n"
+    )
+    fields = filled_in(looked_at(browser, folder))
+    assert {"Alter", "Dosis"} <= {*fields["keep"]}
+    chosen = {**fields, "below:Dosis": "half", "missing:Dosis": "", "keep": ["Dosis"]}
+    page = html.unescape(browser.post("/data/add", chosen).text)
+    assert "Dosis" in filled_in(browser.post("/data/draft", chosen).text)["column"]
+    assert "Nothing was saved yet" in page
+    assert "Dosis" not in catalog.read_text()

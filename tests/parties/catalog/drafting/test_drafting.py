@@ -18,6 +18,7 @@ from parties.catalog.drafting.adding import Asked, draft_addition
 from parties.catalog.drafting.confirming import confirm, proposal
 from parties.catalog.drafting.drafting import MAX_COLUMNS, Choices, draft
 from parties.catalog.drafting.rendering import text_of
+from parties.catalog.drafting.sniffing import infer
 from parties.catalog.loading.checking import below_limits, check_dataset
 from parties.catalog.loading.loading import load
 from parties.catalog.sources.batch import positions
@@ -393,3 +394,11 @@ def test_a_percentage_below_a_limit_of_detection(tmp_path):
     dataset = load_catalog(tmp_path / "catalog.toml").dataset("d")
     held = load(dataset, ["share"]).columns["share"]
     assert held.integers[:2] == [1, 50]
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimal"), [([0.51, 2.2, "<0,3"], ","), ([0.51, 2.2, "<0.3"], "."), ([1.5, 2, "3,25"], ",")]
+)
+def test_texts_beside_numbers_of_a_spreadsheet_are_read_in_their_own_way(cells, decimal):
+    found = infer("Krea", dict.fromkeys(cells, 3), tokens=[], below_limit="half").column
+    assert (found.type, found.writing.decimal, found.schema.scale) == ("decimal", decimal, 2)

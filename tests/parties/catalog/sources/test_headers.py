@@ -48,13 +48,13 @@ CASES = {
         ],
         ("A2:C2", "D2:E2"),
         (2, 3),
-        ["Aufnahme Nr", "Aufnahme Wert", "Aufnahme Sex", "Entlassung Wert", "Entlassung Hb"],
+        ["Nr", "Aufnahme Wert", "Sex", "Entlassung Wert", "Hb"],
     ),
     "merged down": (
         [["PatNr", "Alter", "Geschlecht", "Labor", None], [None, None, None, "Krea", "Na"], *DATA],
         ("A1:A2", "B1:B2", "C1:C2", "D1:E1"),
         (1, 2),
-        ["PatNr", "Alter", "Geschlecht", "Labor Krea", "Labor Na"],
+        ["PatNr", "Alter", "Geschlecht", "Krea", "Na"],
     ),
     "texts only": ([["Ort", "Name"], ["Kiel", "Ahn"], ["Bonn", "Bär"]], (), (), ["Ort", "Name"]),
 }
@@ -85,9 +85,26 @@ def test_what_is_declared_is_read(tmp_path):
     assert wanted == (1, 2)
 
 
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (["Summe", None, None, None, 380], "Summe"),
+        ([None, "Gesamt (n = 12)", None, None, None], "Gesamt (n = 12)"),
+        (["Summe", 1, 2, 3, 4], ""),
+        (["Somme-Nord", None, None, None, None], "Somme-Nord"),
+        (["Sumatra", None, None, None, 1], ""),
+    ],
+)
+def test_a_sum_below_the_table_is_told(tmp_path, last, said):
+    path = book(tmp_path / "d.xlsx", [NAMES, *DATA, [], last])
+    added = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path)))
+    assert added.draft.total == said
+    assert ("The last row begins with" in added.entry) == bool(said)
+
+
 def test_what_a_person_says_holds(tmp_path):
     path = book(tmp_path / "d.xlsx", [NAMES, ["Nr", "J", "x", "mg", "mmol"], *DATA])
-    for typed, names in (("2", ["Nr", "J", "x", "mg", "mmol"]), ("1, 2", ["PatNr Nr", "Alter J"])):
+    for typed, names in (("2", ["Nr", "J", "x", "mg", "mmol"]), ("1, 2", ["Nr", "J", "x", "mg", "mmol"])):
         asked = Asked(source=str(path), header=header_rows(typed))
         sample = [*draft_addition(tmp_path / "catalog.toml", asked).draft.sample]
         assert sample[: len(names)] == names
