@@ -28,6 +28,7 @@ import numpy as np
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
@@ -66,7 +67,7 @@ Matrix = TransferColumns | TransferChoiceColumns | TransferMask
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class TransferKind:
     """How rows are made.
 
     Attributes:
@@ -84,8 +85,8 @@ class Kind:
     purpose: bytes
 
 
-ONE_OF_2: Final = Kind(TransferColumns, 1, softspoken.TREES, softspoken.PIECE_WORDS, softspoken.PURPOSE)
-ONE_OF_16: Final = Kind(
+ONE_OF_2: Final = TransferKind(TransferColumns, 1, softspoken.TREES, softspoken.PIECE_WORDS, softspoken.PURPOSE)
+ONE_OF_16: Final = TransferKind(
     TransferChoiceColumns,
     ot_1_of_16.DIGIT_BITS,
     ot_1_of_16.MATRIX_ROWS,
@@ -96,7 +97,7 @@ KINDS: Final = (ONE_OF_2, ONE_OF_16)
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class PadForm:
     """What is taken of a row.
 
     Attributes:
@@ -113,10 +114,10 @@ class Form:
         return np.empty((count, *before, width, *after), dtype=np.uint64)
 
 
-BITS: Final = Form(((2,), ()), RowHash.bits)
-WORDS: Final = Form(((SLOTS,), ()), RowHash.words)
-BLOCKS: Final = Form(((SLOTS,), (2,)), RowHash.blocks)
-ROWS: Final = Form(((SLOTS,), (2,)), RowHash.rows)
+BITS: Final = PadForm(((2,), ()), RowHash.bits)
+WORDS: Final = PadForm(((SLOTS,), ()), RowHash.words)
+BLOCKS: Final = PadForm(((SLOTS,), (2,)), RowHash.blocks)
+ROWS: Final = PadForm(((SLOTS,), (2,)), RowHash.rows)
 
 
 class ReceivingEnd(Protocol):
@@ -158,9 +159,9 @@ class Conversation:
     random: Randomness
     workspace: Workspace
 
-    def hash(self, sender: Role, kind: Kind) -> RowHash:
+    def hash(self, sender: Role, kind: TransferKind, salt: bytes) -> RowHash:
         """The hash of one direction and kind."""
-        return RowHash(self.session, sender, kind.purpose, self.workspace)
+        return RowHash(self.session, sender, kind.purpose, self.workspace, salt)
 
 
 class Receiver:
@@ -172,13 +173,17 @@ class Receiver:
         shared: with the other ends.
     """
 
-    def __init__(self, kind: Kind, end: ReceivingEnd, shared: Conversation) -> None:
-        self._kind, self._end = kind, end
+    def __init__(self, kind: TransferKind, end: ReceivingEnd, shared: Conversation) -> None:
+        self._kind, self._end, self._shared = kind, end, shared
         self._channel, self._random = shared.channel, shared.random
-        self._hash = shared.hash(shared.role.other, kind)
+        self._hash: RowHash | None = None
         self._prover = Prover(kind.planes, make_kernels(shared.workspace), shared.channel)
 
-    def receive(self, choices: Word, form: Form) -> Word:
+    def begin(self, salt: bytes) -> None:
+        """Take the peer's salt, before the first transfers."""
+        self._hash = self._shared.hash(self._shared.role.other, self._kind, salt)
+
+    def receive(self, choices: Word, form: PadForm) -> Word:
         """Transfers with the given choices.
 
         Args:
@@ -187,12 +192,18 @@ class Receiver:
 
         Returns:
             The pads, of the form's shape.
+
+        Raises:
+            UsageError: the salt has not come.
         """
+        if self._hash is None:
+            raise UsageError("The peer's salt has not come.", "Set up before you make transfers.")
         width = choices.shape[1]
         pads = form.empty(1, width)
         pieces = []
         for part in chunks(width, self._kind.piece_words):
             columns = self._extend(choices[:, part], self._kind.matrix)
+            self._hash.add_salt(columns)
             pads[:, :, part] = form.hash(self._hash, columns, NO_OFFSET)
             pieces.append((choices[:, part], columns))
         if pieces:
@@ -225,12 +236,13 @@ class Sender:
         kind: of the transfers.
         end: what makes rows.
         shared: with the other ends.
+        salt: of this party.
     """
 
-    def __init__(self, kind: Kind, end: SendingEnd, shared: Conversation) -> None:
+    def __init__(self, kind: TransferKind, end: SendingEnd, shared: Conversation, salt: bytes) -> None:
         self._kind, self._end = kind, end
         self._channel = shared.channel
-        self._hash = shared.hash(shared.role, kind)
+        self._hash = shared.hash(shared.role, kind, salt)
         kernels = make_kernels(shared.workspace)
         self._checker = Checker(end.offsets, kernels, shared.channel, shared.random)
 
@@ -240,7 +252,7 @@ class Sender:
         offset: Word = self._end.offsets[1]
         return offset
 
-    def send(self, width: int, form: Form) -> Word:
+    def send(self, width: int, form: PadForm) -> Word:
         """Transfers of as many words as the peer receives.
 
         Args:
@@ -254,6 +266,7 @@ class Sender:
         batch = self._checker.batch()
         for part in chunks(width, self._kind.piece_words):
             columns = self._columns(part.stop - part.start, self._kind.matrix)
+            self._hash.add_salt(columns)
             self._checker.take(batch, columns)
             pads[:, :, part] = form.hash(self._hash, columns, self._end.offsets)
         if width:

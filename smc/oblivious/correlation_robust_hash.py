@@ -3,6 +3,9 @@
 H(z) = E_k(z) ^ z for a row z of 128 bits, under a public key k that is derived from the session, the
 direction, the purpose and a running number, and serves at most 2**14 rows and what is hashed beside them.
 
+Rows get a public random row each before they are hashed, the same in every block, from a salt that is drawn
+when the trees of the receiver are fixed: else it could draw trees until two rows are equal.
+
 Assumes: AES-128 as an ideal cipher. Rows hashed beside each other under one key differ by offsets that are
 each uniform on 128 bits to the other party. If m rows have c offsets each, a party that makes p evaluations
 of the cipher under that key learns something of a pad with probability about p c m / 2**127, plus the
@@ -23,7 +26,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.forms import Role
-from smc.oblivious.bitmatrix import SLOTS, Word
+from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Word
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
 from smc.pieces import chunks
@@ -32,6 +35,7 @@ HASH_WORDS: Final = 256
 """Words per column that are transposed and hashed under one key: 2**14 rows, which fit a cache."""
 
 _DOMAIN: Final = b"duetto/oblivious/row-hash/2"
+_SALT_DOMAIN: Final = b"duetto/oblivious/row-salt/1"
 _KEY_BYTES: Final = 16
 
 NO_OFFSET: Final = np.zeros((1, 2), dtype=np.uint64)
@@ -46,10 +50,15 @@ class RowHash:
         sender: the party that sends in this direction.
         purpose: 8 bytes that no other hash of the session has.
         workspace: scratch memory.
+        salt: public, and drawn when all that rows follow from was fixed.
     """
 
-    def __init__(self, session: bytes, sender: Role, purpose: bytes, workspace: Workspace) -> None:
+    def __init__(
+        self, session: bytes, sender: Role, purpose: bytes, workspace: Workspace, salt: bytes
+    ) -> None:
         self._prefix = _DOMAIN + session + sender.value.encode().ljust(8) + purpose.ljust(8)
+        drawn = hashlib.shake_256(_SALT_DOMAIN + self._prefix + salt).digest(8 * COLUMNS * HASH_WORDS)
+        self._salt = np.frombuffer(drawn, dtype=np.uint64).reshape(COLUMNS, HASH_WORDS)
         self._workspace = workspace
         self._kernels = make_kernels(workspace)
         self._number = 0
@@ -58,6 +67,16 @@ class RowHash:
         key = hashlib.sha256(self._prefix + self._number.to_bytes(8, "big")).digest()[:_KEY_BYTES]
         self._number += 1
         return key
+
+    def add_salt(self, columns: Word) -> None:
+        """Add a public random row to each, in place, so that no two rows under one key are equal by design.
+
+        Args:
+            columns: shape (128, w), as of `bits`. Both ends add the same to the same rows.
+        """
+        for part in chunks(columns.shape[1], HASH_WORDS):
+            block = columns[:, part]
+            np.bitwise_xor(block, self._salt[:, : block.shape[1]], out=block)
 
     def bits(self, columns: Word, offsets: Word) -> Word:
         """Two bits of the hashes of every row plus each of 2**j offsets, with a fresh key for each block.

@@ -192,8 +192,10 @@ def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
     shown = [channel.recv(LevelSums, *forest.expected) for forest in _FORESTS]
     peer_salt = channel.recv(TransferSalt, ExpectedByteRows(1, SALT_BYTES)).tobytes()
     bits, choices = _checked(keys, role.other, chosen, digests, shown)
-    bit_sender = Sender(ONE_OF_2, BitSender(*bits, workspace), shared)
-    choice_sender = Sender(ONE_OF_16, ChoiceSender(*choices, workspace), shared)
+    bit_receiver.begin(peer_salt)
+    choice_receiver.begin(peer_salt)
+    bit_sender = Sender(ONE_OF_2, BitSender(*bits, workspace), shared, salt)
+    choice_sender = Sender(ONE_OF_16, ChoiceSender(*choices, workspace), shared, salt)
     bit_sender.renew()
     choice_sender.renew()
     return Ends(keys.session, salt, peer_salt, bit_receiver, bit_sender, choice_receiver, choice_sender)

@@ -34,7 +34,7 @@ class Receiving:
 
     def __init__(self, kind, leaves, session):
         self.end = kind.receiver(leaves, Workspace())
-        self.hash = RowHash(session, Role.BOB, kind.kind.purpose, Workspace())
+        self.hash = RowHash(session, Role.BOB, kind.kind.purpose, Workspace(), bytes(16))
 
     def make(self, choices, form):
         """The matrix, shape (rows, w), and the pads."""
@@ -48,7 +48,7 @@ class Sending:
 
     def __init__(self, kind, found, missing, session):
         self.end = kind.sender(found, missing, Workspace())
-        self.hash = RowHash(session, Role.BOB, kind.kind.purpose, Workspace())
+        self.hash = RowHash(session, Role.BOB, kind.kind.purpose, Workspace(), bytes(16))
 
     def make(self, matrix, form):
         """The pads of every choice."""
@@ -235,7 +235,7 @@ def test_the_hash_depends_on_session_direction_purpose_and_position():
     columns = np.tile(RANDOM.words(128)[:, None], (1, HASH_WORDS + 1))
 
     def first_words(session, sender, purpose):
-        hashing = RowHash(session, sender, purpose, Workspace())
+        hashing = RowHash(session, sender, purpose, Workspace(), bytes(16))
         return [int(hashing.words(columns, NO_OFFSET)[0, 0, place]) for place in (0, HASH_WORDS)]
 
     made = [
