@@ -15,17 +15,9 @@ from parties.ledger.accounting import Budget, Runs, Spent, describe_loss, show_n
 from parties.policy.rules import Rule
 from smc.analyses.studies.facts import Facts, Stated
 from smc.forms import ComparisonType
-from smc.planning.registry import AUTO
-from smc.protocols.engines import SILENT
 
 BY_ROWS: Final = frozenset({"minimum_rows", "minimum_set"})
 """The conditions that depend on local rows: they refuse a job, and never choose the rule that allows it."""
-
-_WITHOUT_KEYS: Final = "vectors"
-"""The method of matching that compares all pairs of rows."""
-
-_SILENT_ENGINES: Final = frozenset({AUTO, SILENT.name})
-"""The engines that take silent transfers, or may."""
 
 RUNS: Final = 3
 """How many more runs a rule is advised to allow where it has to bound them."""
@@ -262,16 +254,16 @@ def _named_parameters(rule: Rule, view: JobView) -> Iterator[Condition]:
 
 def _lpn(rule: Rule, view: JobView) -> Condition:
     """Whether a job keeps off learning parity with noise, whatever the planner chooses."""
-    engine = view.parameters.get("engine", AUTO)
-    if view.facts.matches and view.parameters.get("method") != _WITHOUT_KEYS:
+    allow = "or write lpn = true in the rule."
+    if view.facts.lpn and view.facts.matches:
         what = "the job matches rows by keys, and all such matching rests on LPN"
         hint = "Write lpn = true in the rule: there is no matching by keys without it."
-    elif view.facts.comparison_type is not None and engine in _SILENT_ENGINES:
-        what = f"the job compares by engine {engine!r}, which rests on LPN or may"
-        hint = 'Write engine = "oblivious" below [parameters], or lpn = true in the rule.'
+    elif view.facts.lpn:
+        what = "the engine of the job takes silent transfers, which rest on LPN, or may"
+        hint = f'Write engine = "oblivious" below [parameters], {allow}'
     elif view.network:
         what = "the job names a [network], on which comparisons may be silent, which rests on LPN"
-        hint = "Leave [network] out of the job, or write lpn = true in the rule."
+        hint = f"Leave [network] out of the job, {allow}"
     else:
         return Condition(rule.name, "lpn", True, "policy", "nothing in the job rests on LPN")
     return Condition(rule.name, "lpn", False, "policy", what, hint)

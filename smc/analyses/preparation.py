@@ -91,6 +91,7 @@ class PreparationStudy(Study):
         return Facts(
             pairs_by_position=False,
             matches=False,
+            lpn=False,
             row_results=False,
             comparison_type=None,
             exact=None,

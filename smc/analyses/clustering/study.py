@@ -79,6 +79,7 @@ class ClusteringStudy(Study):
         return Facts(
             pairs_by_position=parameters.layout is not Layout.HORIZONTAL and not matches,
             matches=matches,
+            lpn=matches,
             row_results=parameters.epsilon is None and (parameters.labels or tells_members(parameters)),
             comparison_type=None,
             exact=_exact_figures(parameters),

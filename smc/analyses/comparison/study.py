@@ -27,6 +27,8 @@ from smc.analyses.studies.study import Estimate, Leakage, Study
 from smc.errors import UsageError
 from smc.forms import Form, Holding, Role
 from smc.moduli import parse_modulus
+from smc.planning.registry import AUTO
+from smc.protocols.engines import SILENT
 from smc.protocols.full_session import FullSession
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
@@ -95,6 +97,7 @@ class ComparisonStudy(Study):
         return Facts(
             pairs_by_position=True,
             matches=False,
+            lpn=self.parameters.engine in {AUTO, SILENT.name},
             row_results=bool(self.parameters.type.delta.sees),
             comparison_type=self.parameters.type,
             exact=None,

@@ -101,6 +101,8 @@ class Facts:
     Attributes:
         pairs_by_position: rows of both sides belong together by their position, so none may be left out.
         matches: rows of both sides are matched, so limits on the sizes of sets hold.
+        lpn: the run rests on learning parity with noise, or may, on whatever link: rows are matched by keys,
+            or compared by silent transfers.
         row_results: somebody learns something about single rows: matched keys or pairs, labels, outcomes of
             comparisons, exact sums of its own values over rows that it is not to know. Shares and ciphertexts
             that nobody opens are not such results.
@@ -119,6 +121,7 @@ class Facts:
 
     pairs_by_position: bool
     matches: bool
+    lpn: bool
     row_results: bool
     comparison_type: ComparisonType | None
     exact: ExactFigures | None

@@ -82,6 +82,7 @@ class Sum(Study):
         return Facts(
             pairs_by_position=self.hooks.is_paired,
             matches=False,
+            lpn=False,
             row_results=False,
             comparison_type=None,
             exact=ExactFigures(1, Whom.MATCHES) if self.hooks.is_exact else None,

@@ -41,6 +41,7 @@ EXACT = ExactFigures(1, Whom.CELLS)
 FACTS = Facts(
     pairs_by_position=False,
     matches=False,
+    lpn=False,
     row_results=False,
     comparison_type=None,
     exact=None,

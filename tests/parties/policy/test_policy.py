@@ -43,6 +43,7 @@ EXACT = ExactFigures(1, Whom.CELLS)
 FACTS = Facts(
     pairs_by_position=False,
     matches=False,
+    lpn=False,
     row_results=False,
     comparison_type=None,
     exact=None,
@@ -455,24 +456,18 @@ def without_lpn(**changes):
 
 
 def test_a_policy_without_lpn_has_no_matching_by_keys_and_says_so():
-    ((holds, what, hint),) = without_lpn(matches=True, parameters={"method": "exact"})
+    ((holds, what, hint),) = without_lpn(matches=True, lpn=True)
     assert not holds
     assert what == "the job matches rows by keys, and all such matching rests on LPN"
     assert "there is no matching by keys without it" in hint
-    assert without_lpn(matches=True)[0][0] is False
-    assert without_lpn(matches=True, parameters={"method": "vectors"})[0][0] is True
+    assert without_lpn(matches=True, lpn=False)[0][0] is True  # of vectors
 
 
-@pytest.mark.parametrize(
-    ("engine", "holds"),
-    [(None, False), ("auto", False), ("silent", False), ("oblivious", True), ("dgk", True)],
-)
-def test_a_policy_without_lpn_wants_to_know_by_what_a_job_compares(engine, holds):
-    given = {} if engine is None else {"engine": engine}
-    kind = ComparisonType.parse("PN-NP-PP")
-    ((found, what, hint),) = without_lpn(comparison_type=kind, parameters=given)
-    assert found is holds
-    assert holds or ("engine" in what and 'engine = "oblivious"' in hint)
+def test_a_policy_without_lpn_wants_to_know_by_what_a_job_compares():
+    ((holds, what, hint),) = without_lpn(lpn=True)
+    assert not holds
+    assert "engine" in what
+    assert 'engine = "oblivious"' in hint
 
 
 def test_a_policy_without_lpn_takes_no_job_for_a_slow_link():

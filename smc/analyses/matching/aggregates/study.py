@@ -93,6 +93,7 @@ class AggregatesStudy(Study):
         return Facts(
             pairs_by_position=False,
             matches=True,
+            lpn=True,
             row_results=shows_rows(self.parameters, recipients),
             comparison_type=None,
             exact=self.parameters.exact_figures,

@@ -87,6 +87,7 @@ class ExactKeysStudy(Study):
         return Facts(
             pairs_by_position=False,
             matches=True,
+            lpn=True,
             row_results=True,
             comparison_type=None,
             exact=None,

@@ -71,6 +71,7 @@ class LinkedStudy(Study):
         return Facts(
             pairs_by_position=False,
             matches=True,
+            lpn=True,
             row_results=shows_rows(self.parameters.figures, recipients),
             comparison_type=None,
             exact=self.parameters.figures.exact_figures,

@@ -84,6 +84,7 @@ class TolerantStudy(Study):
         return Facts(
             pairs_by_position=False,
             matches=True,
+            lpn=True,
             row_results=True,
             comparison_type=None,
             exact=None,

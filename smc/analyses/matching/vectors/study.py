@@ -80,6 +80,7 @@ class VectorStudy(Study):
         return Facts(
             pairs_by_position=False,
             matches=True,
+            lpn=False,
             row_results=True,
             comparison_type=None,
             exact=None,

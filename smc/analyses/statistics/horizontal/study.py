@@ -93,6 +93,7 @@ class NoisyStudy(_HorizontalStudy):
         return Facts(
             pairs_by_position=False,
             matches=False,
+            lpn=False,
             row_results=False,
             comparison_type=None,
             exact=None,
@@ -185,6 +186,7 @@ class ExactTablesStudy(_HorizontalStudy):
         return Facts(
             pairs_by_position=False,
             matches=False,
+            lpn=False,
             row_results=False,
             comparison_type=None,
             exact=ExactFigures(len(self.parameters.queries), Whom.CELLS),

@@ -67,6 +67,7 @@ class VerticalStudy(Study):
         return Facts(
             pairs_by_position=False,
             matches=True,
+            lpn=True,
             row_results=False,
             comparison_type=None,
             exact=None,

@@ -109,6 +109,7 @@ def facts(*, exact=False, rows=False, epsilon=0, matches=False):
     return Facts(
         pairs_by_position=False,
         matches=matches,
+        lpn=False,
         row_results=rows,
         comparison_type=None,
         exact=ExactFigures(1, Whom.MATCHES) if exact else None,

@@ -123,6 +123,19 @@ def test_an_analysis_of_which_all_jobs_match_says_so(analysis: str) -> None:
     assert ANALYSES[analysis].always_matches is all(stated)
 
 
+def test_what_rests_on_lpn_on_every_link() -> None:
+    """Whatever matches rows by keys, and comparisons by an engine that is silent or may be."""
+    seen = set()
+    for job in SMALL_JOBS:
+        parameters = job.get("parameters", {})
+        found = ANALYSES[job["analysis"]].parse(parameters).facts(frozenset(map(Role, job["recipients"])))
+        by_keys = found.matches and parameters.get("method") != "vectors"
+        silent = job["analysis"] == "comparison" and parameters.get("engine", "auto") in {"auto", "silent"}
+        assert found.lpn is (by_keys or silent)
+        seen.add((by_keys, silent))
+    assert {(True, False), (False, False)} <= seen
+
+
 def test_the_type_of_a_comparison() -> None:
     assert facts("numbers").comparison_type == ComparisonType.parse("PN-NP-PN")
 
@@ -132,6 +145,7 @@ def test_a_fact_that_is_not_stated_is_an_error(left_out: str) -> None:
     stated: dict[str, Any] = {
         "pairs_by_position": False,
         "matches": False,
+        "lpn": False,
         "row_results": False,
         "comparison_type": None,
         "exact": None,
