@@ -85,7 +85,9 @@ class TransferKind:
     purpose: bytes
 
 
-ONE_OF_2: Final = TransferKind(TransferColumns, 1, softspoken.TREES, softspoken.PIECE_WORDS, softspoken.PURPOSE)
+ONE_OF_2: Final = TransferKind(
+    TransferColumns, 1, softspoken.TREES, softspoken.PIECE_WORDS, softspoken.PURPOSE
+)
 ONE_OF_16: Final = TransferKind(
     TransferChoiceColumns,
     ot_1_of_16.DIGIT_BITS,

@@ -31,7 +31,7 @@ _OFFSETS: Final = (1, 2, 16)
 _SPANS: Final = (64, 256)
 _DEPTHS: Final = (2, 4)
 _PIECES: Final = (SLOTS, 1024)
-_TREES: Final = ((1, 3), (6, 3), (11, 8))
+_TREES: Final = ((1, 3), (6, 3), (10, 16))
 """Of the trial: those of runs, which a test compares with what runs ask for, and smaller ones."""
 
 _STORED, _COLUMNS, _PARTS = 750, 300, 3

@@ -10,13 +10,10 @@ distinguished from (A, uniform) with s and the places of e uniform. Fewer bins a
 so a call that makes fewer rows is at least as hard to break.
 Reference: Yang, Weng, Lan, Zhang and Wang, Ferret: Fast extension for correlated OT with small communication,
 CCS 2020 (regular noise, local code); Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal and Scholl, CCS 2019. Sizes:
-the set for bins of 2**11 of the library emp-ot, whose authors estimate about 128 bits against Gaussian
-elimination, statistical decoding, information-set decoding (also hybrid with guessing) and the algebraic
-attacks on regular noise; two trees of their 1170 are left out, so that rows fill whole blocks. For k = 2**17,
-n = 2,392,064 and t = 1168 the published estimators give 128.2 bits (hybrid, regular noise: ePrint 2025/1284)
-and 135 (information-set decoding); an own computation of the algebraic attack (Briaud and Oygarden,
-EUROCRYPT 2023; Hilbert series, zeros guessed in f blocks) gives 132.4 at degree 2 with linear algebra at
-log2 7, and 142 at degree 3. So there is no slack above 128.
+k and n as of the set for bins of 2**11 of the library emp-ot, but twice as many bins, of 2**10: with its 1168
+bins elimination within a random subset of the columns, which a code of ten ones per row allows and the usual
+estimators leave out, takes about 2**106 operations. docs/proofs/vole.md has the estimate of this and of all
+other attacks, made by `scripts/lpn_estimate.py`.
 """
 
 from __future__ import annotations
@@ -95,8 +92,8 @@ class LpnSet:
         return [self.most_blocks] * full + ([rest] if rest else [])
 
 
-PRODUCTION: Final = LpnSet(log_length=17, trees=1168, depth=11, group=8)
-"""k = 131,072, t = 1168, n = 2,392,064; about 128 bits, see above."""
+PRODUCTION: Final = LpnSet(log_length=17, trees=2336, depth=10, group=16)
+"""k = 131,072, t = 2336, n = 2,392,064; more than 128 bits, see above."""
 
 SMALLER: Final = LpnSet(log_length=16, trees=1472, depth=9, group=32)
 """k = 65,536, t = 1472, n = 753,664, for what takes half a million rows: its first reserve is half as large,

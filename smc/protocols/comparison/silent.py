@@ -11,7 +11,7 @@ Inputs: x, Alice's, and y, Bob's: n integers in [0, 2**bits), 1 <= bits <= 256.
 Outputs: XOR shares (modulus 2) of x >= y, n each.
 Learns: neither party anything; every message is masked by fresh transfers.
 Assumes: semi-honest parties; what `smc.protocols.comparison.oblivious` assumes, and regular-noise LPN with a
-10-local code, k = 2**17, 1168 bins of 2**11 rows (`smc.oblivious.lpn`), about 128 bits; the offset of
+10-local code, k = 2**17, 2336 bins of 2**10 rows (`smc.oblivious.lpn`), over 128 bits; the offset of
 transfers is uniform on 127 bits.
 Cost: 3 + ceil(log2 d) rounds for d = ceil(bits / 2) digits, per span of up to 2**19 words of transfers each
 way (1,082,000 pairs of 32 bits); per pair and digit one byte of shifts and offers, per join 0.75 bytes, and

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from smc.oblivious import vole_steps
+from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.intersection import cuckoo, exact, okvs, opprf, oprf, single_oprf
 from smc.protocols.intersection.sorted_masks import MaskLayout
@@ -47,6 +48,7 @@ OPRF: Final = Procedure(
     module=oprf.__name__,
     cost=cost_oprf,
     setups=(TRANSFERS, VOLE),
+    against=Against.PRIVATE,
     example={"count": 1000},
 )
 
@@ -55,6 +57,7 @@ SINGLE_OPRF: Final = Procedure(
     module=single_oprf.__name__,
     cost=cost_single_oprf,
     setups=(TRANSFERS, VOLE),
+    against=Against.PRIVATE,
     example={"count": 1000},
 )
 
@@ -88,6 +91,7 @@ INTERSECTION: Final = Procedure(
     module=exact.__name__,
     cost=cost_intersection,
     setups=(TRANSFERS, VOLE),
+    against=Against.PRIVATE,
     example={"receiver_count": 1000, "sender_count": 1000},
 )
 
@@ -115,5 +119,6 @@ OPPRF: Final = Procedure(
     module=opprf.__name__,
     cost=cost_opprf,
     setups=(TRANSFERS, VOLE),
+    against=Against.PRIVATE,
     example={"receiver_count": 1000, "sender_count": 1000, "words": 2},
 )

@@ -41,6 +41,7 @@ from smc.channel.vectors import ExpectedWords, Words
 from smc.forms import Role
 from smc.numeric.narrow_words import WORD_BITS, pack, packed_words, unpack
 from smc.oblivious import vole_steps
+from smc.protocols.against import Against
 from smc.protocols.coins import toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, opprf
@@ -254,5 +255,6 @@ SPEC: Final = Procedure(
     module=__name__,
     cost=cost,
     setups=(TRANSFERS, VOLE),
+    against=Against.PRIVATE,
     example={"counts": {Role.ALICE: 1000, Role.BOB: 2000}, "owner": Role.ALICE, "columns": 2},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from smc.forms import Role
+from smc.protocols.against import Against
 from smc.protocols.intersection import cuckoo
 from smc.protocols.intersection.records import cost_opprf
 from smc.protocols.spec import Cost, Procedure
@@ -44,5 +45,6 @@ ALIGN: Final = Procedure(
     module=circuit_psi.__name__,
     cost=cost_align,
     setups=(TRANSFERS, VOLE),
+    against=Against.PRIVATE,
     example={"alice_count": 1000, "bob_count": 2000, "alice_columns": 1, "bob_columns": 1},
 )

@@ -126,7 +126,7 @@ def test_sizes_leave_more_than_they_use(sizes):
 
 
 def test_production_sizes():
-    assert (PRODUCTION.length, PRODUCTION.trees, 1 << PRODUCTION.depth) == (1 << 17, 1168, 1 << 11)
+    assert (PRODUCTION.length, PRODUCTION.trees, 1 << PRODUCTION.depth) == (1 << 17, 2336, 1 << 10)
     # guessing k places without noise and solving: a lower bound that the set must not fall below
     guesses = -PRODUCTION.length * log2(1 - 1 / (1 << PRODUCTION.depth))
     assert guesses + 2 * log2(PRODUCTION.length) > 126
