@@ -53,23 +53,54 @@ TRANSFERS: Final = (
     Named("a bit of a matrix of 1-of-2 transfers is flipped", End.ERROR, (_MATRIX,)),
     Named("a bit of a matrix of 1-of-16 transfers is flipped", End.ERROR, (_MATRIX,)),
     Named("the refill of a vector OLE is bent", End.ERROR, (f"{_VOLE}::{_REFILL}",)),
-    Named("a sum of a seed tree is bent", End.OPEN),
+    Named(
+        "a sum of a seed tree is bent",
+        End.ERROR,
+        ("tests/smc/oblivious/test_setup.py::test_bent_sums_pass_only_where_choices_were_guessed",),
+    ),
     Named(
         "a sum of a tree of a vector OLE is bent, of leaves and of a level",
         End.ERROR,
         (f"{_VOLE}::test_a_bent_sum_of_leaves_is_found", f"{_VOLE}::test_a_bent_sum_of_a_level_is_found"),
     ),
-    Named("a sum of a silent refill is bent, in the first level and in the last", End.OPEN),
-    Named("one silent tree has another difference", End.OPEN),
-    Named("seed trees are grown until two rows are equal", End.OPEN),
+    Named(
+        "a sum of a silent refill is bent, in the first level and in the last",
+        End.ERROR,
+        (f"{_CONSISTENCY}::test_a_bent_sum_of_a_silent_refill_ends_the_session",),
+    ),
+    Named(
+        "one silent tree has another difference",
+        End.ERROR,
+        (f"{_CONSISTENCY}::test_one_silent_tree_of_another_difference_ends_the_session",),
+    ),
+    Named(
+        "seed trees are grown until two rows are equal",
+        End.HARMLESS,
+        (f"{_CONSISTENCY}::test_rows_that_are_equal_by_design_give_unlike_pads",),
+    ),
     Named(
         "a wrong key or proof of a consistency check",
         End.ERROR,
         (f"{_CONSISTENCY}::test_a_changed_proof_or_key_ends_the_session",),
     ),
-    Named("the proof of an earlier session", End.OPEN),
-    Named("base points: the identity, equal ones, reflected ones", End.OPEN),
-    Named("a matrix of choices that is no code word", End.OPEN),
+    Named(
+        "the proof of an earlier session",
+        End.ERROR,
+        (f"{_CONSISTENCY}::test_the_proof_of_an_earlier_session_ends_the_session",),
+    ),
+    Named(
+        "base points: off the curve, equal ones, reflected ones",
+        End.ERROR,
+        (
+            "tests/smc/oblivious/test_base_ot.py::test_points_off_the_curve_are_refused",
+            "tests/smc/oblivious/test_base_ot.py::test_points_that_were_sent_before_are_refused",
+        ),
+    ),
+    Named(
+        "a matrix of choices that is no code word",
+        End.ERROR,
+        (_MATRIX,),
+    ),
 )
 PRODUCTS: Final = (
     Named(

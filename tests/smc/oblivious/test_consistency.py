@@ -10,7 +10,13 @@ from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.oblivious import correlated_transfers
 from smc.oblivious.consistency import TransferChallenge, TransferProof
+from smc.oblivious.correlated_ggm import PuncturedTrees
 from smc.oblivious.correlated_transfers import TransferChoiceColumns, TransferColumns, TransferMask
+from smc.oblivious.correlation_robust_hash import HASH_WORDS, NO_OFFSET, RowHash
+from smc.oblivious.lpn import PRODUCTION
+from smc.oblivious.silent_ot import ROW_BYTES
+from smc.oblivious.silent_transfers import Refill
+from smc.oblivious.workspace import Workspace
 from tests.smc.oblivious.engine_runs import both
 from tests.support.seeds import seeded
 
@@ -127,3 +133,91 @@ def test_a_check_without_transfers_since_the_last_one_sends_nothing():
         return engine._role is Role.ALICE
 
     assert both(run, run)[0][0]
+
+
+def silently(count=64, bits=8):
+    """Both sides of silent comparisons, each with a check at its end."""
+    values = RANDOM.words(2 * count).reshape(2, count) >> np.uint64(64 - bits)
+
+    def x(engine):
+        found = engine.greater_equal_x(values[0], bits, silent=True)
+        engine.verify()
+        return found
+
+    def y(engine):
+        found = engine.greater_equal_y(values[1], bits, silent=True)
+        engine.verify()
+        return found
+
+    return x, y, values[0] >= values[1]
+
+
+def test_honest_silent_transfers_pass_check_after_check():
+    x, y, expected = silently()
+
+    def twice(step):
+        return lambda engine: (step(engine), step(engine))
+
+    (mine, _), (theirs, _) = both(twice(x), twice(y))
+    for one, other in zip(mine, theirs, strict=True):
+        assert ((one ^ other) == expected).all()
+
+
+@pytest.mark.parametrize("level", [0, PRODUCTION.depth - 1])
+def test_a_bent_sum_of_a_silent_refill_ends_the_session(monkeypatch, level):
+    """The receiver takes the sum whatever its path is, and the sender does not know what comes of it."""
+
+    def change(sent):
+        sums = sent.sums.values.reshape(-1, PRODUCTION.depth, PRODUCTION.group, ROW_BYTES).copy()
+        sums[0, level, 0, 5] ^= 4
+        object.__setattr__(sent.sums, "values", sums.reshape(1, -1))
+
+    bent(monkeypatch, Refill, change)
+    assert ends(*silently()[:2])
+
+
+def test_one_silent_tree_of_another_difference_ends_the_session(monkeypatch):
+    honest = PuncturedTrees.grow
+    seen = []
+
+    def grow(self, seeds, offset):
+        if not seen:
+            seen.append(self)
+            leaves, sums = honest(self, seeds, offset)
+            other = offset ^ np.array([1 << 40, 0], dtype=np.uint64)
+            self._number -= 1  # the same key
+            bad, bad_sums = honest(self, seeds, other)
+            leaves, sums = leaves.copy(), sums.copy()
+            leaves.reshape(-1, PRODUCTION.group, 2)[:, 0] = bad.reshape(-1, PRODUCTION.group, 2)[:, 0]
+            sums[:, 0] = bad_sums[:, 0]
+            return leaves, sums
+        return honest(self, seeds, offset)
+
+    monkeypatch.setattr(PuncturedTrees, "grow", grow)
+    assert ends(*silently()[:2])
+
+
+def test_the_proof_of_an_earlier_session_ends_the_session(monkeypatch):
+    kept = []
+    bent(monkeypatch, TransferProof, lambda sent: kept.append((sent.tags.values, sent.digest.values)))
+    both(*compare(64, 8)[:2])
+    monkeypatch.undo()
+
+    def replay(sent):
+        tags, digest = kept.pop(0)
+        object.__setattr__(sent.tags, "values", tags)
+        object.__setattr__(sent.digest, "values", digest)
+
+    bent(monkeypatch, TransferProof, replay)
+    assert ends(*compare(64, 8)[:2])
+
+
+def test_rows_that_are_equal_by_design_give_unlike_pads():
+    """Trees that were drawn until two rows are equal: what is hashed differs by the salt."""
+    columns = np.tile(RANDOM.words(128)[:, None] & np.uint64(1), (1, HASH_WORDS))
+    columns = np.negative(columns)  # all rows of the block are equal
+    hashing = RowHash(bytes(32), Role.ALICE, b"purpose1", Workspace(), RANDOM.bytes(16))
+    salted = columns.copy()
+    hashing.add_salt(salted)
+    pads = hashing.words(salted, NO_OFFSET)[0]
+    assert len(np.unique(pads)) == pads.size
