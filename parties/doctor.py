@@ -18,6 +18,7 @@ from parties.audit.verification import known_gaps, missing_decisions, missing_en
 from parties.catalog.declarations.declaration import load_catalog
 from parties.client import ask_daemon
 from parties.clock import CLOCK
+from parties.closed_peers import read_closed
 from parties.cluster.connecting import check_files
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
@@ -151,6 +152,7 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
         yield Finding(peer.name, "pairing", Status.FAIL, error.what, error.hint)
         return
     yield _paired(peer)
+    yield _attempt(peer.name, "open", lambda: _open(config, peer))
     yield _attempt(peer.name, "ledger", lambda: _peer_ledger(config, peer))
     yield _dates(peer.name, known.certificates)
     if find_offer(config, peer) is not None:
@@ -177,6 +179,13 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
             return
         yield Finding(peer.name, check, Status.OK, _GOOD[stage].format(address=peer.address))
     yield from _talk(config, identity, known, peer)
+
+
+def _open(config: Config, peer: Peer) -> Finding:
+    closed = read_closed(config.home).get(peer.name)
+    if closed is not None:
+        return Finding(peer.name, "open", Status.FAIL, closed.error.what, closed.error.hint)
+    return Finding(peer.name, "open", Status.OK, "its oblivious transfers have failed no check")
 
 
 def _paired(peer: Peer) -> Finding:
