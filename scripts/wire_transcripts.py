@@ -70,12 +70,6 @@ class Tap:
         self._transcript.add(kind, body)
         return _Encoded(kind, body)
 
-    def send_aside(self, message: Message) -> None:
-        """The same for one that the peer expects aside."""
-        body, kind = message.encode(), message.kind()
-        self._transcript.add(kind, body)
-        self._channel.send_aside(_Encoded(kind, body))  # type: ignore[arg-type]
-
 
 @dataclass(frozen=True)
 class _Encoded:
