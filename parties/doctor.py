@@ -18,6 +18,7 @@ from parties.audit.verification import known_gaps, missing_decisions, missing_en
 from parties.catalog.declarations.declaration import load_catalog
 from parties.client import ask_daemon
 from parties.clock import CLOCK
+from parties.closed_peers import read_closed
 from parties.cluster.connecting import check_files
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Config, Peer
@@ -49,6 +50,7 @@ from parties.ports.terms import Terms
 from parties.rpc.client import Line, PeerClient
 from parties.rpc.greeting import make_greeting
 from parties.rpc.reach import Stage, reach
+from parties.rpc.tls import HYBRID_GROUP
 from parties.session.pools import PoolStore
 from smc.errors import DuettoError
 from smc.oblivious.kernels import VARIABLE, differ, make_kernels
@@ -151,6 +153,7 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
         yield Finding(peer.name, "pairing", Status.FAIL, error.what, error.hint)
         return
     yield _paired(peer)
+    yield _attempt(peer.name, "open", lambda: _open(config, peer))
     yield _attempt(peer.name, "ledger", lambda: _peer_ledger(config, peer))
     yield _dates(peer.name, known.certificates)
     if find_offer(config, peer) is not None:
@@ -177,6 +180,13 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
             return
         yield Finding(peer.name, check, Status.OK, _GOOD[stage].format(address=peer.address))
     yield from _talk(config, identity, known, peer)
+
+
+def _open(config: Config, peer: Peer) -> Finding:
+    closed = read_closed(config.home).get(peer.name)
+    if closed is not None:
+        return Finding(peer.name, "open", Status.FAIL, closed.error.what, closed.error.hint)
+    return Finding(peer.name, "open", Status.OK, "its oblivious transfers have failed no check")
 
 
 def _paired(peer: Peer) -> Finding:
@@ -235,6 +245,7 @@ def _talk(config: Config, identity: Identity, known: PeerIdentity, peer: Peer) -
         yield Finding(
             peer.name, "version", Status.OK, f"release {hello.release}, wire version {hello.version}"
         )
+        yield _key_exchange(peer.name, hello.key_exchange)
         yield _clock(peer.name, hello.clock_seconds)
         yield from _rated(peer.name, client.measure())
     except DuettoError as error:
@@ -484,6 +495,22 @@ def _daemon(config: Config) -> Iterator[Finding]:
         yield Finding("self", "listening", Status.WARN, error.what, error.hint)
     else:
         yield Finding("self", "listening", Status.OK, f"on {said['listens'] or config.listen}")
+
+
+def _key_exchange(peer: str, group: str) -> Finding:
+    """By what TLS agreed on its keys; a client of gRPC cannot see it, so the peer says it."""
+    if group == HYBRID_GROUP:
+        what = f"{group}: recorded traffic does not open to whoever breaks elliptic curves later"
+        return Finding(peer, "key exchange", Status.OK, what)
+    return Finding(
+        peer,
+        "key exchange",
+        Status.WARN,
+        f"{group or 'unknown'}, not {HYBRID_GROUP}: recorded traffic opens to whoever breaks elliptic curves "
+        "later",
+        "Install the same release, and the grpcio that it asks for, on both sides; no proxy between them may "
+        "end TLS.",
+    )
 
 
 def _clock(peer: str, seconds: float) -> Finding:

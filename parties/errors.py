@@ -161,6 +161,12 @@ class PeerRefused(PeerError):  # noqa: N818
     code = "peer-refused"
 
 
+class PeerClosed(PeerError):  # noqa: N818 - a state, not a fault
+    """Nothing is run with this peer until a person opens it again; see `parties.closed_peers`."""
+
+    code = "peer-closed"
+
+
 class PeerBusy(PeerRefused):
     """The peer, or this daemon, runs as many sessions as it allows; try again later."""
 

@@ -26,6 +26,7 @@ from parties.errors import (
     NoticeError,
     PairingError,
     PeerBusy,
+    PeerClosed,
     PeerRefused,
     PolicyError,
     PoolError,
@@ -67,11 +68,12 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
     ClusterError: UNAVAILABLE,
     PeerError: UNAVAILABLE,
     PeerBusy: RETRY,
+    PeerClosed: REFUSED,
     KeyboardInterrupt: INTERRUPTED,
 }
 
 
-_REFUSALS: Final = ("policy", "budget", "denied", "overlap", "history", "disclosure")
+_REFUSALS: Final = ("peer-closed", "policy", "budget", "denied", "overlap", "history", "disclosure")
 
 
 _FULL: Final = ("busy", "too-many-open", "too-many-today")

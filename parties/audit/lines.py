@@ -28,6 +28,8 @@ TORN: Final = "torn"
 FILLED: Final = "filled"
 GAP: Final = "gap"
 KEYS: Final = "keys"
+CLOSED: Final = "peer-closed"
+OPENED: Final = "peer-opened"
 
 EVENTS: Final = (
     *(
@@ -45,6 +47,8 @@ EVENTS: Final = (
         FILLED,
         GAP,
         KEYS,
+        CLOSED,
+        OPENED,
     ),
 )
 

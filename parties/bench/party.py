@@ -55,7 +55,7 @@ _JOB_ID: Final = "bench"
 
 
 @dataclass(frozen=True, slots=True)
-class Ready(Message, kind="bench-ready"):
+class Ready(Message, kind="bench-ready", hidden=True):
     """Both ways: the sender waits for nothing but this before it starts its clock."""
 
     bits: Bits

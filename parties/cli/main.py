@@ -47,6 +47,7 @@ ENTRIES: Final = {
         "parties.cli.party",
         "Check this party and the way to its peers; exit status 78 if it fails here, 69 if at a peer.",
     ),
+    "peer": Subcommand("parties.cli.peers", "The peers of this party, and which of them are closed."),
     "keys": Subcommand("parties.cli.own_keys", "This party's keys."),
     "person": Subcommand(
         "parties.cli.persons", "Persons with keys: who may do what here, and what they sign."

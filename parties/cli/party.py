@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,7 @@ from parties.cli.output import Screen, emit, json_option, talk
 from parties.cli.signing import say_what_to_sign
 from parties.client import Party, ask_daemon
 from parties.clock import CLOCK
+from parties.closed_peers import read_closed
 from parties.config import LOG_LEVELS, Address, Config, Peer, load
 from parties.contracts.state import State
 from parties.daemon import foreign, logs
@@ -275,6 +277,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
     said = ask_daemon(config, pid)
     listens = said.pop("listens") or str(config.listen)  # an earlier release does not say
     doubts = _doubts(config) if said["ledger_whole"] else []
+    closed = read_closed(config.home)
     days = certificate.days_left(own_certificates(config))
     jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
     signs = standing_line(
@@ -300,6 +303,8 @@ def status(config_path: Path | None, as_json: bool) -> None:
             out.print(f"Its jobs are lost when it ends: run `duetto doctor{config_words(config_path)}`.")
         if not said["ledger_whole"]:
             out.print(f"The ledger is not whole: {said['ledger_problem']}")
+        for one in closed.values():
+            out.print(f"{one.error.what} {with_config(one.error.hint)}")
         for doubt in doubts:
             out.print(f"{doubt['what']} {with_config(doubt['hint'])}")
 
@@ -313,6 +318,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
             "persons": signs,
             "certificate_days": days,
             "doubts": doubts,
+            "closed": [asdict(one) for one in closed.values()],
         },
         render,
         as_json=as_json,

@@ -13,6 +13,7 @@ from typing_extensions import override
 from parties.client.connection import CALL_SECONDS, WAIT_ON, WAITED, Connection
 from parties.client.job_file import job_text
 from parties.client.result import Result
+from parties.closed_peers import Closure
 from parties.config import load
 from parties.contracts.state import State
 from parties.errors import DaemonUnavailable, JobError, PeerBusy
@@ -150,6 +151,26 @@ class Party(Connection):
             "listens": reply.listens,
             "database_lost": reply.database_lost,
         }
+
+    def closed(self) -> dict[str, Closure]:
+        """The peers with which nothing is run, by name."""
+        found = self.call("Status", pb.StatusRequest()).closed
+        return {one.peer: Closure(one.peer, one.job, one.code, one.since) for one in found}
+
+    def open_peer(self, peer: str, name: str = "") -> None:
+        """Open a peer that a failed check has closed.
+
+        Args:
+            peer: its name.
+            name: who opens it; the account's if empty.
+
+        Raises:
+            UsageError: it is not closed.
+        """
+        closed = self.closed().get(peer)
+        act = self.act(Act.OPEN, closed.digest, peer) if closed else None
+        who = own_person(name)
+        self.call("OpenPeer", pb.PeerDecision(peer=peer, actor=who.name, uid=who.uid, act=act))
 
     def persons_in_force(self) -> str:
         """The text of the persons.toml in force; empty where no acts are signed."""

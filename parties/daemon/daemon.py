@@ -18,6 +18,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from parties.audit.lines import ENTRIES, FILLED, RELOADED, STARTED, STOPPED, AuditError
+from parties.closed_peers import ClosedPeers
 from parties.cluster.executor import ClusterExecutor
 from parties.config import Address, Config, load
 from parties.errors import ConfigError
@@ -80,6 +81,7 @@ class Daemon:
         self._peers = peers = load_peers(config)
         terms = terms or Terms()
         ledger, pools = open_ledger(config.home), PoolStore(config.home)
+        self._closed = ClosedPeers(config.home, ledger.clock.stamp, self._note_closing)
         self._runner = SessionRunner(
             identity,
             peers,
@@ -88,15 +90,22 @@ class Daemon:
             pools=pools,
             heads=open_heads(config.home, config.name, identity.signing, ledger),
             cluster=ClusterExecutor(config.compute.dask) if config.compute.dask is not None else None,
+            closing=self._closed.close,
         )
         self._renewals = Renewals(config)
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms, renewals=self._renewals)
-        self._manager = JobManager(config, identity, self._directory, ledger=ledger)
+        self._manager = JobManager(config, identity, self._directory, ledger=ledger, closed=self._closed)
         self._notifier = Notifier(config.home, config.name, config.on_event, ledger.clock, self._conditions)
         self._manager.store.audit.listen(self._notifier.hear)
         note = partial(self._manager.store.audit.write, FILLED)
         self._filler = Filler(
-            self._with_signed_pools(config), pools, self._directory, self._runner, self._manager, note
+            self._with_signed_pools(config),
+            pools,
+            self._directory,
+            self._runner,
+            self._manager,
+            note,
+            require_open=self._closed.require_open,
         )
         self._metrics: MetricsServer | None = None
         self._manager.resume()
@@ -235,6 +244,9 @@ class Daemon:
         for sentence in ending_soon(self._config.name, self._certificates, self._peers):
             log.warning("%s", sentence)
         threading.Thread(target=self._greet, name="greet", daemon=True).start()
+
+    def _note_closing(self, event: str, **about: str | int) -> None:
+        self._manager.store.audit.write(event, **about)
 
     def _with_signed_pools(self, config: Config) -> Config:
         """The configuration without pools if a person has to sign them, and none has."""

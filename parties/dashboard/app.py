@@ -104,6 +104,7 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/peers/reload", peers.reload),
     ("/peers/look", peers.look),
     ("/peers/pair", peers.pair),
+    ("/peers/open", peers.open_again),
 )
 """Forms that do something."""
 
@@ -119,6 +120,7 @@ ROLES: Final[Mapping[str, frozenset[PersonRole]]] = {
     "/peers/reload": ALLOWED[Act.PIN],
     "/peers/look": ALLOWED[Act.PIN],
     "/peers/pair": ALLOWED[Act.PIN],
+    "/peers/open": ALLOWED[Act.OPEN],
 }
 """Of each form in `ACTS`, the roles of which somebody has one who came in by an account, where persons are in
 force. Who came in by a link has the rights of the account of the machine; what has to be signed is signed by

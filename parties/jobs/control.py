@@ -357,6 +357,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
             listens=self._listens,
             database_lost=not self._manager.store.is_in_place,
             persons=persons,
+            closed=[pb.ClosedPeer(**asdict(one)) for one in self._manager.closed.all().values()],
         )
 
     @_guarded(Kind.QUICK)
@@ -368,6 +369,14 @@ class ControlService(control_pb2_grpc.ControlServicer):
     ) -> pb.ReloadReply:
         """Read the configuration again."""
         return pb.ReloadReply(**asdict(self._reload()))
+
+    @_guarded(Kind.QUICK)
+    @override
+    def OpenPeer(self, request: pb.PeerDecision, context: grpc.ServicerContext) -> pb.PeerReply:
+        """Open a closed peer."""
+        who = Person(request.actor, request.uid)
+        self._manager.open_peer(request.peer, who, _presented(request))
+        return pb.PeerReply()
 
     def _summary(self, job: Summary) -> pb.Job:
         """What is said of a job without opening its papers."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from parties.audit.lines import LOG_CREATED
 from parties.clock import TrustedTime
+from parties.closed_peers import ClosedPeers
 from parties.config import Config
 from parties.contracts.contract import parse_contract
 from parties.contracts.records import Record, Summary
@@ -35,7 +36,7 @@ from parties.persons.roles import Act
 from parties.persons.statement import Presented
 from parties.pki.identity import Identity
 from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
-from smc.errors import Cancelled, DuettoError
+from smc.errors import Cancelled, DuettoError, UsageError
 
 if TYPE_CHECKING:
     from parties.jobs.checks.admission import Admission
@@ -63,6 +64,7 @@ class JobManager:
         analyses: all analyses by name; None takes duetto's and those of the configuration's plug-ins.
         patience: how long to wait for the peer.
         ledger: the local ledger, if it is open already.
+        closed: the peers with which nothing is run; its own of the home if None.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class JobManager:
         analyses: Mapping[str, Analysis] | None = None,
         patience: RetryPolicy | None = None,
         ledger: Ledger | None = None,
+        closed: ClosedPeers | None = None,
     ) -> None:
         self.ledger = ledger or open_ledger(config.home)
         self.gate = Gate(config.name, config.home, self.ledger)
@@ -82,6 +85,7 @@ class JobManager:
         self._peers = peers
         self._patience = patience or RetryPolicy()
         self.store, self.carried = JobStore(config.home, self.ledger.clock), Carried()
+        self.closed = closed or ClosedPeers(config.home, self.ledger.clock.stamp, self.store.audit.write)
         self._outbox = Outbox(config.home)
         if self.store.audit.head[0] < 0:
             with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
@@ -155,7 +159,9 @@ class JobManager:
         """
         admitted = self.gate.admit(Act.SUBMIT, text_digest(toml), presented=presented)
         self._peers.give_way()
-        record = self._negotiation.draft(self._admission.understand(parse_spec(toml)), admitted)
+        task = self._admission.understand(parse_spec(toml))
+        self.closed.require_open(task.peer)
+        record = self._negotiation.draft(task, admitted)
         _LOG.info("job %s: %s", record.job_id, record.state.value)
         courier = self._couriers[record.peer]
         if record.state is State.PROPOSED:
@@ -191,6 +197,7 @@ class JobManager:
 
     def approve(self, job_id: str, person: Person, shown: str, presented: Presented | None = None) -> Summary:
         """A person at home allows a job; see `Negotiation.approve`."""
+        self.closed.require_open(self.store.find(job_id).peer)
         return self._delivered(self._negotiation.approve(job_id, person, shown, presented))
 
     def deny(
@@ -210,6 +217,24 @@ class JobManager:
         digest = self.store.digest(job.job_id).hex()
         self._decisions.keep(self.gate.admit(Act.FORGET, digest, job.peer, presented))
         return self.store.forget(job.job_id)
+
+    def open_peer(self, peer: str, person: Person, presented: Presented | None = None) -> None:
+        """A person at home opens a peer that was closed.
+
+        Raises:
+            UsageError: it is not closed.
+            PolicyError: persons are in force, and it is not signed by one who may do it.
+            StorageError: it cannot be written; the peer stays closed.
+        """
+        found = self.closed.all()
+        if peer not in found:
+            raise UsageError(f"{peer!r} is not closed.", "See `duetto peer list`.")
+        admitted = self.gate.admit(Act.OPEN, found[peer].digest, peer, presented)
+        self._decisions.keep(admitted)
+        name = admitted.signed.name if admitted.signed is not None else person.name
+        self.closed.open(found[peer], name, person.uid)
+        if peer in self._couriers:
+            self._couriers[peer].here()
 
     def prune(self, days: int, presented: Presented | None = None) -> int:
         """Delete old results, see `Housekeeper.prune`; raises PolicyError as `forget`."""
@@ -325,6 +350,7 @@ class JobManager:
         self._heard_of(peer)
         job = ""
         try:
+            self.closed.require_open(peer)
             draft = parse_contract(contract)
             job = draft.job_id
             return self._negotiation.consider(peer, draft).encode()
@@ -427,6 +453,7 @@ class JobManager:
         return found.text if found is not None else ""
 
     def _require_fresh(self, record: Record, days_ahead: int = 0) -> None:
+        self.closed.require_open(record.peer)
         self.gate.require_peer(self._peers.public(record.peer))
         verdict = self._admission.judge(self._admission.understand(record.contract.spec), None)
         if verdict.needs_person:

@@ -10,13 +10,21 @@ from parties.workers.pipe import Words, array_data
 from parties.workers.process import Worker
 from smc.channel.channel import Clock
 from smc.channel.transport import Transport
-from smc.errors import DomainError, DuettoError, OutOfMemory, ProtocolViolation, UsageError
+from smc.errors import (
+    DomainError,
+    DuettoError,
+    InconsistentTransfers,
+    OutOfMemory,
+    ProtocolViolation,
+    UsageError,
+)
 from smc.forms import Role
 from smc.oblivious.lane_engine import LaneEngine
 from smc.oblivious.lanes import LaneAnswer, LaneCall, LaneEnd, LaneLost
 
 _ERRORS: Final[dict[str, type[DuettoError]]] = {
-    kind.__name__: kind for kind in (ProtocolViolation, DomainError, UsageError, OutOfMemory)
+    kind.__name__: kind
+    for kind in (InconsistentTransfers, ProtocolViolation, DomainError, UsageError, OutOfMemory)
 }
 
 

@@ -54,7 +54,7 @@ _WRITTEN = b"duetto ledger countersignature v1\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Announced(Message, kind="ledger-announced"):
+class Announced(Message, kind="ledger-announced", hidden=True):
     """One party's word that it writes what the job releases once it has the same word of the other.
 
     Attributes:
@@ -69,7 +69,7 @@ class Announced(Message, kind="ledger-announced"):
 
 
 @dataclass(frozen=True, slots=True)
-class Written(Message, kind="ledger-written"):
+class Written(Message, kind="ledger-written", hidden=True):
     """One party's word that it has written, both directions.
 
     Attributes:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 from uuid import uuid4
 
-from parties.audit.lines import PROPOSED, REFUSED, STATE, AuditLine
+from parties.audit.lines import CLOSED, PROPOSED, REFUSED, STATE, AuditLine
 from parties.contracts.state import State
 from parties.hooks import EventKind
 
@@ -102,6 +102,8 @@ def of_line(line: AuditLine, party: str) -> Notice | None:
         about["job"] = ""
     if line.event == REFUSED:
         return make_notice(EventKind.PEER, line.time, party, **{**about, "state": "proposal-refused"})
+    if line.event == CLOSED:
+        return make_notice(EventKind.PEER, line.time, party, **{**about, "state": "transfers-failed-a-check"})
     if line.event == PROPOSED:
         waits = about["state"] == State.WAITING_OWN.value
         return make_notice(EventKind.WAITING, line.time, party, **about) if waits else None

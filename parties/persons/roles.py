@@ -25,6 +25,7 @@ class Act(Enum):
     PIN = "pin"
     POOLS = "pools"
     PERSONS = "persons"
+    OPEN = "open"
 
 
 _STEWARD: Final = frozenset({PersonRole.STEWARD})
@@ -41,6 +42,7 @@ ALLOWED: Final[Mapping[Act, frozenset[PersonRole]]] = {
     Act.PIN: _MAINTAINERS,
     Act.POOLS: _MAINTAINERS,
     Act.PERSONS: _MAINTAINERS,
+    Act.OPEN: _MAINTAINERS,
 }
 """The roles of which one lets a person do an act. For `APPROVE` the rule that allows the job names one of
 them."""
@@ -59,6 +61,7 @@ MEANING: Final[Mapping[Act, str]] = {
     Act.PIN: "trust the keys of a peer",
     Act.POOLS: "let pools be filled in idle time",
     Act.PERSONS: "put persons.toml into force",
+    Act.OPEN: "open a peer that a failed check has closed",
 }
 """The acts in words, after `may`."""
 
@@ -78,6 +81,7 @@ VERBS: Final[Mapping[str, Act | None]] = {
     "Prune": Act.PRUNE,
     "Status": None,
     "Reload": None,
+    "OpenPeer": Act.OPEN,
 }
 """The verbs of the control service and the act that each takes; None for those that only read, which whoever
 reaches the socket may call: the account that reaches it can read the files as well. `Reload` reads files of

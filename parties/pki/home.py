@@ -11,6 +11,7 @@
     jobs.sqlite  results/   jobs; this party's results of finished ones, a sealed file each
     ledger.jsonl  heads.json   what was spent; what was seen of the peers' ledgers
     doubts.json   for which ledgers sessions were refused last, see `parties.ledger.doubts`
+    closed.json   with which peers nothing is run, see `parties.closed_peers`; made when needed
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
     notices.json   who is still to be told of what, see `parties.notices`; made when needed
     moved.json   only in a home that was packed to live elsewhere, see `parties.pki.moving`

@@ -50,12 +50,14 @@ class Hello:
         release: its release, for people.
         clock_seconds: how far its clock is ahead of the local one; exact to the time of the call.
         renewal: the pairing file that it announces, not yet checked; empty if none.
+        key_exchange: the group that TLS negotiated for the connection, by its word; empty if it does not say.
     """
 
     version: int
     release: str
     clock_seconds: float
     renewal: bytes = b""
+    key_exchange: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,9 @@ class PeerClient:
                 "Pair the two parties again, both ways.",
                 code="keys",
             )
-        return Hello(version, answer.release, answer.unix_ms / 1000 - middle, answer.renewal)
+        return Hello(
+            version, answer.release, answer.unix_ms / 1000 - middle, answer.renewal, answer.key_exchange
+        )
 
     def propose(self, contract: bytes) -> bytes:
         """Send a proposal and return the answer.

@@ -14,15 +14,19 @@ from smc.errors import ProtocolViolation
 _DIGEST_BYTES = 32
 _RELEASE_CHARACTERS = 32
 _RENEWAL_BYTES = 1 << 14
+_GROUP_CHARACTERS = 32
 
 
-def make_greeting(identity: Identity, terms: Terms, renewal: bytes = b"") -> pb.Greeting:
+def make_greeting(
+    identity: Identity, terms: Terms, renewal: bytes = b"", key_exchange: str = ""
+) -> pb.Greeting:
     """This party's greeting, with the time of now.
 
     Args:
         identity: this party.
         terms: the versions and parameters that it speaks.
         renewal: its pairing file, if that holds a certificate that follows the one in use.
+        key_exchange: in an answer, what TLS negotiated for the connection: the caller cannot see it.
     """
     return pb.Greeting(
         oldest_version=terms.oldest,
@@ -33,6 +37,7 @@ def make_greeting(identity: Identity, terms: Terms, renewal: bytes = b"") -> pb.
         unix_ms=time.time_ns() // 1_000_000,
         release=release()[:_RELEASE_CHARACTERS],
         renewal=renewal,
+        key_exchange=key_exchange[:_GROUP_CHARACTERS],
     )
 
 
@@ -52,6 +57,8 @@ def check_greeting(greeting: pb.Greeting, peer: str) -> Terms:
         or len(greeting.renewal) > _RENEWAL_BYTES
         or len(greeting.release) > _RELEASE_CHARACTERS
         or not greeting.release.isprintable()
+        or len(greeting.key_exchange) > _GROUP_CHARACTERS
+        or not greeting.key_exchange.isprintable()
     ):
         raise ProtocolViolation(f"The greeting of {peer} is malformed.")
     if greeting.party != peer:

@@ -43,6 +43,7 @@ _MEANINGS: Final = {
     "pool-unstated": "its configuration does not want the same pools",
     "pool-losses": "too many of the pools made with this party were lost",
     "lanes": "its configuration grants fewer lanes",
+    "peer-closed": "the oblivious transfers of this party have failed a check there",
     "rows": "its data set is declared to have more rows than the job takes for granted",
     "history": "its record of earlier jobs cannot be trusted",
 }
@@ -52,6 +53,7 @@ _HINTS: Final = {
     "lanes": "Write fewer lanes below [compute] in the job, or ask the other institution to grant more.",
     "too-many-open": "Wait until some have ended, or cancel some: `duetto job list`, `duetto job cancel`.",
     "too-many-today": "Try again tomorrow.",
+    "peer-closed": "Find out together what has happened; then a person there opens this party again.",
 }
 
 log = logging.getLogger(__name__)

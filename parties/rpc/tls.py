@@ -36,6 +36,10 @@ _MAX_BACKOFF_MS = 2000
 _CONNECT_MS = 10_000
 _STREAMS = 64
 _WINDOW_BYTES = 8 << 20
+HYBRID_GROUP: Final = "X25519MLKEM768"
+"""The key exchange that whoever breaks elliptic curves later cannot open in recorded traffic."""
+
+_GROUP: Final = "ssl_negotiated_key_exchange_group"
 _HANDSHAKE: Final = b"\x16"
 """The first byte of an answer that goes on; an alert begins with another."""
 
@@ -103,6 +107,12 @@ def server_options(keepalive: Keepalive) -> tuple[tuple[str, int | str], ...]:
         ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
         ("grpc.max_connection_idle_ms", IDLE_MS),
     )
+
+
+def key_exchange_of(context: grpc.ServicerContext) -> str:
+    """The group by which the connection of a call agreed on its keys; empty if gRPC does not say."""
+    found = cast(Mapping[str, Sequence[bytes]], context.auth_context()).get(_GROUP, ())
+    return b"".join(found).decode("ascii", "replace")
 
 
 def pin_of(context: grpc.ServicerContext) -> str:

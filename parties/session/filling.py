@@ -119,6 +119,7 @@ class Filler:
         jobs: what all other calls of peers are for.
         note: writes a line of the audit log, with what was made in the last hour.
         rhythm: how long it waits.
+        require_open: raises if nothing is run with a peer.
     """
 
     def __init__(
@@ -130,6 +131,7 @@ class Filler:
         jobs: JobPort,
         note: Note,
         rhythm: Rhythm | None = None,
+        require_open: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._config = config
         self._store = store
@@ -137,6 +139,7 @@ class Filler:
         self._runner = runner
         self._jobs = jobs
         self._note = note
+        self._require_open = require_open
         self._rhythm = rhythm or Rhythm()
         self._lock = threading.Lock()
         self._due: dict[KeptPools, _Due] = {}
@@ -178,6 +181,7 @@ class Filler:
         Raises:
             PoolError: nothing like that is wanted here, or too much was lost.
             PeerBusy: the last filling was just now.
+            PeerClosed: nothing is run with the peer.
             StorageError: the disk is nearly full.
             DuettoError: what the jobs raise.
         """
@@ -254,7 +258,8 @@ class Filler:
     # Both sides
 
     def _check(self, peer: str) -> None:
-        """Check that there is room, and that the peer has not lost too much."""
+        """Check that the peer is not closed, that there is room, and that it has not lost too much."""
+        self._require_open(peer)
         if shutil.disk_usage(self._config.home).free < MIN_FREE_BYTES:
             raise StorageError("The disk is nearly full, so that no pools are filled.", "Make room.")
         with self._lock:

@@ -35,7 +35,7 @@ from parties.session.shares import QUIET_SECONDS, Shares
 from smc.channel.channel import Channel
 from smc.channel.transport import Transport
 from smc.ciphers.masks import MaskTables
-from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted
+from smc.errors import Cancelled, DuettoError, InconsistentTransfers, OutOfMemory, PeerAborted
 from smc.numeric.random import Randomness
 from smc.pieces import asking
 
@@ -51,6 +51,7 @@ GAVE_WAY: Final = "gave-way"
 
 Wrap = Callable[[Transport], Transport]
 Open = Callable[[PacketStream], None]
+Closing = Callable[[str, str, str], None]
 
 
 def _as_it_is(transport: Transport) -> Transport:
@@ -70,6 +71,7 @@ class SessionRunner:
         heads: what is said and kept of ledgers; without it sessions spend nothing and say nothing of them.
         cluster: where work under public keys is done, see `Session.cluster`; shut down with the runner.
         quiet_seconds: after so many seconds without a job this party is idle.
+        closing: called with a peer, a job and a code where the peer's transfers have failed a check.
     """
 
     def __init__(
@@ -83,7 +85,9 @@ class SessionRunner:
         heads: Heads | None = None,
         cluster: Executor | None = None,
         quiet_seconds: float = QUIET_SECONDS,
+        closing: Closing | None = None,
     ) -> None:
+        self._closing = closing
         self._identity = identity
         self._peers = peers
         self._limits = limits
@@ -270,6 +274,8 @@ class SessionRunner:
         except PeerAborted:
             raise
         except DuettoError as error:
+            if isinstance(error, InconsistentTransfers):
+                self._close(stream, task.job_id, error)
             _abort(channel, error.stable_code)
             raise
         except MemoryError:  # of what is read before and kept after the run
@@ -286,6 +292,18 @@ class SessionRunner:
         finally:
             timer.cancel()
             transport.close()
+
+    def _close(self, stream: PacketStream, job_id: str, error: DuettoError) -> None:
+        """Close the peer, whose other sessions end as well."""
+        if self._closing is not None:
+            try:
+                self._closing(stream.peer, job_id, error.stable_code)
+            except DuettoError as problem:  # it is closed until the daemon is started again
+                code_of(problem, f"Closing {stream.peer}")
+        with self._lock:
+            others = [one for one in self._streams.values() if one.peer == stream.peer and one is not stream]
+        for other in others:
+            other.interrupt(Cancelled(f"{stream.peer} was closed.", "See `duetto peer list`."))
 
     def _session(self, channel: Channel, peer: str, task: SessionTask, workers: LaneWorkers) -> FullSession:
         from smc.protocols.full_session import FullSession  # with all engines: no port waits for them

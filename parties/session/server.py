@@ -94,7 +94,7 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         except DuettoError as error:
             log.warning("greeting of %s: %s", peer, error)
         self._renewals.hear(peer, request.renewal)
-        return make_greeting(self._identity, self._terms, self._renewals.own)
+        return make_greeting(self._identity, self._terms, self._renewals.own, tls.key_exchange_of(context))
 
     @override
     def Propose(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:

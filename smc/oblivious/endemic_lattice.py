@@ -194,5 +194,5 @@ def _private_key(seed: bytes) -> MLKEM768PrivateKey:
         raise UsageError(
             "The library cryptography of this installation was built without ML-KEM-768, which oblivious "
             "transfer takes.",
-            "Install its wheel (pip install 'cryptography>=48'), or build it with OpenSSL 3.5 or later.",
+            "Install the wheel of that library, or build it with OpenSSL 3.5 or later.",
         ) from None

@@ -107,6 +107,7 @@ FLOORS = (
     ("parties.catalog", "parties.cluster", "parties.lanes"),
     ("parties.ledger",),
     ("parties.audit",),
+    ("parties.closed_peers",),
     ("parties.persons",),
     ("parties.policy", "parties.disclosure"),
     ("parties.ports", "parties.contracts"),

@@ -8,9 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.catalog.declarations.declaration import load_catalog
-from parties.config import Config
+from parties.closed_peers import read_closed
 from parties.dashboard.drawing.desk import Context, form, redirect, render
+from parties.dashboard.pages.persons import acting, signable
 from parties.doctor import Status, examine_cluster, examine_peer, examine_self
+from parties.persons.roles import Act
 from parties.pki import certificate, pairing
 from parties.pki.home import add_peer, load_pairing, load_peer, own_pairing, require_later
 from parties.pki.lock import running_pid
@@ -41,6 +43,13 @@ def reload(desk: Context, request: Request) -> Response:
     load_policy(config.policy)  # the daemon reads both for each job; here a person sees what is wrong
     load_catalog(config.catalog)
     return _shown(desk, request, reloaded=desk.party.reload())
+
+
+def open_again(desk: Context, request: Request) -> Response:
+    """Open a peer that a failed check has closed."""
+    with acting(desk, request) as party:
+        party.open_peer(form(request).get("peer", ""), request.state.session.person)
+    return redirect("/peers")
 
 
 def own_file(desk: Context, _: Request) -> Response:
@@ -105,20 +114,25 @@ def _shown(desk: Context, request: Request, **more: Any) -> Response:
         "peers.html",
         fingerprint=fingerprint,
         words=words_of(fingerprint) if fingerprint else (),
-        peers=_peers(config),
+        peers=_peers(desk, request),
         **({"checked": "", "findings": [], "reloaded": None, "problem": ""} | more),
     )
 
 
-def _peers(config: Config) -> list[dict[str, Any]]:
-    """What is pinned of each peer; `problem` where its file cannot be read."""
-    found = []
+def _peers(desk: Context, request: Request) -> list[dict[str, Any]]:
+    """What is pinned of each peer, and why it is closed; `problem` where its file cannot be read."""
+    config, found = desk.config, []
+    closed = read_closed(config.home)
     for peer in config.peers:
         entry: dict[str, Any] = {"name": peer.name, "address": str(peer.address), "problem": ""}
+        entry |= {"closed": None, "signable": None}
         try:
             entry["fingerprint"] = pairing.read(peer.pairing).fingerprint
             entry["days"] = certificate.days_left(load_peer(config, peer).certificates)
         except DuettoError as error:
             entry["problem"] = f"{error.what} {error.hint}"
+        if (closure := closed.get(peer.name)) is not None:
+            entry["closed"] = closure
+            entry["signable"] = signable(desk, request, Act.OPEN, closure.digest, peer.name)
         found.append(entry)
     return found

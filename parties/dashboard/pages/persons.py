@@ -33,7 +33,9 @@ from parties.persons.webauthn import (
 )
 from smc.errors import DuettoError, UsageError
 
-HERE: Final = {act.value: act for act in (Act.SUBMIT, Act.APPROVE, Act.DENY, Act.CANCEL, Act.FORGET)}
+HERE: Final = {
+    act.value: act for act in (Act.SUBMIT, Act.APPROVE, Act.DENY, Act.CANCEL, Act.FORGET, Act.OPEN)
+}
 """What is signed on pages."""
 
 _NEW_KEY: Final = b"duetto new key\0"

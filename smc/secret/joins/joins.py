@@ -61,7 +61,7 @@ _TAG: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class CarriedValues(Message, kind="carried-values"):
+class CarriedValues(Message, kind="carried-values", hidden=True):
     """Shares of values plus masks, slot by slot, for the owner of the slots."""
 
     shares: Words

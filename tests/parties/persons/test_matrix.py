@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 
 import pytest
 
+from parties import closed_peers
 from parties.client import Party
+from parties.closed_peers import Closure
 from parties.contracts.state import State
 from parties.errors import PolicyError
 from parties.person_roles import PersonRole
@@ -21,6 +24,7 @@ from tests.parties.served import control
 
 SERVICE = pb.DESCRIPTOR.services_by_name["Control"]
 CALLERS = (*PersonRole, None)
+CLOSURE = Closure("north", "0123456789abcdef", "inconsistent-transfers", "2026-11-28T12:00:00Z")
 
 
 @pytest.fixture
@@ -41,6 +45,7 @@ def request(verb, pair, job_id, role):
     about = {
         Act.SUBMIT: (text_digest(text), ""),
         Act.PRUNE: (prune_digest(1), ""),
+        Act.OPEN: (CLOSURE.digest, "north"),
     }.get(act, (shown, "north"))
     sign = None
     if act is not None and role is not None:
@@ -54,6 +59,7 @@ def request(verb, pair, job_id, role):
         "JobName": {"job_id": job_id, "act": sign},
         "Decision": decision,
         "PruneRequest": {"older_than_days": 1, "act": sign},
+        "PeerDecision": {"peer": "north", "actor": "Ann", "uid": 1, "act": sign},
     }
     return getattr(pb, kind)(**fields.get(kind, {}))
 
@@ -82,6 +88,8 @@ def test_a_verb_by_every_role_and_by_nobody(south, verb):
     pair, party, job_id = south
     act = VERBS[verb]
     may = ALLOWED[act] if act is not None else frozenset(CALLERS)
+    if act is Act.OPEN:
+        (pair.folder / "south" / closed_peers.FILE).write_text(json.dumps({"north": asdict(CLOSURE)}))
     # Those who may not come first: who may changes the job.
     for role in sorted(CALLERS, key=lambda role: (role in may, role is PersonRole.STEWARD)):
         before = len(pair.south.ledger.entries())

@@ -23,7 +23,7 @@ from parties.pki.offers import Renewals
 from parties.ports.interfaces import SessionHeader, SessionTask
 from parties.ports.terms import Terms
 from parties.session.directory import PeerDirectory
-from parties.session.runner import SessionRunner, Wrap
+from parties.session.runner import Closing, SessionRunner, Wrap
 from parties.session.server import PeerServer
 from smc.errors import DuettoError
 from smc.forms import Role
@@ -117,12 +117,13 @@ def listening(
     cluster: Executor | None = None,
     port: int = 0,
     renewals: Renewals | None = None,
+    closing: Closing | None = None,
 ) -> Iterator[Party]:
     """A party whose port for peers is open."""
     config = configuration(own, {}, limits, keepalive)
     peers = {peer.name: peer for peer in known}
     extra = {} if wrap is None else {"wrap": wrap}
-    runner = SessionRunner(own, peers, limits, terms, heads=heads, cluster=cluster, **extra)
+    runner = SessionRunner(own, peers, limits, terms, heads=heads, cluster=cluster, closing=closing, **extra)
     jobs = Jobs()
     server = PeerServer(
         Address("127.0.0.1", port),

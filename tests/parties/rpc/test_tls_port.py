@@ -12,11 +12,13 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from parties.config import Address, Keepalive
+from parties.doctor import Status, _key_exchange
 from parties.errors import ConfigError, PairingError, PeerBusy, PeerRefused, PeerUntrusted
 from parties.pki import certificate
-from parties.ports.terms import NEWEST
+from parties.ports.terms import NEWEST, Terms
 from parties.rpc import tls
 from parties.rpc.client import PROBE_BLOB
+from parties.rpc.greeting import check_greeting, make_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.reach import Stage, reach
 from parties.rpc.refusal import CODE_KEY, clean, refusal_error
@@ -161,6 +163,29 @@ def test_hello(directory):
     hello = directory.client("south").hello()
     assert hello.version == NEWEST
     assert abs(hello.clock_seconds) < 60
+
+
+def test_the_answer_names_the_key_exchange_of_the_connection(directory):
+    assert directory.client("south").hello().key_exchange == tls.HYBRID_GROUP
+
+
+def test_a_greeting_with_another_name_for_it_than_a_name_is_refused():
+    greeting = make_greeting(NORTH, Terms(), key_exchange="x" * 40)
+    assert greeting.key_exchange == "x" * 32
+    for wrong in ("x" * 33, "a\nb"):
+        greeting.key_exchange = wrong
+        with pytest.raises(ProtocolViolation, match="malformed"):
+            check_greeting(greeting, "north")
+
+
+@pytest.mark.parametrize(
+    ("group", "verdict"),
+    [(tls.HYBRID_GROUP, Status.OK), ("X25519", Status.WARN), ("", Status.WARN)],
+)
+def test_doctor_warns_of_another_key_exchange(group, verdict):
+    found = _key_exchange("south", group)
+    assert found.verdict is verdict
+    assert (group or "unknown") in found.what
 
 
 def test_hello_with_another_key(south):

@@ -22,6 +22,7 @@ from smc.protocols.full_session import FullSession
 from smc.protocols.session import Session
 from tests.parties.rpc.proxy import Proxy
 from tests.parties.session.cut_sessions import PATIENT, Run
+from tests.support.fixed_kem import fixed_kem
 
 ROOT = Path(__file__).parents[3]
 BASELINE = json.loads((ROOT / "proto" / "wire.json").read_text(encoding="utf-8"))["runs"]
@@ -29,6 +30,12 @@ JOBS = [name for name in BASELINE if name.startswith("job ")]
 QUICK = ("job matching, keys of one side", "job statistics, noisy", "job comparison, plain result")
 PARTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 PARTIES = {"north": Role.ALICE, "south": Role.BOB}
+
+
+@pytest.fixture(autouse=True)
+def _fixed():
+    with fixed_kem():
+        yield
 
 
 @cache

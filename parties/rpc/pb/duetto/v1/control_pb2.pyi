@@ -164,6 +164,34 @@ class PruneReply(_message.Message):
     deleted: int
     def __init__(self, deleted: _Optional[int] = ...) -> None: ...
 
+class PeerDecision(_message.Message):
+    __slots__ = ("peer", "actor", "uid", "act")
+    PEER_FIELD_NUMBER: _ClassVar[int]
+    ACTOR_FIELD_NUMBER: _ClassVar[int]
+    UID_FIELD_NUMBER: _ClassVar[int]
+    ACT_FIELD_NUMBER: _ClassVar[int]
+    peer: str
+    actor: str
+    uid: int
+    act: Act
+    def __init__(self, peer: _Optional[str] = ..., actor: _Optional[str] = ..., uid: _Optional[int] = ..., act: _Optional[_Union[Act, _Mapping]] = ...) -> None: ...
+
+class PeerReply(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ClosedPeer(_message.Message):
+    __slots__ = ("peer", "job", "code", "since")
+    PEER_FIELD_NUMBER: _ClassVar[int]
+    JOB_FIELD_NUMBER: _ClassVar[int]
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    peer: str
+    job: str
+    code: str
+    since: str
+    def __init__(self, peer: _Optional[str] = ..., job: _Optional[str] = ..., code: _Optional[str] = ..., since: _Optional[str] = ...) -> None: ...
+
 class StatusRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
@@ -187,7 +215,7 @@ class ReloadReply(_message.Message):
     def __init__(self, added: _Optional[_Iterable[str]] = ..., removed: _Optional[_Iterable[str]] = ..., changed: _Optional[_Iterable[str]] = ..., later: _Optional[_Iterable[str]] = ..., files: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class StatusReply(_message.Message):
-    __slots__ = ("party", "peers", "jobs", "ledger_whole", "ledger_problem", "listens", "database_lost", "persons")
+    __slots__ = ("party", "peers", "jobs", "ledger_whole", "ledger_problem", "listens", "database_lost", "persons", "closed")
     class JobsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -203,6 +231,7 @@ class StatusReply(_message.Message):
     LISTENS_FIELD_NUMBER: _ClassVar[int]
     DATABASE_LOST_FIELD_NUMBER: _ClassVar[int]
     PERSONS_FIELD_NUMBER: _ClassVar[int]
+    CLOSED_FIELD_NUMBER: _ClassVar[int]
     party: str
     peers: _containers.RepeatedScalarFieldContainer[str]
     jobs: _containers.ScalarMap[str, int]
@@ -211,4 +240,5 @@ class StatusReply(_message.Message):
     listens: str
     database_lost: bool
     persons: str
-    def __init__(self, party: _Optional[str] = ..., peers: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Mapping[str, int]] = ..., ledger_whole: _Optional[bool] = ..., ledger_problem: _Optional[str] = ..., listens: _Optional[str] = ..., database_lost: _Optional[bool] = ..., persons: _Optional[str] = ...) -> None: ...
+    closed: _containers.RepeatedCompositeFieldContainer[ClosedPeer]
+    def __init__(self, party: _Optional[str] = ..., peers: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Mapping[str, int]] = ..., ledger_whole: _Optional[bool] = ..., ledger_problem: _Optional[str] = ..., listens: _Optional[str] = ..., database_lost: _Optional[bool] = ..., persons: _Optional[str] = ..., closed: _Optional[_Iterable[_Union[ClosedPeer, _Mapping]]] = ...) -> None: ...

@@ -109,6 +109,11 @@ class ControlStub:
                 request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadRequest.SerializeToString,
                 response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadReply.FromString,
                 _registered_method=True)
+        self.OpenPeer = channel.unary_unary(
+                '/duetto.v1.Control/OpenPeer',
+                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerDecision.SerializeToString,
+                response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerReply.FromString,
+                _registered_method=True)
 
 
 class ControlServicer:
@@ -216,6 +221,13 @@ class ControlServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def OpenPeer(self, request, context):
+        """Opens a peer that a failed check of its oblivious transfers has closed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ControlServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -293,6 +305,11 @@ def add_ControlServicer_to_server(servicer, server):
                     servicer.Reload,
                     request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadRequest.FromString,
                     response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadReply.SerializeToString,
+            ),
+            'OpenPeer': grpc.unary_unary_rpc_method_handler(
+                    servicer.OpenPeer,
+                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerDecision.FromString,
+                    response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerReply.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -700,6 +717,33 @@ class Control:
             '/duetto.v1.Control/Reload',
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadRequest.SerializeToString,
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def OpenPeer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/duetto.v1.Control/OpenPeer',
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerDecision.SerializeToString,
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PeerReply.FromString,
             options,
             channel_credentials,
             insecure,

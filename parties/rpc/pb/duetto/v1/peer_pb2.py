@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#parties/rpc/pb/duetto/v1/peer.proto\x12\tduetto.v1\"\xa3\x01\n\x08Greeting\x12\x16\n\x0eoldest_version\x18\x01 \x01(\r\x12\x16\n\x0enewest_version\x18\x02 \x01(\r\x12\x12\n\nparameters\x18\x03 \x01(\x0c\x12\r\n\x05party\x18\x04 \x01(\t\x12\x0b\n\x03key\x18\x05 \x01(\x0c\x12\x0f\n\x07unix_ms\x18\x07 \x01(\x03\x12\x0f\n\x07release\x18\x08 \x01(\t\x12\x0f\n\x07renewal\x18\t \x01(\x0cJ\x04\x08\x06\x10\x07\"\x1a\n\nJobMessage\x12\x0c\n\x04\x62ody\x18\x01 \x01(\x0c\"\xc3\x02\n\x06Packet\x12%\n\x07opening\x18\x01 \x01(\x0b\x32\x12.duetto.v1.OpeningH\x00\x12#\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\x11.duetto.v1.AnswerH\x00\x12%\n\x07\x63onfirm\x18\x03 \x01(\x0b\x32\x12.duetto.v1.ConfirmH\x00\x12!\n\x05\x66rame\x18\x04 \x01(\x0b\x32\x10.duetto.v1.FrameH\x00\x12%\n\x07refusal\x18\x05 \x01(\x0b\x32\x12.duetto.v1.RefusalH\x00\x12#\n\x06resume\x18\x06 \x01(\x0b\x32\x11.duetto.v1.ResumeH\x00\x12%\n\x07resumed\x18\x07 \x01(\x0b\x32\x12.duetto.v1.ResumedH\x00\x12%\n\x07receipt\x18\x08 \x01(\x0b\x32\x12.duetto.v1.ReceiptH\x00\x42\t\n\x07\x63ontent\"L\n\x06Resume\x12\x12\n\nsession_id\x18\x01 \x01(\x0c\x12\r\n\x05token\x18\x02 \x01(\x0c\x12\r\n\x05\x65poch\x18\x03 \x01(\r\x12\x10\n\x08received\x18\x04 \x01(\x04\"\x1b\n\x07Resumed\x12\x10\n\x08received\x18\x01 \x01(\x04\"\x1b\n\x07Receipt\x12\x10\n\x08received\x18\x01 \x01(\x04\"\xde\x01\n\x07Opening\x12\x16\n\x0eoldest_version\x18\x01 \x01(\r\x12\x16\n\x0enewest_version\x18\x02 \x01(\r\x12\x12\n\nparameters\x18\x03 \x01(\x0c\x12\r\n\x05nonce\x18\x04 \x01(\x0c\x12\x0e\n\x06job_id\x18\x05 \x01(\t\x12\x12\n\njob_digest\x18\x06 \x01(\x0c\x12\x0c\n\x04role\x18\x07 \x01(\t\x12\x13\n\x0b\x64ialler_key\x18\x08 \x01(\x0c\x12\x14\n\x0clistener_key\x18\t \x01(\x0c\x12#\n\x07ledgers\x18\n \x01(\x0b\x32\x12.duetto.v1.Ledgers\"7\n\x07Ledgers\x12\x0b\n\x03own\x18\x01 \x01(\x0c\x12\x0c\n\x04seen\x18\x02 \x01(\x0c\x12\x11\n\tsignature\x18\x03 \x01(\x0c\"a\n\x06\x41nswer\x12\x0f\n\x07version\x18\x01 \x01(\r\x12\r\n\x05nonce\x18\x02 \x01(\x0c\x12\x12\n\nsession_id\x18\x03 \x01(\x0c\x12#\n\x07ledgers\x18\x04 \x01(\x0b\x32\x12.duetto.v1.Ledgers\"B\n\x07\x43onfirm\x12\x12\n\nsession_id\x18\x01 \x01(\x0c\x12#\n\x07ledgers\x18\x02 \x01(\x0b\x32\x12.duetto.v1.Ledgers\"\x17\n\x07Refusal\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\"a\n\x05\x46rame\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x04\x12\r\n\x05total\x18\x04 \x01(\x04\x12\x0c\n\x04\x64\x61ta\x18\x05 \x01(\x0c\x12\x0c\n\x04lane\x18\x06 \x01(\r\"4\n\x04\x42lob\x12\x10\n\x08sequence\x18\x01 \x01(\r\x12\x0c\n\x04want\x18\x02 \x01(\r\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\x32\x88\x02\n\x04Peer\x12\x31\n\x05Hello\x12\x13.duetto.v1.Greeting\x1a\x13.duetto.v1.Greeting\x12\x37\n\x07Propose\x12\x15.duetto.v1.JobMessage\x1a\x15.duetto.v1.JobMessage\x12\x34\n\x04Tell\x12\x15.duetto.v1.JobMessage\x1a\x15.duetto.v1.JobMessage\x12/\n\x03Run\x12\x11.duetto.v1.Packet\x1a\x11.duetto.v1.Packet(\x01\x30\x01\x12-\n\x05Probe\x12\x0f.duetto.v1.Blob\x1a\x0f.duetto.v1.Blob(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#parties/rpc/pb/duetto/v1/peer.proto\x12\tduetto.v1\"\xb9\x01\n\x08Greeting\x12\x16\n\x0eoldest_version\x18\x01 \x01(\r\x12\x16\n\x0enewest_version\x18\x02 \x01(\r\x12\x12\n\nparameters\x18\x03 \x01(\x0c\x12\r\n\x05party\x18\x04 \x01(\t\x12\x0b\n\x03key\x18\x05 \x01(\x0c\x12\x0f\n\x07unix_ms\x18\x07 \x01(\x03\x12\x0f\n\x07release\x18\x08 \x01(\t\x12\x0f\n\x07renewal\x18\t \x01(\x0c\x12\x14\n\x0ckey_exchange\x18\n \x01(\tJ\x04\x08\x06\x10\x07\"\x1a\n\nJobMessage\x12\x0c\n\x04\x62ody\x18\x01 \x01(\x0c\"\xc3\x02\n\x06Packet\x12%\n\x07opening\x18\x01 \x01(\x0b\x32\x12.duetto.v1.OpeningH\x00\x12#\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\x11.duetto.v1.AnswerH\x00\x12%\n\x07\x63onfirm\x18\x03 \x01(\x0b\x32\x12.duetto.v1.ConfirmH\x00\x12!\n\x05\x66rame\x18\x04 \x01(\x0b\x32\x10.duetto.v1.FrameH\x00\x12%\n\x07refusal\x18\x05 \x01(\x0b\x32\x12.duetto.v1.RefusalH\x00\x12#\n\x06resume\x18\x06 \x01(\x0b\x32\x11.duetto.v1.ResumeH\x00\x12%\n\x07resumed\x18\x07 \x01(\x0b\x32\x12.duetto.v1.ResumedH\x00\x12%\n\x07receipt\x18\x08 \x01(\x0b\x32\x12.duetto.v1.ReceiptH\x00\x42\t\n\x07\x63ontent\"L\n\x06Resume\x12\x12\n\nsession_id\x18\x01 \x01(\x0c\x12\r\n\x05token\x18\x02 \x01(\x0c\x12\r\n\x05\x65poch\x18\x03 \x01(\r\x12\x10\n\x08received\x18\x04 \x01(\x04\"\x1b\n\x07Resumed\x12\x10\n\x08received\x18\x01 \x01(\x04\"\x1b\n\x07Receipt\x12\x10\n\x08received\x18\x01 \x01(\x04\"\xde\x01\n\x07Opening\x12\x16\n\x0eoldest_version\x18\x01 \x01(\r\x12\x16\n\x0enewest_version\x18\x02 \x01(\r\x12\x12\n\nparameters\x18\x03 \x01(\x0c\x12\r\n\x05nonce\x18\x04 \x01(\x0c\x12\x0e\n\x06job_id\x18\x05 \x01(\t\x12\x12\n\njob_digest\x18\x06 \x01(\x0c\x12\x0c\n\x04role\x18\x07 \x01(\t\x12\x13\n\x0b\x64ialler_key\x18\x08 \x01(\x0c\x12\x14\n\x0clistener_key\x18\t \x01(\x0c\x12#\n\x07ledgers\x18\n \x01(\x0b\x32\x12.duetto.v1.Ledgers\"7\n\x07Ledgers\x12\x0b\n\x03own\x18\x01 \x01(\x0c\x12\x0c\n\x04seen\x18\x02 \x01(\x0c\x12\x11\n\tsignature\x18\x03 \x01(\x0c\"a\n\x06\x41nswer\x12\x0f\n\x07version\x18\x01 \x01(\r\x12\r\n\x05nonce\x18\x02 \x01(\x0c\x12\x12\n\nsession_id\x18\x03 \x01(\x0c\x12#\n\x07ledgers\x18\x04 \x01(\x0b\x32\x12.duetto.v1.Ledgers\"B\n\x07\x43onfirm\x12\x12\n\nsession_id\x18\x01 \x01(\x0c\x12#\n\x07ledgers\x18\x02 \x01(\x0b\x32\x12.duetto.v1.Ledgers\"\x17\n\x07Refusal\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\"a\n\x05\x46rame\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x04\x12\r\n\x05total\x18\x04 \x01(\x04\x12\x0c\n\x04\x64\x61ta\x18\x05 \x01(\x0c\x12\x0c\n\x04lane\x18\x06 \x01(\r\"4\n\x04\x42lob\x12\x10\n\x08sequence\x18\x01 \x01(\r\x12\x0c\n\x04want\x18\x02 \x01(\r\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\x32\x88\x02\n\x04Peer\x12\x31\n\x05Hello\x12\x13.duetto.v1.Greeting\x1a\x13.duetto.v1.Greeting\x12\x37\n\x07Propose\x12\x15.duetto.v1.JobMessage\x1a\x15.duetto.v1.JobMessage\x12\x34\n\x04Tell\x12\x15.duetto.v1.JobMessage\x1a\x15.duetto.v1.JobMessage\x12/\n\x03Run\x12\x11.duetto.v1.Packet\x1a\x11.duetto.v1.Packet(\x01\x30\x01\x12-\n\x05Probe\x12\x0f.duetto.v1.Blob\x1a\x0f.duetto.v1.Blob(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,31 +32,31 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'parties.rpc.pb.duetto.v1.pe
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_GREETING']._serialized_start=51
-  _globals['_GREETING']._serialized_end=214
-  _globals['_JOBMESSAGE']._serialized_start=216
-  _globals['_JOBMESSAGE']._serialized_end=242
-  _globals['_PACKET']._serialized_start=245
-  _globals['_PACKET']._serialized_end=568
-  _globals['_RESUME']._serialized_start=570
-  _globals['_RESUME']._serialized_end=646
-  _globals['_RESUMED']._serialized_start=648
-  _globals['_RESUMED']._serialized_end=675
-  _globals['_RECEIPT']._serialized_start=677
-  _globals['_RECEIPT']._serialized_end=704
-  _globals['_OPENING']._serialized_start=707
-  _globals['_OPENING']._serialized_end=929
-  _globals['_LEDGERS']._serialized_start=931
-  _globals['_LEDGERS']._serialized_end=986
-  _globals['_ANSWER']._serialized_start=988
-  _globals['_ANSWER']._serialized_end=1085
-  _globals['_CONFIRM']._serialized_start=1087
-  _globals['_CONFIRM']._serialized_end=1153
-  _globals['_REFUSAL']._serialized_start=1155
-  _globals['_REFUSAL']._serialized_end=1178
-  _globals['_FRAME']._serialized_start=1180
-  _globals['_FRAME']._serialized_end=1277
-  _globals['_BLOB']._serialized_start=1279
-  _globals['_BLOB']._serialized_end=1331
-  _globals['_PEER']._serialized_start=1334
-  _globals['_PEER']._serialized_end=1598
+  _globals['_GREETING']._serialized_end=236
+  _globals['_JOBMESSAGE']._serialized_start=238
+  _globals['_JOBMESSAGE']._serialized_end=264
+  _globals['_PACKET']._serialized_start=267
+  _globals['_PACKET']._serialized_end=590
+  _globals['_RESUME']._serialized_start=592
+  _globals['_RESUME']._serialized_end=668
+  _globals['_RESUMED']._serialized_start=670
+  _globals['_RESUMED']._serialized_end=697
+  _globals['_RECEIPT']._serialized_start=699
+  _globals['_RECEIPT']._serialized_end=726
+  _globals['_OPENING']._serialized_start=729
+  _globals['_OPENING']._serialized_end=951
+  _globals['_LEDGERS']._serialized_start=953
+  _globals['_LEDGERS']._serialized_end=1008
+  _globals['_ANSWER']._serialized_start=1010
+  _globals['_ANSWER']._serialized_end=1107
+  _globals['_CONFIRM']._serialized_start=1109
+  _globals['_CONFIRM']._serialized_end=1175
+  _globals['_REFUSAL']._serialized_start=1177
+  _globals['_REFUSAL']._serialized_end=1200
+  _globals['_FRAME']._serialized_start=1202
+  _globals['_FRAME']._serialized_end=1299
+  _globals['_BLOB']._serialized_start=1301
+  _globals['_BLOB']._serialized_end=1353
+  _globals['_PEER']._serialized_start=1356
+  _globals['_PEER']._serialized_end=1620
 # @@protoc_insertion_point(module_scope)

@@ -6,7 +6,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Greeting(_message.Message):
-    __slots__ = ("oldest_version", "newest_version", "parameters", "party", "key", "unix_ms", "release", "renewal")
+    __slots__ = ("oldest_version", "newest_version", "parameters", "party", "key", "unix_ms", "release", "renewal", "key_exchange")
     OLDEST_VERSION_FIELD_NUMBER: _ClassVar[int]
     NEWEST_VERSION_FIELD_NUMBER: _ClassVar[int]
     PARAMETERS_FIELD_NUMBER: _ClassVar[int]
@@ -15,6 +15,7 @@ class Greeting(_message.Message):
     UNIX_MS_FIELD_NUMBER: _ClassVar[int]
     RELEASE_FIELD_NUMBER: _ClassVar[int]
     RENEWAL_FIELD_NUMBER: _ClassVar[int]
+    KEY_EXCHANGE_FIELD_NUMBER: _ClassVar[int]
     oldest_version: int
     newest_version: int
     parameters: bytes
@@ -23,7 +24,8 @@ class Greeting(_message.Message):
     unix_ms: int
     release: str
     renewal: bytes
-    def __init__(self, oldest_version: _Optional[int] = ..., newest_version: _Optional[int] = ..., parameters: _Optional[bytes] = ..., party: _Optional[str] = ..., key: _Optional[bytes] = ..., unix_ms: _Optional[int] = ..., release: _Optional[str] = ..., renewal: _Optional[bytes] = ...) -> None: ...
+    key_exchange: str
+    def __init__(self, oldest_version: _Optional[int] = ..., newest_version: _Optional[int] = ..., parameters: _Optional[bytes] = ..., party: _Optional[str] = ..., key: _Optional[bytes] = ..., unix_ms: _Optional[int] = ..., release: _Optional[str] = ..., renewal: _Optional[bytes] = ..., key_exchange: _Optional[str] = ...) -> None: ...
 
 class JobMessage(_message.Message):
     __slots__ = ("body",)
