@@ -290,10 +290,10 @@ def _keys(config: Config) -> Finding:
             "self",
             "keys",
             Status.WARN,
-            "private, and fit each other; the pairing file is of an older release",
+            "permissions and key pairs are fine; the pairing file is of an older release",
             "Run `duetto keys renew-pairing` and hand the new file to the peers.",
         )
-    return Finding("self", "keys", Status.OK, f"private, and fit each other; Paillier has {bits} bits")
+    return Finding("self", "keys", Status.OK, f"permissions and key pairs are fine; Paillier has {bits} bits")
 
 
 def _dates(subject: str, pem: bytes) -> Finding:
@@ -320,7 +320,7 @@ def _ledger(config: Config) -> Finding:
     for doubt in ledger_doubts(ledger):
         if doubt.whose is Whose.OWN:
             return Finding("self", "ledger", Status.FAIL, doubt.what, doubt.hint)
-    return Finding("self", "ledger", Status.OK, f"whole, with {count} entries and all that peers have seen")
+    return Finding("self", "ledger", Status.OK, f"intact: {count} entries, none missing that peers have seen")
 
 
 def _audit(config: Config) -> Finding:
@@ -338,7 +338,7 @@ def _audit(config: Config) -> Finding:
     for gap in known_gaps(found):
         hint = "Keep it with the records of the party; if you know of no restore, ask who recorded it."
         return Finding("self", "audit log", Status.WARN, gap, hint)
-    what = f"whole, with {len(found.lines)} lines"
+    what = f"intact: {len(found.lines)} lines"
     known = found.lines[0].about.get("ledger") if found.lines else None
     if not known:
         return Finding("self", "audit log", Status.OK, what)
@@ -404,7 +404,7 @@ def _peer_ledger(config: Config, peer: Peer) -> Finding:
     for doubt in ledger_doubts(open_ledger(config.home)):
         if (doubt.peer, doubt.whose) == (peer.name, Whose.PEER):
             return Finding(peer.name, "ledger", Status.FAIL, doubt.what, doubt.hint)
-    return Finding(peer.name, "ledger", Status.OK, "nothing speaks against it")
+    return Finding(peer.name, "ledger", Status.OK, "no problems found")
 
 
 def _disk(config: Config) -> Finding:

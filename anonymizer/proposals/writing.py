@@ -116,7 +116,7 @@ def _columns(proposal: Proposal) -> str:
     numbers = [one for one in quasi if one.look == "number"]
     lines = ["[columns]"]
     if gaps:
-        lines.append('# A missing cell is a category of its own; "drop" leaves its row out.')
+        lines.append('# A missing cell is a category of its own; "drop" skips its row.')
     lines += [f"{_key(name)} = {{ missing = {_toml(one['missing'])} }}" for name, one in gaps.items()]
     if numbers:
         lines.append(_OF_BOUNDS)

@@ -89,7 +89,7 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
         if last is None and not problems:
             out.print("The log is empty.")
         if last is not None:
-            out.print(f"{config.name}: {len(found.lines)} lines, each the successor of the one before.")
+            out.print(f"{config.name}: {len(found.lines)} lines, chain intact.")
             out.print(f"Head to note elsewhere: {last.sequence}:{last.hash}")
         if found.lines and found.lines[0].about.get("ledger"):
             out.print(f"It begins when the ledger had {found.lines[0].about['ledger']} entries.")

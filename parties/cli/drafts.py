@@ -42,8 +42,8 @@ _SKIP = "-"
 @click.option("--url-file", help="A file of mode 0600 with the address of a database and its password.")
 @click.option("--delimiter", help="What separates the cells of a CSV file.")
 @click.option("--encoding", help="The encoding of a CSV file, such as cp1252.")
-@click.option("--decimal", default="", help="What stands before decimals, where cells can be read both ways.")
-@click.option("--thousands", default="", help="What stands between thousands.")
+@click.option("--decimal", default="", help="Decimal separator, where cells can be read both ways.")
+@click.option("--thousands", default="", help="Thousands separator.")
 @click.option("--date-format", default="", help="Such as %d/%m/%Y, where cells can be read both ways.")
 @click.option("--type", "types", multiple=True, metavar="COLUMN=TYPE", help="The type of a column.")
 @click.option(
@@ -53,11 +53,16 @@ _SKIP = "-"
     "--below-limit", multiple=True, metavar="COLUMN=half", help="What <0.2 is read as: half, or limit."
 )
 @click.option("--unit", "units", multiple=True, metavar="COLUMN=UNIT", help="The unit of a column.")
-@click.option("--bounds", multiple=True, metavar="COLUMN=LOWER:UPPER", help="Bounds that you stand for.")
-@click.option("--values", multiple=True, metavar="COLUMN=LABEL,...", help="Labels that you stand for.")
+@click.option("--bounds", multiple=True, metavar="COLUMN=LOWER:UPPER", help="Bounds that you confirm.")
+@click.option("--values", multiple=True, metavar="COLUMN=LABEL,...", help="Labels that you confirm.")
 @click.option("--confirm", multiple=True, metavar="COLUMN", help="Stand for what is proposed.")
-@click.option("--key", multiple=True, metavar="COLUMN", help="A column that is never empty or twice.")
-@click.option("--person", multiple=True, metavar="COLUMN", help="A column that tells whom a row is about.")
+@click.option(
+    "--key",
+    multiple=True,
+    metavar="COLUMN",
+    help="A unique key: a column that is never empty, and no value twice.",
+)
+@click.option("--person", multiple=True, metavar="COLUMN", help="A column that identifies the person.")
 @click.option("--population", help="Whose data these are, if other data sets are about the same people.")
 @click.option("--without", multiple=True, metavar="COLUMN", help="A column to leave out.")
 @click.option("--yes", is_flag=True, help="Ask nothing: what nobody stands for stays unconfirmed.")
@@ -102,8 +107,8 @@ def add(
 @click.command()
 @click.argument("name")
 @click.argument("columns", nargs=-1)
-@click.option("--bounds", multiple=True, metavar="COLUMN=LOWER:UPPER", help="Bounds that you stand for.")
-@click.option("--values", multiple=True, metavar="COLUMN=LABEL,...", help="Labels that you stand for.")
+@click.option("--bounds", multiple=True, metavar="COLUMN=LOWER:UPPER", help="Bounds that you confirm.")
+@click.option("--values", multiple=True, metavar="COLUMN=LABEL,...", help="Labels that you confirm.")
 @config_option
 @json_option
 def confirm(

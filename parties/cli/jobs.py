@@ -251,9 +251,9 @@ def watch(job_id: str, config_path: Path | None, as_json: bool) -> None:
 @config_option
 @json_option
 def cancel(job_id: str, name: str, signing: Signing, config_path: Path | None, as_json: bool) -> None:
-    """Give a job up, whatever it is doing, and tell the peer.
+    """Cancel a job, whatever it is doing, and notify the peer.
 
-    JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
+    JOB_ID is the name of the job or at least its first 8 characters; it fails if several jobs begin so.
     """
     check_named(job_id)
     with Party(config_path, signing.of(config_path)) as party:
@@ -280,7 +280,7 @@ def approve(
 ) -> None:
     """Allow a job that waits for a person here.
 
-    JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
+    JOB_ID is the name of the job or at least its first 8 characters; it fails if several jobs begin so.
     Without --digest one page says what it comes to, and on a terminal you are asked; what was shown is
     approved.
     """
@@ -317,7 +317,7 @@ def deny(
 ) -> None:
     """Refuse a job that waits for a person here.
 
-    JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
+    JOB_ID is the name of the job or at least its first 8 characters; it fails if several jobs begin so.
     """
     check_named(job_id)
     with Party(config_path, signing.of(config_path)) as party:

@@ -186,7 +186,7 @@ COMMANDS: tuple[click.Command, ...] = (ledger,)
 
 
 def _print_verdict(out: Screen, party: str, count: int, head: str, signed: Countersignatures) -> None:
-    out.print(f"{party}: {count} entries, each the successor of the one before. Head {head[:16] or 'none'}.")
+    out.print(f"{party}: {count} entries, chain intact. Head {head[:16] or 'none'}.")
     out.print(f"Jobs with the peer's valid signature: {len(signed.valid)}.")
     if signed.missing:
         out.print(

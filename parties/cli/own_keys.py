@@ -81,7 +81,7 @@ def renew_pairing(address: str | None, config_path: Path | None, as_json: bool) 
 
 
 @keys.command("renew")
-@click.option("--at-once", is_flag=True, help="Let the present certificate count no more, from now on.")
+@click.option("--at-once", is_flag=True, help="Revoke the present certificate now.")
 @config_option
 @json_option
 def renew(at_once: bool, config_path: Path | None, as_json: bool) -> None:

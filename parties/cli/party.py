@@ -269,7 +269,7 @@ def reload(config_path: Path | None, as_json: bool) -> None:
 @config_option
 @json_option
 def status(config_path: Path | None, as_json: bool) -> None:
-    """Ask the daemon how it is; exit status 69 if it does not run or does not answer."""
+    """Show the status of the daemon; exit status 69 if it does not run or does not answer."""
     config = load(config_path)
     pid = running_pid(config)
     if pid is None:

@@ -84,7 +84,7 @@ def show(name: str | None, config_path: Path | None, as_json: bool) -> None:
 @config_option
 @json_option
 def test(file: Path, config_path: Path | None, as_json: bool) -> None:
-    """Hold the job in FILE against every condition of every rule; needs no daemon."""
+    """Check the job in FILE against every rule; needs no daemon."""
     from parties.jobs.checks.opening import local_admission
     from parties.jobs.reports import policy_document
 
@@ -132,7 +132,7 @@ def test(file: Path, config_path: Path | None, as_json: bool) -> None:
 )
 @click.option("--recipients", type=click.Choice(RECIPIENTS), default="both", show_default=True)
 @click.option("--approval", type=click.Choice(APPROVALS), default="person", show_default=True)
-@click.option("--name", default="", help="Of the rule; made of analysis and peer unless given.")
+@click.option("--name", default="", help="Name of the rule; by default its analysis and peer.")
 @config_option
 @json_option
 def allow(
@@ -197,10 +197,10 @@ def history(config_path: Path | None, as_json: bool) -> None:
 def print_verdict(out: Screen, verdict: dict[str, Any]) -> None:
     """Say who decides on a job, and which limits go into its contract."""
     if not verdict["allowed"]:
-        out.print("No rule allows the job.")
+        out.print(f"{out.mark(good=False)} No rule allows the job.")
         return
     how = "a person has to approve it" if verdict["needs_person"] else "nobody has to approve it"
-    out.print(f"Allowed by rule {verdict['rule']!r}; {how}.")
+    out.print(f"{out.mark(good=True)} Allowed by rule {verdict['rule']!r}; {how}.")
     out.print(f"Limits of this party on results: {limits_text(verdict['limits'])}.")
     if verdict["unheld"]:
         out.print(

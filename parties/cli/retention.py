@@ -49,7 +49,7 @@ def prune(age: str, signing: Signing, config_path: Path | None, as_json: bool) -
 def forget(job_id: str, signing: Signing, config_path: Path | None, as_json: bool) -> None:
     """Delete this party's result of a job; its contract and certificate stay.
 
-    JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
+    JOB_ID is the name of the job or at least its first 8 characters; it fails if several jobs begin so.
     """
     check_named(job_id)
     with Party(config_path, signing.of(config_path)) as party:

@@ -262,7 +262,7 @@ class JobManager:
         return False
 
     def cancel(self, job_id: str, person: Person, presented: Presented | None = None) -> Summary:
-        """Give a job up, whatever it is doing, and tell the peer.
+        """Cancel a job, whatever it is doing, and notify the peer.
 
         Raises:
             JobError: it has ended already, or its result is kept and the peer decides whether it has ended.

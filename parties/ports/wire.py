@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "8c813313f8f1357d7c1b3255dee39f0829bc8796b5b964b5dd002387a7e8e91e"
+WIRE: Final = "d30a6c39e5f6563d29f864508069b5f1307a6ff74955dc543bfd8c2ddd6f9e30"
 """Two programs understand each other only if they have the same."""

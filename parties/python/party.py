@@ -122,7 +122,7 @@ class HomeParty(Party):
         return recipe(source, self._config, roles or {}, assumed, output=path, peer=peer)
 
     def policy_test(self, job: Path | str | Mapping[str, Any]) -> dict[str, Any]:
-        """Hold a job against every condition of every rule; as `duetto policy test`. Needs no daemon.
+        """Check a job against every rule; as `duetto policy test`. Needs no daemon.
 
         Args:
             job: a job file's path, its text, or its document as a mapping.

@@ -134,7 +134,7 @@ def test_every_rule_and_condition_is_explained(policy):
     text = policy("test", path)
     assert "epsilon 0.5" in text
     assert "minimum_rows: Use more rows." in text
-    assert "Allowed by rule 'noisy sums'; nobody has to approve it." in text
+    assert "✓ Allowed by rule 'noisy sums'; nobody has to approve it." in text
     assert "Limits of this party on results: minimum_group 5, dominance 4/5, maximum_ratio 10." in text
 
 
@@ -172,4 +172,4 @@ def test_what_no_rule_allows_ends_with_77(policy):
     assert report["verdict"]["limits"] is None
     nearest = report["verdict"]["reasons"][0]
     assert (nearest["rule"], nearest["code"]) == ("noisy sums", "budget")
-    assert "No rule allows the job." in policy("test", path, code=77)
+    assert "✗ No rule allows the job." in policy("test", path, code=77)

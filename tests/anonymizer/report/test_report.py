@@ -125,7 +125,7 @@ def test_a_page_of_a_release_of_unknown_making():
     checked(page)
     assert "<h3>The attack simulator</h3>" not in page
     assert "it is not known how the release was made" in page
-    assert "released rows leave" in page
+    assert "eleased rows by the number of candidates" in page
 
 
 def test_a_page_without_quasi_identifiers():

@@ -111,7 +111,7 @@ def test_a_result_is_deleted_by_a_clear_name_only(served, command, party, alike)
 def test_the_help_says_how_a_job_is_named(verb):
     (group,) = [one for one in COMMANDS if one.name == "job"]
     said = " ".join(CliRunner().invoke(group, [verb, "--help"]).output.split())
-    assert "at least its first 8 characters; nothing is done if other jobs begin so" in said
+    assert "at least its first 8 characters; it fails if several jobs begin so" in said
 
 
 def test_an_approval_without_digest_shows_what_it_approves(served, command, file):

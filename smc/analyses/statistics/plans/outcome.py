@@ -166,7 +166,7 @@ def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:
     if kinds & _CLAMPED and not parameters.is_exact:
         yield "Values outside a query's bounds were clamped to them before adding."
     if kinds & {"histogram", "crosstab"}:
-        yield "Rows outside all bins are counted in none."
+        yield "Rows outside all bins are not counted."
     if kinds & {"quantile", "median"}:
         yield "For a quantile, values were rounded down to its candidates."
     if not noisy:
@@ -174,12 +174,12 @@ def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:
     if parameters.vertical is not None:
         yield "Only rows whose keys both sides have take part; which and how many these are, nobody learns."
     elif parameters.rows_per_person == 1:
-        yield "Of a person with several rows on a side only the first was used."
+        yield "Only the first row of each person on a side was used."
     else:
         yield f"Of a person's rows on a side only the first {parameters.rows_per_person} were used."
     yield (
         "The 95 % intervals cover the exact statistic of the joined table, from the quantiles of the "
-        "noise, each taken alone; they do not speak of sampling."
+        "noise, each taken alone; they do not include sampling error."
     )
     if kinds & {"count", "histogram", "crosstab"}:
         yield "Counts are not clamped after the noise: a small one can come out negative."
