@@ -21,7 +21,7 @@ Inputs: a digit of each party, or XOR shares of bits.
 Outputs: XOR shares of the bit that the circuit gives.
 Learns: neither party anything; every opened bit is masked by a fresh random bit of a triple, every offered
 bit by a pad.
-Assumes: `smc.oblivious.softspoken`, `smc.oblivious.ot_1_of_16`; semi-honest parties.
+Assumes: `smc.oblivious.softspoken`, `smc.oblivious.ot_1_of_16`.
 Cost: `smc.oblivious.cost`; ceil(log2 k) openings.
 Reference: digits by 1-of-N transfer: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi and Sharma, CrypTFlow2,
 CCS 2020, section 3.1; tree: Garay, Schoenmakers and Villegas, PKC 2007; Goldreich, Micali and Wigderson, STOC

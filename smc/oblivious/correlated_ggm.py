@@ -10,7 +10,7 @@ All nodes of a level sum to D, so one value per level opens the sum of either si
 at each level i the side 1 - r_i; the guest knows it plus D as the sum of all its other leaves.
 
 Learns: the owner nothing (it receives nothing); the guest nothing of D or of v_a beyond w_a = v_a ^ D.
-Assumes: semi-honest parties, correlated rows that are used for nothing else; H(x) = E(o(x)) ^ o(x) with the
+Assumes: correlated rows that are used for nothing else; H(x) = E(o(x)) ^ o(x) with the
 orthomorphism o(a, b) = (a ^ b, a) circular correlation robust, which holds for AES-128 under a public key as
 an ideal cipher; each key serves one block of trees, so the loss is a few bits of 128 per block.
 Reference: Guo, Yang, Wang, Zhang, Xie, Liu and Zhao, Half-Tree: Halving the cost of tree expansion in COT and

@@ -16,7 +16,8 @@ minus that for the choice is uniform on 128 bits to the receiver: 64 symbols of 
 
 Learns: the sender nothing (each u_s contains the stream of the leaf it lacks); the receiver nothing of the
 other 15 pads.
-Assumes: semi-honest parties, `smc.oblivious.ggm_trees`; AES-128 in counter mode as the generator G;
+Assumes: `smc.oblivious.ggm_trees`, of a receiver that deviates
+`smc.oblivious.consistency`; AES-128 in counter mode as the generator G;
 `smc.oblivious.correlation_robust_hash` with 15 offsets per row.
 Reference: Roy, SoftSpokenOT, CRYPTO 2022, sections 3 and 5 (subspace correlations over a field with four
 elements); codes for 1-of-N transfer: Kolesnikov and Kumaresan, Improved OT extension for transferring short

@@ -11,7 +11,7 @@ c d is r d where the two choices are the same, and d - r d elsewhere. Each trans
 Inputs: the pads of transfers with random choices; then choices and integers modulo 2**64.
 Outputs: shares modulo 2**64 of choice times integer.
 Learns: neither party anything: a choice is masked by a random one, an integer by the pad that was not chosen.
-Assumes: `smc.oblivious.softspoken` or `smc.oblivious.silent_ot`; semi-honest parties.
+Assumes: `smc.oblivious.softspoken` or `smc.oblivious.silent_ot`.
 Cost: `smc.oblivious.cost.prepared`, or refills for `smc.oblivious.silent_transfers.prepared_words`; and the
 steps of the former module with `taken`.
 Reference: Beaver, Precomputing oblivious transfer, CRYPTO 1995.

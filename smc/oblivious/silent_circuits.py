@@ -14,7 +14,7 @@ of messages, where a digit of four would take 34 and save one join of 6 bits eac
 Words that are XOR-shared and public bounds take the carry tree only, whose triples are such transfers.
 
 Learns: neither party anything; every offer is masked by a pad, every choice by a random one.
-Assumes: `smc.oblivious.silent_transfers`; semi-honest parties.
+Assumes: `smc.oblivious.silent_transfers`.
 Cost: `comparison` and `below`, exactly.
 Reference: as in `smc.oblivious.circuits`; 1-of-N from 1-of-2 transfers: Naor and Pinkas, STOC 1999.
 """

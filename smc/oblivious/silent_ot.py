@@ -16,7 +16,8 @@ Inputs: nothing.
 Outputs: two pads of four bits per transfer, or of 128, at the sender; a random bit and its pad at the
 receiver.
 Learns: the sender nothing of the choices, the receiver nothing of the other pads.
-Assumes: semi-honest parties; `smc.oblivious.lpn` for the choices, `smc.oblivious.correlated_ggm` for D,
+Assumes: of a sender that deviates `smc.oblivious.silent_consistency`;
+`smc.oblivious.lpn` for the choices, `smc.oblivious.correlated_ggm` for D,
 which is uniform on 127 bits; the first reserve from `smc.oblivious.softspoken`, whose D is the same but for
 the lowest bit; H(z) = E(z) ^ z correlation robust, with a key per block of rows, as in
 `smc.oblivious.correlation_robust_hash`.

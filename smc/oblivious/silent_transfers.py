@@ -12,7 +12,7 @@ own, which come first, as they are used first. Sizes and order of the messages d
 thread is ready, only how long parties wait.
 
 Learns: neither party anything; a choice is masked by a random one.
-Assumes: `smc.oblivious.silent_ot`; semi-honest parties.
+Assumes: `smc.oblivious.silent_ot`.
 Cost: `refills`, `blocks`, `setup`, exactly.
 Reference: correction of random choices: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """

@@ -13,7 +13,8 @@ Inputs: bits r_j at the receiver.
 Outputs: pad0_j and pad1_j of 128 bits at the sender, the one of r_j at the receiver.
 Learns: the sender nothing (each u_b contains the stream of the leaf it lacks), the receiver nothing of the
 other pads: D, 4 bits per tree, is uniform on 128 bits to it.
-Assumes: semi-honest parties, `smc.oblivious.ggm_trees`; AES-128 in counter mode as the generator G;
+Assumes: `smc.oblivious.ggm_trees`, of a receiver that deviates
+`smc.oblivious.consistency`; AES-128 in counter mode as the generator G;
 `smc.oblivious.correlation_robust_hash`. Nothing is used twice: the streams run on, and every hash key
 serves one block.
 Cost: 1 flight, 4 bytes per transfer, in whole words of 64; `smc.oblivious.cost.matrix_bytes`.

@@ -11,7 +11,7 @@ the seed of 64 bits more than M has, which are reduced: numbers modulo M within 
 Inputs: a bit per transfer at the chooser, a number modulo M at the sender.
 Outputs: shares modulo M of their products.
 Learns: neither party anything; a correction is masked by the pad that the chooser did not choose.
-Assumes: semi-honest parties, `smc.oblivious.softspoken`; SHAKE128 as a random oracle where seeds are
+Assumes: `smc.oblivious.softspoken`; SHAKE128 as a random oracle where seeds are
 expanded, with a salt that the sender draws for every span, so that no work against one seed serves another
 batch.
 Cost: `cost`.

@@ -5,7 +5,7 @@
 Inputs: nothing.
 Outputs: shares modulo 2**64 of the integers.
 Learns: neither party anything.
-Assumes: semi-honest parties, `smc.oblivious`.
+Assumes: `smc.oblivious`.
 Cost: `cost`.
 Reference: folklore.
 """

@@ -9,7 +9,7 @@
 Inputs: x, Alice's, and y, Bob's: n integers in [0, 2**bits), 1 <= bits <= 256.
 Outputs: XOR shares (modulus 2) of x >= y, n each.
 Learns: neither party anything; every message is masked by fresh transfers.
-Assumes: semi-honest parties; 128-bit oblivious transfer as in `smc.oblivious.base_ot` (a curve and module
+Assumes: 128-bit oblivious transfer as in `smc.oblivious.base_ot` (a curve and module
 learning with errors), `smc.oblivious.softspoken` and `smc.oblivious.ot_1_of_16` (AES).
 Cost: 2 + ceil(log2 d) rounds for d = ceil(bits / 4) digits, per span of up to 16 MiB of matrices (155,000
 pairs of 32 bits); per pair and digit 20 bytes of matrix one way and 3.75 bytes of offers the other, and 4.4

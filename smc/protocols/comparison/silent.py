@@ -10,7 +10,7 @@
 Inputs: x, Alice's, and y, Bob's: n integers in [0, 2**bits), 1 <= bits <= 256.
 Outputs: XOR shares (modulus 2) of x >= y, n each.
 Learns: neither party anything; every message is masked by fresh transfers.
-Assumes: semi-honest parties; what `smc.protocols.comparison.oblivious` assumes, and regular-noise LPN with a
+Assumes: what `smc.protocols.comparison.oblivious` assumes, and regular-noise LPN with a
 10-local code, k = 2**17, 2336 bins of 2**10 rows (`smc.oblivious.lpn`), over 128 bits; the offset of
 transfers is uniform on 127 bits.
 Cost: 3 + ceil(log2 d) rounds for d = ceil(bits / 2) digits, per span of up to 2**19 words of transfers each

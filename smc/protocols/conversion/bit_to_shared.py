@@ -11,7 +11,7 @@ Inputs: SS with modulus 2.
 Outputs: SS modulo any M > 2: 2**64, a prime, a Paillier N. Both shares are uniform modulo M, within distance
     2**-64 for M other than a power of two up to 2**64, whatever the shares of the bit are.
 Learns: nobody anything.
-Assumes: semi-honest parties; what `smc.protocols.correlated` assumes.
+Assumes: what `smc.protocols.correlated` assumes.
 Cost: 2 flights per span of 16 MiB; per bit 4 bytes of matrix from Bob and a number modulo M from Alice, per
     span 16 bytes more where pads are seeds. The first use in a session sets up `TRANSFERS`.
 Reference: Demmler, Schneider and Zohner, ABY, NDSS 2015, section IV (B2A); by one correlated transfer: Rathee

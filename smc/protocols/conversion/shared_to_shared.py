@@ -12,7 +12,7 @@ Inputs: SS modulo M, integers of `bits` bits, 2**(bits + 1) <= M: a number or a 
 Outputs: SS modulo M' of the same integers, for any other M' >= 2**bits: 2**64, a prime, a Paillier N, or 2
     (XOR shares) for bits. Both shares are uniform modulo M', as those of `bit-to-shared` are.
 Learns: nobody anything.
-Assumes: semi-honest parties; what `smc.protocols.correlated` assumes.
+Assumes: what `smc.protocols.correlated` assumes.
 Cost: as `bit-to-shared`: 2 flights per span of 16 MiB; per value 4 bytes of matrix from Bob and a number
     modulo M' from Alice. The first use in a session sets up `TRANSFERS`.
 Reference: this house; widening of shares whose top bit is known to be 0, as in Rathee et al., SIRNN, IEEE S&P

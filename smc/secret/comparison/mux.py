@@ -12,7 +12,7 @@ once, or one where the integer is wholly one party's.
 Inputs: XOR shares of bits, and shares modulo 2**w of integers, n each; w is 64 where nothing else is said.
 Outputs: shares modulo 2**w of the products.
 Learns: neither party anything.
-Assumes: semi-honest parties, `smc.oblivious`.
+Assumes: `smc.oblivious`.
 Cost: `records.cost_select`; 8 bytes per product, and twice those of a word.
 Reference: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi and Sharma, CrypTFlow2, CCS 2020, section 3 (the
 multiplexer).

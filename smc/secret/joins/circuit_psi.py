@@ -16,7 +16,7 @@ Inputs: at each party distinct keys of 128 bits, hashed under a salt that was no
 and columns of integers within public bounds, one row per key.
 Outputs: XOR shares of a bit per slot, and shares modulo 2**64 of all columns times it.
 Learns: neither party anything but the number of the other's keys. Which rows match, and how many, is secret.
-Assumes: semi-honest parties, `smc.protocols.intersection.opprf`, `smc.oblivious`; the keys of each side
+Assumes: `smc.protocols.intersection.opprf`, `smc.oblivious`; the keys of each side
 are distinct. A key that the peer does not have is taken for a match with probability below 2**-40 over all
 slots: t_b + t'_b is uniform there, and 40 + ceil(log2 slots) bits of it are tested.
 Cost: `records.cost_align`; 10 rounds, 14 with columns of both, 6 more per 76,000 slots; at a million rows

@@ -21,7 +21,7 @@ Inputs: at each party distinct keys of 128 bits, hashed under a salt that was no
     columns of words at the party that does not own the slots.
 Outputs: XOR shares of a bit per slot, and shares of the columns.
 Learns: neither party anything but the number of the other's keys.
-Assumes: semi-honest parties, `smc.protocols.intersection.opprf`, `smc.oblivious`; a mask serves one value.
+Assumes: `smc.protocols.intersection.opprf`, `smc.oblivious`; a mask serves one value.
 Cost: `cost`, `cost_values`; a member bit 450 to 500 bytes per slot, a column 32 bytes per key.
 Reference: Pinkas, Schneider, Tkachenko and Yanai, Efficient circuit-based PSI with linear communication,
 EUROCRYPT 2019; carrying values back by masks among the columns: this project.
@@ -238,8 +238,8 @@ def cost(counts: Mapping[Role, int], owner: Role, columns: int, *, fresh: bool =
 
 
 def cost_values(counts: Mapping[Role, int], owner: Role, columns: int) -> Cost:
-    """The exact cost of `values`; arguments as of `cost`."""
-    total = cost_opprf(counts[owner], counts[owner.other], columns, seeded=True)
+    """The exact cost of `values`, after the tests of the join; arguments as of `cost`."""
+    total = cost_opprf(counts[owner], counts[owner.other], columns, seeded=True, unchecked=True)
     return total if owner is Role.ALICE else total.mirror
 
 

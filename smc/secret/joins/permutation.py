@@ -13,7 +13,7 @@ peer's is a correlated transfer; as a pad fixes the peer's new shares, all colum
 Inputs: shares modulo 2**b, with b 64 or 32, of n integers; at the owner an order of n places.
 Outputs: shares of the integers in that order.
 Learns: neither party anything.
-Assumes: semi-honest parties, `smc.oblivious`; of large batches silent transfers.
+Assumes: `smc.oblivious`; of large batches silent transfers.
 Cost: `cost`; two rounds, and 4 + b / 8 bytes for each of n log2 n - n / 2 switches, n rounded up to a power
 of two; of large networks three rounds and 0.3 + b / 8 bytes, see `transfer_costs.takes_silent_blocks`.
 Reference: Mohassel and Sadeghian, How to hide circuits in MPC, EUROCRYPT 2013, section 3 (oblivious switching

@@ -14,7 +14,7 @@ wrap-around has to be corrected. What words, thresholds and weights a distributi
 Inputs: the public distributions of n draws.
 Outputs: shares modulo 2**64 of the draws.
 Learns: neither party anything of the draws.
-Assumes: semi-honest parties, `smc.oblivious`; of large batches silent transfers where the network is slow.
+Assumes: `smc.oblivious`; of large batches silent transfers where the network is slow.
 Cost: `records.cost_draw`; the number of rounds does not depend on how many draws there are, up to 66,560
 biased bits.
 Reference: Dwork, Kenthapadi, McSherry, Mironov and Naor, Our data, ourselves: privacy via distributed noise

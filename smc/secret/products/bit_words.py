@@ -12,7 +12,7 @@ Either party sends for half of the bits, so that both directions carry as much, 
 Inputs: XOR shares of n bits.
 Outputs: shares modulo 2**w of the bits.
 Learns: neither party anything.
-Assumes: semi-honest parties, `smc.oblivious`.
+Assumes: `smc.oblivious`.
 Cost: `cost`; 4 bytes a bit, and the bytes of a word; without the 4, and in one round, where transfers are
 prepared.
 Reference: Demmler, Schneider and Zohner, ABY, NDSS 2015, section IV.

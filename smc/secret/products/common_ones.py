@@ -12,7 +12,7 @@ hence at most 16 rows a block. Bytes add up modulo 256; a pair has at most 255 o
 Inputs: blocks of rows of bits at each party, of the same public shape.
 Outputs: shares modulo 256 of the number of common ones of each pair of rows of a block.
 Learns: neither party anything; every correction is masked by what the chooser did not choose.
-Assumes: semi-honest parties, `smc.oblivious`; of large batches silent transfers.
+Assumes: `smc.oblivious`; of large batches silent transfers.
 Cost: `cost`; per pair and bit 1 byte of corrections and 4 / rows bytes of matrices, or 1 / (4 rows) where
 the transfers are silent, see `transfer_costs.takes_silent_blocks`.
 Reference: Gilboa, Two party RSA key generation, CRYPTO 1999, section 4, on vectors as in

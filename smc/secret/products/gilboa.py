@@ -16,7 +16,7 @@ Of c_i only 64 - i bits matter, and whole bytes of them are sent: 4.5 bytes per 
 Inputs: integers of `bits` bits at the chooser, a vector of L words for each of them at the sender.
 Outputs: shares modulo 2**64 of integer times vector.
 Learns: neither party anything; every correction is masked by what the chooser did not choose.
-Assumes: semi-honest parties, `smc.oblivious`; AES-128 as an ideal cipher in G: word pair t of a seed s is
+Assumes: `smc.oblivious`; AES-128 as an ideal cipher in G: word pair t of a seed s is
 E_k(s + t) + s + t over bits, under a key k that the sender draws for each batch.
 Cost: `steps`.
 Reference: Gilboa, Two party RSA key generation, CRYPTO 1999, section 4; vectors and shortened corrections:

@@ -15,7 +15,7 @@ summed at once.
 Inputs: the rows of each party, and XOR shares of all e_ij.
 Outputs: shares modulo 2**w of the sums of each group, modulo 2**64 once lifted.
 Learns: neither party anything; every correction is masked by what the other did not choose.
-Assumes: semi-honest parties, `smc.oblivious`, `smc.secret.sharing.masks`.
+Assumes: `smc.oblivious`, `smc.secret.sharing.masks`.
 Cost: `cost`.
 Reference: the selection of Rathee et al., CrypTFlow2, CCS 2020, section 3, with vectors; the wrap from the
 top bits: Huang, Lu, Hong and Ding, Cheetah, USENIX Security 2022, section 4.

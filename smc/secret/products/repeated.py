@@ -15,7 +15,7 @@ allow, they are made anew each time.
 Inputs: a matrix of whole numbers at each party; each time shares modulo 2**64 of a factor for each of them.
 Outputs: each time shares modulo 2**w of both products.
 Learns: neither party anything; every correction is masked by what the chooser did not choose.
-Assumes: semi-honest parties, `smc.oblivious`, `smc.secret.sharing.masks`.
+Assumes: `smc.oblivious`, `smc.secret.sharing.masks`.
 Cost: `cost`.
 Reference: Gilboa, CRYPTO 1999, section 4; Mohassel and Zhang, SecureML, IEEE S&P 2017, section IV, who reuse
 one masked data matrix in all rounds of a training.
