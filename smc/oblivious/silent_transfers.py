@@ -212,10 +212,10 @@ class SilentTransfers:
         first = transfers.correlations(_first_words(sizes))
         part = slice(0, sizes.reserve_rows)
         rest = slice(part.stop, part.stop + MASK_ROWS)
-        field, session = make_kernels(Workspace()).field, transfers.session
-        self._sent_sums = SenderSums(session, role, field, even(first.sent[rest]))
+        kernels, session = make_kernels(Workspace()), transfers.session
+        self._sent_sums = SenderSums(session, role, kernels, even(first.sent[rest]))
         mask = mark_choices(first.choices[rest], first.received[rest])
-        self._received_sums = ReceiverSums(session, role.other, field, mask)
+        self._received_sums = ReceiverSums(session, role.other, kernels, mask)
         self._sender = SilentSender(
             first.offset, first.sent[part], session, role, sizes, random, self._sent_sums
         )
