@@ -47,6 +47,8 @@ class Opener:
     def commit_loss(self) -> None:
         """Pass the gate, unless it has been passed: from here on the loss is spent."""
         if not self._passed:
+            # A peer whose transfers fail the check costs no loss.
+            self.session.oblivious.verify()
             self._gate(self.session.channel)
             self._passed = True
 

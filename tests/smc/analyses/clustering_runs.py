@@ -84,12 +84,9 @@ class Watched:
         self._channel = channel
         self.sent = []
         self.messages: list[Message] = []
-        self.recv = channel.recv
-        self.finish = channel.finish
 
-    @property
-    def traffic(self):
-        return self._channel.traffic
+    def __getattr__(self, name):
+        return getattr(self._channel, name)
 
     def send(self, message):
         self.sent.append((type(message).__name__, len(message.encode())))

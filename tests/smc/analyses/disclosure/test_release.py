@@ -37,12 +37,10 @@ class Watched:
 
     def __init__(self, channel):
         self._channel = channel
-        self.recv, self.finish = channel.recv, channel.finish
         self.opened = []
 
-    @property
-    def traffic(self):
-        return self._channel.traffic
+    def __getattr__(self, name):
+        return getattr(self._channel, name)
 
     def send(self, message):
         if type(message) in OPENING:
