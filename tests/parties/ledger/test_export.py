@@ -152,7 +152,7 @@ def home(tmp_path):
     """North's folder; beside it both pairing files."""
     folder = tmp_path / "north"
     (folder / "keys").mkdir(parents=True, mode=0o700)
-    _write_keys(folder / "keys", NORTH)
+    _write_keys(folder / "keys", NORTH, NORTH.signing)
     (folder / "peers").mkdir()
     pairs = {}
     for own in (NORTH, SOUTH):
