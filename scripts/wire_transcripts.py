@@ -79,6 +79,9 @@ class _Encoded:
     def kind(self) -> str:
         return self.name
 
+    def hidden(self) -> bool:
+        return True
+
     def encode(self) -> bytes:
         return self.body
 

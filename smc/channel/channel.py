@@ -103,14 +103,17 @@ class Channel:
         self._sent_depth = 0
         self._last_depth = 0
         self._aside_depth = 0
-        self.unchecked = False
-        """Whether oblivious transfers were made that nobody has checked: only hidden messages may leave."""
+        self._unchecked = False
         self._due: deque[_Aside] = deque()
 
     @property
     def traffic(self) -> Traffic:
         """The traffic so far."""
         return Traffic(self._sent, self._received, self._messages, max(self._clock, self._sent_depth))
+
+    def set_unchecked(self, unchecked: bool) -> None:
+        """Say whether transfers were made that nobody has checked: only hidden messages may leave then."""
+        self._unchecked = unchecked
 
     @property
     def clock(self) -> Clock:
@@ -162,7 +165,7 @@ class Channel:
 
     def _send(self, message: Message, depth: int) -> None:
         check_cancelled()
-        if self.unchecked and not message.hidden():
+        if self._unchecked and not message.hidden():
             raise UsageError(
                 f"{message.kind()} may tell what unchecked transfers hide.",
                 "This is a defect of the program: call the engine's verify first, on both sides.",

@@ -100,7 +100,7 @@ class Message:
 
     @classmethod
     def hidden(cls) -> bool:
-        """Whether it tells nothing before transfers are checked, see `Channel.unchecked`."""
+        """Whether it tells nothing before transfers are checked, see `Channel.set_unchecked`."""
         return cls._hidden
 
     @classmethod

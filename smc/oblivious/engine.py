@@ -73,7 +73,7 @@ class ObliviousEngine:
         with self._guarded():
             self._transfers.prove()
             self._transfers.check()
-            self._channel.unchecked = False
+            self._channel.set_unchecked(False)
 
     def setup_lanes(self) -> None:
         """Open the lanes of a `LanedEngine`, if that has not happened."""

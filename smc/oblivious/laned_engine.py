@@ -155,7 +155,8 @@ class LanedEngine(SilentEngine):
     def _cut(self, method: str, *arrays: NDArray[Any], **options: int | bool | None) -> list[NDArray[Any]]:
         """Do a batch in lanes: both parties call it for the two sides of the same one."""
         self.setup_lanes()
-        self._lanes_used = self._channel.unchecked = True
+        self._lanes_used = True
+        self._channel.set_unchecked(True)
         with self._guarded():
             parts = lane_parts(len(arrays[0]), self._count)
             answers = self._together(

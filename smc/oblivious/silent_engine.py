@@ -75,7 +75,7 @@ class SilentEngine(ObliviousEngine):
             self._transfers.check()
             if silent is not None:
                 silent.answer()
-            self._channel.unchecked = False
+            self._channel.set_unchecked(False)
 
     @override
     def order_silent(self, words: int, count: int = 0, triples: int = 0) -> None:

@@ -318,7 +318,7 @@ class SilentTransfers:
             raise InconsistentTransfers
 
     def _send(self, refill: Message) -> None:
-        self._channel.unchecked = True
+        self._channel.set_unchecked(True)
         self._channel.send(refill)
         self._sent_sums.count_in(1)
 
@@ -367,7 +367,7 @@ class SilentTransfers:
     def _refills(self, counts: list[int]) -> Iterator[Bytes]:
         for blocks in counts:
             size = message_bytes(self._sizes, blocks)
-            self._channel.unchecked = True
+            self._channel.set_unchecked(True)
             yield self._channel.recv(Refill, ExpectedByteRows(1, size))
 
     def _begun(self, work: Callable[..., T], *arguments: Any) -> Callable[[], T]:

@@ -101,7 +101,8 @@ class Transfers:
     @property
     def _ends(self) -> Ends:
         """What makes transfers: whatever asks for it is checked by the next `verify`."""
-        self._used = self._channel.unchecked = True
+        self._used = True
+        self._channel.set_unchecked(True)
         return self._made or self.setup()
 
     def setup(self) -> Ends:

@@ -110,6 +110,10 @@ class _Encoded:
         """Of the message."""
         return self.name
 
+    def hidden(self) -> bool:
+        """The peer that is played does not ask."""
+        return True
+
     def encode(self) -> bytes:
         """The changed body."""
         return self.body

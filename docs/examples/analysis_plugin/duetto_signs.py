@@ -54,6 +54,7 @@ class SignsStudy(Study):
         return Facts(
             pairs_by_position=True,
             matches=False,
+            lpn=True,  # comparisons may take silent transfers
             row_results=True,
             comparison_type=None,
             exact=ExactFigures(1, Whom.MATCHES),

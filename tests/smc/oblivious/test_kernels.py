@@ -352,8 +352,8 @@ def spoilt(name, where):
 @pytest.mark.parametrize(
     ("name", "where"),
     [
-        ("grow", lambda seeds, offset, key, nodes: len(nodes) == 1 << 11),
-        ("regrow", lambda sums, choices, key, nodes: nodes.shape[1] == 8),
+        ("grow", lambda seeds, offset, key, nodes: len(nodes) == 1 << 10),
+        ("regrow", lambda sums, choices, key, nodes: nodes.shape[1] == 16),
         ("hash_columns", lambda columns, keys, span, offsets, found: len(offsets) == 16),
         ("hash_columns", lambda columns, keys, span, offsets, found: len(keys) > 1 and span == 256),
         ("add_code", lambda secret, key, number, piece, rows: piece == 1024),

@@ -109,7 +109,7 @@ def test_the_engine_makes_them_beside_extended_ones():
 def test_none_cost_nothing():
     assert silent_transfers.blocks(0) == ()
     assert silent_transfers.blocks(1, TOY) == (
-        FlightBytes(silent_transfers.refills(1, TOY), 0),
+        FlightBytes(silent_transfers.refills(1, TOY), 0, refills=True),
         FlightBytes(0, 8),
     )
 

@@ -266,6 +266,9 @@ def test_a_truncated_refill_of_an_order_is_refused(monkeypatch):
         def kind(self):
             return Refill.kind()
 
+        def hidden(self):
+            return Refill.hidden()
+
         def encode(self):
             return b"short"
 

@@ -164,7 +164,7 @@ def test_cost_is_as_declared(rates, network, silent):
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert alice.rounds == bob.rounds == declared.rounds
     is_silent = len(rates) > 1 and network is not None and silent is None
-    assert declared.rounds == (13 if is_silent else 12)
+    assert declared.rounds == (12 if is_silent else 11)
 
 
 def test_over_a_slow_link_noise_takes_a_seventh_of_the_bytes():

@@ -81,13 +81,13 @@ def test_only_silent_comparisons_are_ordered_and_they_save_their_rounds():
 
 
 def test_beside_an_order_what_is_prepared_is_silent_and_saves_its_bytes():
-    own = Prefetch.of(SLOW, 1, batches(*COUNTS), lambda: (5000, 20))
-    assert (own.prepared, own.triples) == (5000, 20)
+    own = Prefetch.of(SLOW, 1, batches(*COUNTS), lambda: (50_000, 20))
+    assert (own.prepared, own.triples) == (50_000, 20)
     alice, bob = compared(own)
     whole, alone = stated(own), stated(Prefetch.of(SLOW, 1, batches(*COUNTS)))
     assert (alice.sent, bob.sent) == (whole.alice_bytes, whole.bob_bytes)
     assert max(alice.rounds, bob.rounds) == whole.rounds == alone.rounds
-    assert whole.alice_bytes - alone.alice_bytes < cost.prepared(5000, 20)[0].first / 1.5
+    assert whole.alice_bytes - alone.alice_bytes < cost.prepared(50_000, 20)[0].first / 1.5
     assert whole.ahead_rows > alone.ahead_rows
 
 
