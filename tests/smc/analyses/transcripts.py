@@ -10,11 +10,9 @@ class Transcript:
 
     def __init__(self, channel, received):
         self._channel, self._received = channel, received
-        self.recv, self.finish, self.abort = channel.recv, channel.finish, channel.abort
 
-    @property
-    def traffic(self):
-        return self._channel.traffic
+    def __getattr__(self, name):
+        return getattr(self._channel, name)
 
     def send(self, message):
         self._received.append(message)
