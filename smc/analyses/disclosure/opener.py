@@ -45,10 +45,14 @@ class Opener:
         self._passed = False
 
     def commit_loss(self) -> None:
+        """Check transfers, then `pass_gate`: a peer whose transfers fail the check costs no loss."""
+        if not self._passed:
+            self.session.oblivious.verify()
+            self.pass_gate()
+
+    def pass_gate(self) -> None:
         """Pass the gate, unless it has been passed: from here on the loss is spent."""
         if not self._passed:
-            # A peer whose transfers fail the check costs no loss.
-            self.session.oblivious.verify()
             self._gate(self.session.channel)
             self._passed = True
 

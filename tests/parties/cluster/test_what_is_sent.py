@@ -17,6 +17,7 @@ from smc.numeric.modular import FixedBases, inverses
 from smc.pair import run_pair
 from smc.protocols.session import Session
 from tests.parties.session.test_resuming_analyses import BASELINE, found, scripts, sources, uncut
+from tests.support.fixed_kem import fixed_kem
 from tests.support.grids import grid
 from tests.support.keys import paper
 from tests.support.seeds import seeded
@@ -117,7 +118,10 @@ def with_clusters(name: str) -> dict[Role, Worker]:
         session.channel = script.Tap(session.channel, said[session.role])
         return found(name).side(session)
 
-    both = run_pair(side, side, keys=script.KEYS, randomness=(drawn[Role.ALICE], drawn[Role.BOB]), workers=1)
+    with fixed_kem():
+        both = run_pair(
+            side, side, keys=script.KEYS, randomness=(drawn[Role.ALICE], drawn[Role.BOB]), workers=1
+        )
     assert repr(both) == uncut(name)
     assert {role.value: one.described() for role, one in said.items()} == BASELINE[name]
     return workers
