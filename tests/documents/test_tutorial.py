@@ -40,6 +40,7 @@ NOT_RUN = MappingProxyType(
         "duetto notice test": "tests/parties/daemon/test_notices.py runs it by each of the sections",
         "duetto keys protect": "asks at a terminal; tests/parties/pki/test_protecting.py runs it",
         "duetto keys unprotect": "the same",
+        "duetto peer open": "there is no closed peer; tests/parties/test_closed_peers.py runs it",
         "duetto keys token": "needs a token; tests/parties/pki/test_token.py runs it with SoftHSM",
         "systemd-ask-password": "changes the machine",
         "duetto init north --home": "names of containers; tests/parties/daemon/test_containers.py reads them",
