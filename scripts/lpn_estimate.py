@@ -69,7 +69,7 @@ def chosen(count: int, taken: int) -> float:
 
 
 def missed(problem: Problem, rows: int) -> float:
-    """-log2 of the probability that no noise lies in so many rows, however they are chosen."""
+    """-log2 of the probability that none of so many rows has noise, however they are chosen."""
     return -problem.bins * log2(1 - rows / problem.rows)
 
 

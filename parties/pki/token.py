@@ -232,7 +232,7 @@ def _log_in(module: str, token: str, pin: str, *, writing: bool) -> Any:
     """A session with a token, as its user.
 
     Raises:
-        ConfigError: the PIN is wrong, or the module is no library of PKCS#11.
+        ConfigError: the PIN is wrong, or the module is not a PKCS#11 library.
         TokenError: the token cannot be reached.
     """
     library = _library()

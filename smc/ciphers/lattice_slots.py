@@ -123,7 +123,7 @@ def _lattice(terms: int) -> LatticeParameters:
     bound, entries = 1 << (_WIDTH - 1), terms * DEGREE
     noise = SIGMA * bound * sqrt(entries) + bound * entries / 2
     found = LatticeParameters.exact(DEGREE, _WIDTH, noise, _COEFFICIENTS)
-    # S is no multiple of a power of two: nothing may be idle.
+    # S is not a multiple of a power of two: no slot may be idle.
     if found is None or found.idle_bits:
         raise UsageError(f"No lattice is exact for sums of {terms} products.", "Add up fewer.")
     return found

@@ -16,8 +16,8 @@ Learns: the receiver one key of each pair, whatever it sends, as long as one of 
 breaks the curve alone, now or in a record of the traffic, learns nothing. Choices that differ between the
 halves give no key at all. The sender nothing of the choices, whatever it sends, unless it breaks module
 learning with errors: the curve's half hides them from everybody, the lattice's from who cannot do that. A
-sender whose ciphertexts are not honest leaves the receiver with a key that it does not know itself. What
-comes of it tells whether that is so, and so a guess of a choice, if `smc.oblivious.ggm_trees` lets it pass.
+sender that sends a false ciphertext leaves the receiver with a key that the sender does not know. Whether the
+receiver got that key shows when the trees are checked (`smc.oblivious.ggm_trees`), which tests one guess.
 Assumes: for the sender's keys strong Diffie-Hellman on secp256k1 or module learning with errors as in
 ML-KEM-768, for the receiver's choices the latter; SHA-256 and SHAKE as random oracles; about 128 bits.
 Cost: 2 flights, `offer_bytes` and `answer_bytes` each way.

@@ -15,7 +15,7 @@ the tags, under a public key, of the rows of both ends and of their choices, so 
 Inputs: the leaves of both ends.
 Outputs: none; the receiver goes on or ends the session.
 Learns: the receiver a hash of what it knows, or else of what it cannot know without D; a sender that bends a
-sum goes on if it guesses what comes of it at the place of the missing leaf, and else the session ends.
+sum passes if it guesses how that changes the missing leaf, and otherwise the session ends.
 Assumes: SHA-256 as a random oracle; the rows of the reserve as of `smc.oblivious.silent_ot`.
 Cost: 16 bytes from the receiver, then 32 from the sender, for any number of iterations.
 Reference: Yang, Weng, Lan, Zhang and Wang, Ferret, CCS 2020, section 4.2. docs/proofs/transfers.md.

@@ -23,7 +23,7 @@ class End(Enum):
     """The level private does not prevent it: it bends results, or what is opened: see the threat model."""
 
     OPEN = "open"
-    """It is to end with an error or harmless, and there is no test of it yet."""
+    """It should end with an error or be harmless, and no test makes it yet."""
 
 
 @dataclass(frozen=True)

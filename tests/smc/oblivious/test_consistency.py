@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from smc.channel.channel import Channel
-from smc.errors import ProtocolViolation
+from smc.channel.vectors import Bits, ExpectedBits
+from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.oblivious import correlated_transfers
 from smc.oblivious.consistency import TransferChallenge, TransferProof
@@ -17,6 +18,8 @@ from smc.oblivious.lpn import PRODUCTION
 from smc.oblivious.silent_ot import ROW_BYTES
 from smc.oblivious.silent_transfers import Refill
 from smc.oblivious.workspace import Workspace
+from smc.pair import run_pair
+from smc.secret.sharing.opening import OpenedBits
 from tests.smc.oblivious.engine_runs import both
 from tests.support.seeds import seeded
 
@@ -165,7 +168,7 @@ def test_honest_silent_transfers_pass_check_after_check():
 
 @pytest.mark.parametrize("level", [0, PRODUCTION.depth - 1])
 def test_a_bent_sum_of_a_silent_refill_ends_the_session(monkeypatch, level):
-    """The receiver takes the sum whatever its path is, and the sender does not know what comes of it."""
+    """The receiver uses the sum on every path, and the sender cannot tell how that changes its leaves."""
 
     def change(sent):
         sums = sent.sums.values.reshape(-1, PRODUCTION.depth, PRODUCTION.group, ROW_BYTES).copy()
@@ -221,3 +224,36 @@ def test_rows_that_are_equal_by_design_give_unlike_pads():
     hashing.add_salt(salted)
     pads = hashing.words(salted, NO_OFFSET)[0]
     assert len(np.unique(pads)) == pads.size
+
+
+def test_what_is_not_hidden_cannot_leave_before_the_check():
+    """A program that forgets the check: shares that it opens stay where they are."""
+
+    def forgetful(session):
+        bits = np.ones(64, dtype=np.uint8)
+        shares = session.oblivious.and_bits(bits, bits)
+        with pytest.raises(UsageError, match="opened-bits may tell what unchecked transfers hide"):
+            session.channel.send(OpenedBits(Bits(shares)))
+        session.oblivious.verify()
+        session.channel.send(OpenedBits(Bits(shares)))
+        return shares ^ session.channel.recv(OpenedBits, ExpectedBits(64))
+
+    opened, _ = run_pair(forgetful, forgetful)
+    assert not opened.any()
+
+
+def test_silent_transfers_that_are_unchecked_hold_messages_back_too():
+    def forgetful(session):
+        engine = session.oblivious
+        engine.setup_silent()
+        engine.verify()
+        if session.role is Role.ALICE:
+            engine.send_blocks(64, silent=True)
+        else:
+            engine.receive_blocks(np.zeros(64, dtype=np.uint8), silent=True)
+        with pytest.raises(UsageError, match="unchecked transfers"):
+            session.channel.send(OpenedBits(Bits(np.zeros(8, dtype=np.uint8))))
+        engine.verify()
+        return True
+
+    assert run_pair(forgetful, forgetful) == (True, True)
