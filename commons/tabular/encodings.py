@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
@@ -15,7 +16,14 @@ _SHIFTS: Final = (b"\x1b$B", b"\x1b$@")
 _RUN: Final = re.compile(r"(?<![A-Za-z])[^\x00-\x7f]+(?![A-Za-z])|[^\x00-\x7f]{2,}")
 """Characters beside each other. `K\u00f6ln` read as Japanese has single ones between Latin letters."""
 _LETTERS: Final = re.compile(r"[\u3001-\u30ff\u4e00-\u9fff\uff01-\uff9f]")
+_WESTERN: Final = ("cp850", "mac-roman")
+"""Of old programs for DOS and for the Macintosh. Every byte is a character in them, so only what they make of
+a text tells."""
+_WITHIN_WORDS: Final = re.compile(rb"(?<=[A-Za-z])[\x80-\xff](?=[a-z])")
+_SMALL: Final = frozenset("äöüßéèêëàâáãåæøœçñîïíìôóòõûùú\u2019")
+"""What stands before small letters within words; a text read wrongly has capitals and signs there."""
 _PLAUSIBLE: Final = 0.8
+_CLEARLY: Final = 0.6
 _ENOUGH: Final = 100_000
 """So many characters tell whether a text is Japanese; whether it can be decoded all of it tells."""
 
@@ -37,7 +45,9 @@ def guess_encoding(blocks: Iterable[bytes]) -> str:
     """The likeliest encoding of a text: by its mark, by where zeros stand in its beginning, else by trial.
 
     A fault may stand far below: of UTF-8, EUC-JP, Shift_JIS (`cp932`), cp1252 and latin-1 the first is chosen
-    that all blocks are in, of the Japanese ones if what they make of the text looks like Japanese.
+    that all blocks are in, of the Japanese ones if what they make of the text looks like Japanese. cp850 and
+    Mac Roman stand for cp1252 and latin-1 where most characters within words are small accented letters in
+    them, and few are in cp1252.
 
     Args:
         blocks: the bytes of the text, or of its beginning, in pieces.
@@ -48,16 +58,30 @@ def guess_encoding(blocks: Iterable[bytes]) -> str:
         return wide
     utf8, is_cp1252 = _Trial("utf-8"), True
     japanese = [_Trial(name) for name in _JAPANESE]
+    within: Counter[bytes] = Counter()
     for piece in chain((start,), pieces):
         if any(shift in piece for shift in _SHIFTS):
             return "iso2022_jp"
         for trial in (utf8, *japanese):
             trial.read(piece)
         is_cp1252 = is_cp1252 and _decodes(codecs.getincrementaldecoder("cp1252")(), piece)
+        if within.total() < _ENOUGH:
+            within.update(_WITHIN_WORDS.findall(piece))
     if utf8.fits:
         return "utf-8"
     found = next((trial.encoding for trial in japanese if trial.fits and trial.reads_as_japanese), None)
-    return found or ("cp1252" if is_cp1252 else "latin-1")
+    return found or _western(within) or ("cp1252" if is_cp1252 else "latin-1")
+
+
+def _western(within: Counter[bytes]) -> str | None:
+    """Which old western encoding makes small letters of the bytes within words; None where cp1252 does."""
+
+    def share(encoding: str) -> float:
+        fitting = sum(count for byte, count in within.items() if byte.decode(encoding, "ignore") in _SMALL)
+        return fitting / max(1, within.total())
+
+    best = max(_WESTERN, key=share)
+    return best if share(best) - share("cp1252") > _CLEARLY else None
 
 
 class _Trial:

@@ -37,6 +37,21 @@ def test_european_files_are_not_taken_for_japanese(text, encoding):
     assert guess_encoding([text.encode(encoding)]) == encoding
 
 
-@pytest.mark.parametrize("encoding", ["cp850", "mac-roman"])
-def test_other_european_files_are_not_taken_for_japanese(encoding):
-    assert guess_encoding([EUROPEAN["German"][0].encode(encoding)]) in {"cp1252", "latin-1"}
+WESTERN = {
+    "German": "name;town\nMüller;Köln\nGroß;Fürth\nJäger;Überlingen\n",
+    "French": "nom;ville\nHélène;Orléans\nFrançois;Nîmes\n",
+    "Spanish": "nombre;ciudad\nMuñoz;Málaga\nGarcía;Córdoba\n",
+}
+
+
+@pytest.mark.parametrize("text", WESTERN.values(), ids=WESTERN)
+@pytest.mark.parametrize("encoding", ["cp850", "mac-roman", "cp1252", "utf-8"])
+def test_files_of_old_programs_are_read_as_they_are_written(text, encoding):
+    """Read as cp1252, a name of cp850 is no name to whoever looks for names: `M\u201eller`."""
+    data = text.encode(encoding)
+    assert data.decode(guess_encoding([data])) == text
+
+
+@pytest.mark.parametrize("text", ["an “inner” word, 5 €\n", "l’eau d’or, qu’il\n", "100 €;±5 µg\n"])
+def test_signs_of_cp1252_do_not_make_a_file_one_of_an_old_program(text):
+    assert guess_encoding([text.encode("cp1252")]) == "cp1252"
