@@ -36,6 +36,8 @@ _TITLES: Final = frozenset(
     }
 )
 _ADDRESSED: Final = ("さん", "様", "氏", "先生", "君")
+_INITIALS: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){2,4}")
+"""Each with its point: two capitals alone are as often codes of countries or of tests."""
 _MOST_WORDS: Final = 5
 _LONGEST_EASTERN: Final = 7
 _DIFFERENT: Final = 3
@@ -55,12 +57,14 @@ def holds_names(counts: Mapping[str, int]) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text has the form of a name, with a listed first name or surname in it.
+    """Whether a text has the form of a name, with a listed first name or surname in it, or is initials.
 
     Args:
-        text: such as `Anna Weber`, `WEBER, A.` or `山田 太郎`.
+        text: such as `Anna Weber`, `WEBER, A.`, `H.-J. W.` or `山田 太郎`.
     """
     plain = unicodedata.normalize("NFKC", text).strip()
+    if _INITIALS.fullmatch(plain):
+        return True
     if _EASTERN.search(plain):
         joined = "".join(plain.split())
         return (

@@ -55,6 +55,7 @@ NAMES = {
     "Telefonnr": lambda i: 4930123 + i % 2,
     "x": lambda i: ("Anna", "Peter", "Sabine")[i % 3],
     "who": lambda i: ("Weber, Anna", "Schmidt, P.", "Hoffmann, K.")[i % 3],
+    "code": lambda i: ("A.W.", "H.-J. S.", "K. M. O.")[i % 3],
     "who2": lambda i: ("佐藤 健一", "鈴木 花子", "高橋 誠")[i % 3],
 }
 
