@@ -5,6 +5,7 @@ The compiled ones run where they were built and agree with the reference, unless
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
 from ctypes import CDLL
@@ -37,6 +38,10 @@ _TREES: Final = ((1, 3), (6, 3), (10, 16))
 _STORED, _COLUMNS, _PARTS = 750, 300, 3
 _STORE_WIDTHS: Final = (1, 2, 3, 5)
 """Of the trial of stores: half of the keys of a part are left, and widths have loops of their own."""
+
+TRIAL_DIGEST: Final = "2a05c8c47138766595ba03c67f8e9a904fc2d5ba3c0b2f20a60c80e24e6c6ea9"
+"""`trial_digest` of the reference, which a test holds against it: so a process that starts runs the compiled
+kernels only, in a fifth of the time."""
 
 
 class Kernels(Protocol):
@@ -219,14 +224,14 @@ def differ() -> bool:
 
 @cache
 def agrees() -> bool:
-    """Whether the compiled kernels give what the reference gives, with the sizes of runs."""
+    """Whether the compiled kernels give on this machine what the reference gives, with the sizes of runs."""
     loaded = library()
-    return loaded is not None and give_the_same(_native(loaded, Workspace()), Reference(Workspace()))
+    return loaded is not None and trial_digest(_native(loaded, Workspace())) == TRIAL_DIGEST
 
 
-def give_the_same(one: Kernels, other: Kernels) -> bool:
-    """Whether two sets of kernels agree in everything of the trial."""
-    return all(np.array_equal(a, b) for a, b in zip(_trial(one), _trial(other), strict=True))
+def trial_digest(kernels: Kernels) -> str:
+    """SHA-256 of what kernels make of the arrays of the trial."""
+    return hashlib.sha256(b"".join(array.tobytes() for array in _trial(kernels))).hexdigest()
 
 
 def _trial(kernels: Kernels) -> list[Word]:
