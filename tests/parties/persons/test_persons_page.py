@@ -67,7 +67,7 @@ def test_the_commands_do_what_the_page_says(homes, tmp_path, monkeypatch):
             typed = {"person key": f"{WORDS}\n{WORDS}\n", "person sign": f"{WORDS}\ny\n"}
             begin = " ".join(line.split()[:2])
             status, output = run(home, line.replace("ID", job_id), typed.get(begin, f"{WORDS}\n"))
-            assert status == 0, (line, output)
+            assert status == 0, f"{line}\n{output}"
             if begin == "person key":
                 keys[line.split()[2].removesuffix(".key")] = re.search(r"^ed25519:\S+$", output, re.M)[0]
                 assert (tmp_path / line.split()[2]).stat().st_mode & 0o777 == 0o600
