@@ -51,12 +51,21 @@ if TYPE_CHECKING:
     from parties.errors import BudgetError, ConfigError, DataError, JobError, PolicyError
     from parties.python import Party
     from parties.release import release
-    from smc.errors import DisclosureRefused, DomainError, DuettoError, PeerError, UsageError
+    from smc.errors import (
+        DisclosureRefused,
+        DomainError,
+        DuettoError,
+        OutsideRange,
+        PeerError,
+        UsageError,
+    )
     from smc.forms import Role
     from smc.pair import run_pair
     from smc.protocols.session import Session
     from smc.secret.bits import SecretBits
     from smc.secret.ints import SecretInts, concatenate, select
+    from smc.secret.reals.definite import Definite
+    from smc.secret.reals.reals import SecretReals, join
     from smc.secret.sharing.bounds import Bounds
     from smc.secret.sharing.fixed import Fixed
 
@@ -66,12 +75,14 @@ __all__ = [
     "BudgetError",
     "ConfigError",
     "DataError",
+    "Definite",
     "DisclosureRefused",
     "DomainError",
     "DuettoError",
     "Fixed",
     "Job",
     "JobError",
+    "OutsideRange",
     "Party",
     "PeerError",
     "Pipeline",
@@ -81,11 +92,13 @@ __all__ = [
     "Roles",
     "SecretBits",
     "SecretInts",
+    "SecretReals",
     "Session",
     "State",
     "Table",
     "UsageError",
     "concatenate",
+    "join",
     "release",
     "run_pair",
     "select",
@@ -101,11 +114,15 @@ _MODULES: Final = {
     "parties.errors": ("BudgetError", "ConfigError", "DataError", "JobError", "PolicyError"),
     "parties.python": ("Party",),
     "parties.release": ("release",),
-    "smc.errors": ("DisclosureRefused", "DomainError", "DuettoError", "PeerError", "UsageError"),
+    "smc.errors": (
+        *("DisclosureRefused", "DomainError", "DuettoError", "OutsideRange", "PeerError", "UsageError"),
+    ),
     "smc.forms": ("Role",),
     "smc.pair": ("run_pair",),
     "smc.protocols.session": ("Session",),
     "smc.secret.bits": ("SecretBits",),
+    "smc.secret.reals.definite": ("Definite",),
+    "smc.secret.reals.reals": ("SecretReals", "join"),
     "smc.secret.sharing.bounds": ("Bounds",),
     "smc.secret.sharing.fixed": ("Fixed",),
     "smc.secret.ints": ("SecretInts", "concatenate", "select"),

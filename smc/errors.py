@@ -4,6 +4,7 @@
       UsageError            a caller asked for something that does not exist or does not fit
         DomainError         a value lies outside the bound that was declared for it
           TooManyRowsError  more rows than a run of its kind takes
+          OutsideRange      secret numbers lie outside a range that was stated for them: no fault of the peer
       KeyMaterialError      a key is malformed, too weak or missing
       FreshnessError        a ciphertext was about to leave that is not re-randomised, or left already
       DisclosureRefused     a result, or what it is made of, lies outside the limits of disclosure
@@ -41,6 +42,15 @@ class DomainError(UsageError):
 
 class TooManyRowsError(DomainError):
     """More rows than a run of this kind takes, whatever they hold; split the data into several jobs."""
+
+
+class OutsideRange(DomainError):  # noqa: N818 - a state of the data
+    """Numbers that nobody sees lie outside a range that the program states of them; there is no figure."""
+
+    code = "outside-range"
+    advice = (
+        "State wider ranges, or use other data; the peer has done nothing wrong, and nothing else was opened."
+    )
 
 
 class KeyMaterialError(DuettoError):

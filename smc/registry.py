@@ -25,6 +25,7 @@ from smc.secret.lattice import sums as lattice_sums
 from smc.secret.noise import records as noises
 from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply, repeated
 from smc.secret.products import words as products
+from smc.secret.reals import reciprocals
 from smc.secret.sharing import records as openings
 
 PROCEDURES: Final[tuple[Procedure, ...]] = (
@@ -64,6 +65,7 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     division.SPEC,
     long_division.SPEC,
     goldschmidt.SPEC,
+    reciprocals.SPEC,
     comparisons.LEAST,
     argmin_one_hot.SPEC,
     pairing.SPEC,

@@ -107,15 +107,18 @@ class SecretInts(LinearInts):
         shares = truncation.divide(self._session, self._shares.reshape(-1), self._bounds, divisor)
         return self._with(shares.reshape(self.shape), bounds)
 
-    def divide(self, divisor: LinearInts, scale: int) -> Self:
+    def divide(self, divisor: LinearInts, scale: int, largest: int | None = None) -> Self:
         """Secret divided by secret, rounded towards zero: off by less than 2**-scale.
 
         Args:
             divisor: its bounds are positive, not zero.
             scale: fractional bits of the quotient; with those of the divisor no fewer than the local ones.
+            largest: of the quotients' held integers in absolute value, on the caller's word, where more is
+                known of them than the bounds of both say. For a part of one it is 2**scale, and saves two
+                thirds of the bytes and four fifths of the rounds.
 
         Raises:
-            UsageError: the scale is too small.
+            UsageError: the scale is too small, or the largest quotient negative.
             DomainError: the divisor could be zero or negative, or the bounds leave no room.
         """
         shift = check_scale(scale) + divisor._scale - self._scale
@@ -124,20 +127,26 @@ class SecretInts(LinearInts):
                 "divide: the quotient would have fewer fractional bits than the division leaves.",
                 "Ask for a larger scale.",
             )
+        if largest is not None and largest < 0:
+            raise UsageError(
+                "divide: the largest quotient is below 0.", "Give its largest held integer in absolute value."
+            )
         check_shapes("divide", self.shape, divisor.shape)
         bounds = self._bounds.shifted(shift).fit("divide")
         left, right = np.broadcast_arrays(self._shares << np.uint64(shift), divisor._shares)
-        way = Division.of(left.size, Bounds(0, bounds.magnitude), divisor._bounds, owner=divisor._owner)
+        held = Bounds(0, bounds.magnitude)
+        way = Division.of(left.size, held, divisor._bounds, largest, divisor._owner)
+        most = held.upper // divisor._bounds.lower
+        quotients = Bounds(0, most if largest is None else min(most, largest))
         signed = self._with(left, bounds, scale)
         if bounds.lower >= 0:
-            return signed._divided(right, way, divisor)
+            return signed._divided(right, way, quotients)
         positive = signed >= 0
-        positive_part = select(positive, signed, -signed).bounded(Bounds(0, bounds.magnitude))
-        whole = positive_part._divided(right, way, divisor)
+        positive_part = select(positive, signed, -signed).bounded(held)
+        whole = positive_part._divided(right, way, quotients)
         return select(positive, whole, -whole)
 
-    def _divided(self, right: Word, way: Division, divisor: LinearInts) -> Self:
+    def _divided(self, right: Word, way: Division, quotients: Bounds) -> Self:
         left, words = self._shares.reshape(-1), right.reshape(-1)
         shares = way.run(self._session, left, words).reshape(self.shape)
-        largest = self._bounds.upper // divisor._bounds.lower
-        return type(self)(self._session, shares, Bounds(0, largest), self._scale)
+        return type(self)(self._session, shares, quotients, self._scale)

@@ -67,7 +67,7 @@ FLOORS = (
     ("smc.secret.shares",),
     ("smc.secret.linear_ints",),
     ("smc.secret.ints",),
-    ("smc.secret.joins", "smc.secret.uniform", "smc.secret"),
+    ("smc.secret.joins", "smc.secret.reals", "smc.secret.uniform", "smc.secret"),
     ("smc.registry",),
     ("smc.levels",),
     ("smc.analyses.studies.columns", "smc.analyses.studies.outcome", "smc.analyses.studies.loss"),

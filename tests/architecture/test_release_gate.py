@@ -18,7 +18,9 @@ EXITS = frozenset({"run_plan", "receive", "send"})
 GATE = "smc.analyses.disclosure"
 OPENER = "smc.analyses.disclosure.opener"
 RUNNER = "smc.analyses.studies.runner"
-INSIDE_SECRET = frozenset({"smc.secret.sharing.opening", "smc.secret.shares", "smc.secret.bits"})
+INSIDE_SECRET = frozenset(
+    {"smc.secret.sharing.opening", "smc.secret.shares", "smc.secret.bits", "smc.secret.reals.reals"}
+)
 """The modules of `smc.secret` that define opening; no other one opens anything, not even what is masked."""
 
 FLOORS = ("smc.channel", "smc.ciphers", "smc.oblivious", "smc.planning", "smc.protocols")

@@ -33,6 +33,7 @@ from smc.secret.lattice import sums as lattice_sums
 from smc.secret.noise import noise
 from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply, repeated
 from smc.secret.products import words as products
+from smc.secret.reals import reciprocals
 from smc.secret.sharing import opening
 from smc.secret.sharing.bounds import SHARED, Bounds
 from tests.architecture.source import modules
@@ -304,6 +305,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "goldschmidt-division": lambda s, z: goldschmidt.divide(
         s, words(s, z["count"]), words(s, z["count"]), z["steps"]
     ),
+    "reciprocals": lambda s, z: reciprocals.reciprocals(s, words(s, z["count"]), z["steps"]),
     "argmin": lambda s, z: argmin.least(s, words(s, z["rows"], z["columns"]), z["bounds"]),
     "argmin-one-hot": lambda s, z: argmin_one_hot.one_hot(
         s, words(s, z["rows"], z["columns"]), z["differences"]

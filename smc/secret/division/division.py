@@ -26,6 +26,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.against import Against
 from smc.protocols.session import Session
@@ -35,7 +36,7 @@ from smc.secret.comparison import msb, mux
 from smc.secret.comparison.records import cost_nonnegative, cost_select
 from smc.secret.division import long_division
 from smc.secret.division import newton as goldschmidt
-from smc.secret.division.long_division import Digit
+from smc.secret.division.long_division import Digit, check_divisor
 from smc.secret.division.newton_steps import Steps
 from smc.secret.sharing.bounds import Bounds
 
@@ -82,11 +83,17 @@ class Division:
         Raises:
             DomainError: y could be zero or negative, or a multiple of it would not fit.
         """
-        digits = tuple(long_division.digits(numerator, divisor, largest))
+        check_divisor(divisor)
         most = numerator.upper // divisor.lower
         most = most if largest is None else min(most, largest)
-        ways = [cls(count, digits, divisor, owner)]
-        ways += [cls(count, steps, divisor, owner) for steps in Steps.of(numerator, divisor, most)]
+        ways = [cls(count, steps, divisor, owner) for steps in Steps.of(numerator, divisor, most)]
+        try:
+            digits = tuple(long_division.digits(numerator, divisor, largest))
+        except DomainError:
+            if not ways:
+                raise
+        else:
+            ways.insert(0, cls(count, digits, divisor, owner))
         return min(ways, key=_weight)
 
     def cost(self, *, zeros: bool = False) -> Cost:

@@ -68,11 +68,7 @@ def digits(numerator: Bounds, divisor: Bounds, largest: int | None = None) -> li
     Raises:
         DomainError: y could be zero or negative, or a multiple of it would not fit.
     """
-    if divisor.lower < 1:
-        raise DomainError(
-            "divide: by its declared bounds the divisor could be zero or negative.",
-            "Declare a positive lower bound for it, or select a positive number where it is not positive.",
-        )
+    check_divisor(divisor)
     most = numerator.upper // divisor.lower
     most = most if largest is None else min(most, largest)
     length = most.bit_length()
@@ -86,6 +82,19 @@ def digits(numerator: Bounds, divisor: Bounds, largest: int | None = None) -> li
         # What is left is below one multiple of the step.
         rest = min(rest, step.upper - 1)
     return result
+
+
+def check_divisor(divisor: Bounds) -> None:
+    """Check that a divisor is positive by its bounds.
+
+    Raises:
+        DomainError: it could be zero or negative.
+    """
+    if divisor.lower < 1:
+        raise DomainError(
+            "divide: by its declared bounds the divisor could be zero or negative.",
+            "Declare a positive lower bound for it, or select a positive number where it is not positive.",
+        )
 
 
 def divide(

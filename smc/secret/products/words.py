@@ -72,15 +72,24 @@ def multiply(session: Session, left: Word, right: Word, left_kind: Operand, righ
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    result = left * right
-    holders = tuple(_crossing(left_kind, right_kind))
-    if _encrypts(len(left), left_kind, right_kind):
-        factors = [left if session.role is holder else right for holder in holders]
-        return result + lattice_multiply.multiply(session, factors)
+    cut = _encrypted_pairs(len(left), left_kind, right_kind)
+    inner = []
+    if cut:
+        holders = _crossing(left_kind, right_kind)
+        factors = [(left if session.role is holder else right)[:cut] for holder in holders]
+        inner.append(lattice_multiply.multiply(session, factors))
+    if cut < len(left):
+        inner.append(_transferred(session, left[cut:], right[cut:], left_kind, right_kind))
+    return left * right + np.concatenate(inner) if inner else left * right
+
+
+def _transferred(session: Session, left: Word, right: Word, left_kind: Operand, right_kind: Operand) -> Word:
+    """The inner terms of products by transfers."""
+    result = np.zeros_like(left)
     if left_kind.owner is None and right_kind.owner is None:
         # Either party's left factor chooses, times the other's right one.
-        return result + gilboa.exchange(session, left, right, WORD_BITS)
-    for holder in holders:
+        return gilboa.exchange(session, left, right, WORD_BITS)
+    for holder in _crossing(left_kind, right_kind):
         chooses_left = left_kind.entry_bits <= right_kind.entry_bits
         kind = left_kind if chooses_left else right_kind
         mine_is_left = session.role is holder
@@ -103,12 +112,14 @@ def square(session: Session, words: Word) -> Word:
     Returns:
         Local shares, shape (n,).
     """
-    if _cheaper(lambda: _cost_square_transfers(len(words)), len(words), 1):
-        mixed = lattice_multiply.multiply(session, [words])
-    elif session.role is Role.ALICE:
-        mixed = gilboa.send(session, words[:, None], WORD_BITS)[:, 0]
-    else:
-        mixed = gilboa.choose(session, words, WORD_BITS, 1)[:, 0]
+    cut = _encrypted(len(words), 1, _cost_square_transfers)
+    inner = [lattice_multiply.multiply(session, [words[:cut]])] if cut else []
+    rest = words[cut:]
+    if len(rest) and session.role is Role.ALICE:
+        inner.append(gilboa.send(session, rest[:, None], WORD_BITS)[:, 0])
+    elif len(rest):
+        inner.append(gilboa.choose(session, rest, WORD_BITS, 1)[:, 0])
+    mixed = np.concatenate(inner) if inner else words
     result: Word = words * words + (mixed << np.uint64(1))
     return result
 
@@ -146,19 +157,26 @@ def _crossing(left: Operand, right: Operand) -> Iterator[Role]:
     return (role for role in Role if left.owner is not role.other and right.owner is not role)
 
 
-def _encrypts(count: int, left: Operand, right: Operand) -> bool:
-    """Whether products element by element cost less by lattice encryption."""
+def _encrypted_pairs(count: int, left: Operand, right: Operand) -> int:
+    """How many of so many products are formed by lattice encryption."""
     terms = len(tuple(_crossing(left, right)))
-    return terms > 0 and _cheaper(lambda: _cost_transfers(count, left, right), count, terms)
+    return _encrypted(count, terms, lambda rest: _cost_transfers(rest, left, right))
 
 
-def _cheaper(transfers_cost: Callable[[], Cost], count: int, terms: int) -> bool:
-    if count < _FEWEST_ENCRYPTED:
-        return False
-    transfers = transfers_cost()
-    lattice = lattice_multiply.cost(count, terms)
-    work = _WORK_BYTES * terms * lattice_multiply.slots(count)
-    return lattice.alice_bytes + lattice.bob_bytes + work < transfers.alice_bytes + transfers.bob_bytes
+def _encrypted(count: int, terms: int, transfers: Callable[[int], Cost]) -> int:
+    """How many of so many products: all if that is cheaper, else those that fill whole blocks, or none."""
+    if terms == 0 or count < _FEWEST_ENCRYPTED:
+        return 0
+    full = lattice_multiply.slots(count + 1) - lattice_multiply.slots(1)
+
+    def cheaper(cut: int) -> bool:
+        if cut == 0:
+            return False
+        lattice, spared = lattice_multiply.cost(cut, terms), transfers(cut)
+        work = _WORK_BYTES * terms * lattice_multiply.slots(cut)
+        return lattice.alice_bytes + lattice.bob_bytes + work < spared.alice_bytes + spared.bob_bytes
+
+    return count if cheaper(count) else full if cheaper(full) else 0
 
 
 def _left_chooses(shape: Shape, left: Operand, right: Operand) -> bool:
@@ -206,9 +224,9 @@ def _term(session: Session, own: Word, chooses: bool, shape: Shape, kind: Operan
 
 def cost_multiply(count: int, left: Operand = SHARED, right: Operand = SHARED) -> Cost:
     """The exact cost of `multiply`: flights and bytes, without the set-up of oblivious transfer."""
-    if _encrypts(count, left, right):
-        return lattice_multiply.cost(count, len(tuple(_crossing(left, right))))
-    return _cost_transfers(count, left, right)
+    cut, terms = _encrypted_pairs(count, left, right), len(tuple(_crossing(left, right)))
+    total = lattice_multiply.cost(cut, terms) if cut else Cost()
+    return total + _cost_transfers(count - cut, left, right) if cut < count else total
 
 
 def _cost_transfers(count: int, left: Operand, right: Operand) -> Cost:
@@ -226,9 +244,9 @@ def _cost_transfers(count: int, left: Operand, right: Operand) -> Cost:
 
 def cost_square(count: int) -> Cost:
     """The exact cost of `square`."""
-    if _cheaper(lambda: _cost_square_transfers(count), count, 1):
-        return lattice_multiply.cost(count, 1)
-    return _cost_square_transfers(count)
+    cut = _encrypted(count, 1, _cost_square_transfers)
+    total = lattice_multiply.cost(cut, 1) if cut else Cost()
+    return total + _cost_square_transfers(count - cut) if cut < count else total
 
 
 def _cost_square_transfers(count: int) -> Cost:

@@ -58,6 +58,21 @@ def test_many_products_of_secrets_are_encrypted(bits, monkeypatch):
     assert (opened(lambda a: a * a, x) == x.held**2).all()
     assert sorted(used) == [1, 1, 2, 2]
     check_cost(products.cost_multiply(count), lambda a, b: a * b, x, y)
+
+
+def test_what_does_not_fill_a_block_is_transferred_where_that_is_cheaper():
+    count, full, most = 10_000, 8192, 1 << 20
+    x, y = (Secret(uniform(count, -most, most), Bounds(-most, most)) for _ in range(2))
+    for declared, spared, program, exact in (
+        (products.cost_multiply, products.cost_multiply(count - full), lambda a, b: a * b, x.held * y.held),
+        (products.cost_square, products.cost_square(count - full), lambda a, b: a * a, x.held**2),
+    ):
+        assert (opened(program, x, y) == exact).all()
+        check_cost(declared(count), program, x, y)
+        both = cost(full, 1 if declared is products.cost_square else 2) + spared
+        assert declared(count) == both
+    # Half a block more, and all are encrypted.
+    assert products.cost_multiply(14_000) == cost(14_000, 2)
     check_cost(products.cost_square(count), lambda a: a * a, x)
 
 
@@ -75,7 +90,7 @@ def test_an_owned_factor_takes_one_term_and_short_ones_transfers():
 
 
 def test_few_products_take_transfers():
-    for count in (1, 1000, 4000, 8193):
+    for count in (1, 1000, 4000):
         transfers = products.cost_multiply(count)
         assert transfers.alice_bytes + transfers.bob_bytes == 2 * gilboa.total_bytes(count, 1, 64)
     assert products.cost_multiply(8192) == cost(8192, 2)

@@ -1,0 +1,1 @@
+"""Numbers with fractions that neither party sees, with stated ranges; matrices of them that are inverted."""
