@@ -4,7 +4,9 @@ H(z) = E_k(z) ^ z for a row z of 128 bits, under a public key k that is derived 
 direction, the purpose and a running number, and serves at most 2**14 rows and what is hashed beside them.
 
 Rows get a public random row each before they are hashed, the same in every block, from a salt that is drawn
-when the trees of the receiver are fixed: else it could draw trees until two rows are equal.
+when the trees of the receiver are fixed: else it could draw trees until two rows are equal. Rows that leave
+without this hash are hashed by others under one key for many blocks, so they get one more row, that of their
+block.
 
 Assumes: AES-128 as an ideal cipher. Rows hashed beside each other under one key differ by offsets that are
 each uniform on 128 bits to the other party. If m rows have c offsets each, a party that makes p evaluations
@@ -36,6 +38,7 @@ HASH_WORDS: Final = 256
 
 _DOMAIN: Final = b"duetto/oblivious/row-hash/2"
 _SALT_DOMAIN: Final = b"duetto/oblivious/row-salt/1"
+_BLOCK_DOMAIN: Final = b"duetto/oblivious/block-salt/1"
 _KEY_BYTES: Final = 16
 
 NO_OFFSET: Final = np.zeros((1, 2), dtype=np.uint64)
@@ -59,6 +62,8 @@ class RowHash:
         self._prefix = _DOMAIN + session + sender.value.encode().ljust(8) + purpose.ljust(8)
         drawn = hashlib.shake_256(_SALT_DOMAIN + self._prefix + salt).digest(8 * COLUMNS * HASH_WORDS)
         self._salt = np.frombuffer(drawn, dtype=np.uint64).reshape(COLUMNS, HASH_WORDS)
+        self._blocks_salt = hashlib.sha256(_BLOCK_DOMAIN + self._prefix + salt).digest()
+        self._blocks = 0
         self._workspace = workspace
         self._kernels = make_kernels(workspace)
         self._number = 0
@@ -112,13 +117,22 @@ class RowHash:
     def rows(self, columns: Word, offsets: Word) -> Word:
         """The rows themselves, before the hash, shape (1, 64, w, 2); the offsets are not added.
 
+        Whoever hashes them does so under one key for all: so each block has a public random row of its own
+        added to all of its rows, and no two rows of a session are equal by design.
+
         Entry (0, r, k) holds the 128 bits of slot (r, k), column i at bit i % 64 of word i // 64.
         """
         del offsets
         found = np.empty((1, SLOTS, columns.shape[1], 2), dtype=np.uint64)
         for part, rows in self._turned(columns):
-            found[0, :, part] = rows
+            np.bitwise_xor(rows, self._next_block_salt(), out=found[0, :, part])
         return found
+
+    def _next_block_salt(self) -> Word:
+        """A row that no other block of this hash gets, shape (2,)."""
+        drawn = hashlib.sha256(self._blocks_salt + self._blocks.to_bytes(8, "big")).digest()
+        self._blocks += 1
+        return np.frombuffer(drawn[: 8 * 2], dtype=np.uint64)
 
     def _hashed(self, columns: Word, offsets: Word) -> Iterator[tuple[int, slice, Word]]:
         """Which offset, which words, and the hashes of their rows, shape (64, v, 2), valid for one step."""

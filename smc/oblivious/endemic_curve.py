@@ -58,7 +58,7 @@ def _point(data: bytes) -> PublicKey:
 
 
 def _sum(left: PublicKey, right: PublicKey) -> PublicKey:
-    """The sum; the peer can make it the point at infinity only by breaking the hash."""
+    """The sum; a peer that makes it the point at infinity ends the session, and learns nothing."""
     try:
         return PublicKey.combine_keys([left, right])
     except ValueError:

@@ -267,6 +267,9 @@ class VoleSender:
         sizes: VoleSizes = PRODUCTION,
     ) -> None:
         rows, offset = transfers.send_rows(sizes.silent.reserve_rows)
+        # Before anything is sent under them: what follows could be recognised by who knows a part of D.
+        transfers.prove()
+        transfers.check()
         self._channel, self._random, self._sizes = channel, random, sizes
         name = hashlib.sha256(_BASE_DOMAIN + transfers.session).digest()
         self._silent = SilentSender(offset, rows, name, sender, sizes.silent, random)
@@ -278,9 +281,6 @@ class VoleSender:
         first = _Sender(_FIRST_DOMAIN, *given, sizes.first, self._silent.offset)
         self._iterate(first, packed, raw[ELEMENT_BITS * sizes.packed :], sizes.first, made)
         self._base = made[: sizes.kept]
-        # Before any row is made of them: whoever receives the rows is held to one choice in each.
-        transfers.prove()
-        transfers.check()
 
     def extend(self, count: int) -> SentVole:
         """So many rows.
@@ -341,6 +341,9 @@ class VoleReceiver:
     ) -> None:
         choices = random.bits(sizes.silent.reserve_rows)
         rows = transfers.receive_rows(choices)
+        # Before anything is sent under them: what follows could be recognised by who knows a part of D.
+        transfers.prove()
+        transfers.check()
         self._channel, self._random, self._sizes = channel, random, sizes
         name = hashlib.sha256(_BASE_DOMAIN + transfers.session).digest()
         self._silent = SilentReceiver(choices, rows, name, sender, sizes.silent)
@@ -352,9 +355,6 @@ class VoleReceiver:
         first = _Receiver(_FIRST_DOMAIN, *given, sizes.first)
         self._iterate(first, packed, raw[ELEMENT_BITS * sizes.packed :], sizes.first, made)
         self._base = made[: sizes.kept]
-        # Before any row is made of them: whoever receives the rows is held to one choice in each.
-        transfers.prove()
-        transfers.check()
 
     def extend(self, count: int) -> ReceivedVole:
         """So many rows. Raises as `VoleSender.extend`."""

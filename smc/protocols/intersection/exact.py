@@ -14,7 +14,8 @@ Inputs: distinct keys of 128 bits, hashed under a salt that was not known when t
 Outputs: a bit for each key of the receiver, and of the sender if both are to learn.
 Learns: the receiver which of its keys the sender has. The sender nothing, or which of its keys the receiver
     has. The masks are pseudorandom but for those of common keys, and so their order says nothing. A receiver
-    that deviates can test as many keys as its store has entries, 1.35 n, instead of n. A sender that deviates
+    that deviates can test as many keys as its store has entries instead of n: 1.35 n of many, and of few
+    ceil(1.3 n) + 48, so that one that announces a single key tests 50. A sender that deviates
     can make one mask stand for several keys, for 2**40 evaluations of F and more each; it can leave keys out.
     Whatever the receiver says of matches stands on trust.
 Assumes: `oprf` of this folder. A key is taken for common that is not with probability below 2**-40 over all

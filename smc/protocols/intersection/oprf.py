@@ -20,7 +20,7 @@ Inputs: at the receiver distinct points of 128 bits, hashed under a salt that wa
 Outputs: F at its points at the receiver, F at all points at the sender.
 Learns: the sender nothing: P + A is masked by A, which is pseudo-random. The receiver nothing of F elsewhere.
     Whatever it sends, P + A has a limited number of points with P(y) = y: as many as the store has entries,
-    1.35 n, and few more by chance.
+    1.35 n or, of few, ceil(1.3 n) + 48, and few more by chance.
 Assumes: `smc.oblivious.vole`, whose check runs before u is told; `okvs`; AES-128 as an ideal cipher and
     SHA-256 as a random oracle. A party that makes p evaluations under the keys of a call then learns
     something of one of the sender's m values with probability of about m p 2**-127: it has to guess a

@@ -5,13 +5,13 @@
         choice e_i             -- matrices -->          correlation v 2**i
                                <-- corrections --
       long ones, from seeds:
-        choice e_i             -- matrices -->          two random seeds of 128 bits
+        choice e_i             -- matrices -->          two random seeds of 128 bits, of one transfer
         has seed e_i           <-- corrections --
         s_i = G(seed_ei) + e_i c_i   <-- c_i --         c_i = G(seed_0) + v - G(seed_1),  s'_i = -G(seed_0)
       shares of e v: the sum over i of 2**i s_i and of 2**i s'_i
 
 Of c_i only 64 - i bits matter, and whole bytes of them are sent: 4.5 bytes per word and bit on average for
-64-bit integers, beside 24 bytes per bit for the seeds, against 12 bytes per word and bit.
+64-bit integers, beside 4 bytes per bit for the seeds, against 12 bytes per word and bit.
 
 Inputs: integers of `bits` bits at the chooser, a vector of L words for each of them at the sender.
 Outputs: shares modulo 2**64 of integer times vector.
@@ -52,7 +52,6 @@ BATCH_TRANSFERS: Final = 1 << 20
 
 KEY_BYTES: Final = 16
 _PIECE_WORDS: Final = 1 << 19
-_SEED_WORDS: Final = 2
 _OCTET: Final = 8
 
 
@@ -171,7 +170,7 @@ def steps(count: int, length: int, bits: int) -> tuple[FlightBytes, ...]:
         if length < SEEDED_LENGTH:
             result += oblivious.bits_to_arithmetic(bits * size * length)
         else:
-            result += oblivious.bits_to_arithmetic(_SEED_WORDS * bits * size)
+            result += oblivious.extended_blocks(bits * size)
             corrections = sum(_correction_bytes(bit) for bit in range(bits)) * size * length
             result.append(FlightBytes(KEY_BYTES + corrections, 0))
     return tuple(result)
@@ -185,7 +184,7 @@ def total_bytes(count: int, length: int, bits: int) -> int:
 def _batches(count: int, length: int, bits: int) -> Iterator[slice]:
     if not (bits and length):
         return
-    words = length if length < SEEDED_LENGTH else _SEED_WORDS
+    words = length if length < SEEDED_LENGTH else 1
     size = max(1, BATCH_TRANSFERS // (bits * words))
     yield from chunks(count, size)
 
@@ -213,24 +212,24 @@ def _pieces(count: int, length: int, bits: int) -> Iterator[tuple[slice, slice]]
             yield slice(bit, min(bit + _OCTET, bits)), slice(start, min(start + size, count))
 
 
-@of_shape(lambda key, seeds, length: shape_array((*seeds.shape[1:], length), np.uint64))
+@of_shape(lambda key, seeds, length: shape_array((*seeds.shape[:2], length), np.uint64))
 def _expanded(key: bytes, seeds: Word, length: int) -> Word:
     """The masks of seeds.
 
     Args:
         key: of the batch.
-        seeds: shape (2, r, n), the low and the high words.
+        seeds: shape (r, n, 2).
         length: words per seed.
 
     Returns:
         Shape (r, n, length).
     """
-    rows, count = seeds.shape[1:]
+    rows, count = seeds.shape[:2]
     pairs = (length + 1) // 2
     blocks = np.empty((rows, count, pairs, 2), dtype=np.uint64)
     # Block t of a seed s is s + t over bits: t goes into the low word only.
-    np.bitwise_xor(seeds[0][..., None], np.arange(pairs, dtype=np.uint64), out=blocks[..., 0])
-    blocks[..., 1] = seeds[1][..., None]
+    np.bitwise_xor(seeds[..., None, 0], np.arange(pairs, dtype=np.uint64), out=blocks[..., 0])
+    blocks[..., 1] = seeds[..., None, 1]
     cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - a hash of single blocks
     hashed = np.frombuffer(cipher.update(blocks.view(np.uint8).reshape(-1).data), dtype="<u8").reshape(
         blocks.shape
@@ -241,18 +240,14 @@ def _expanded(key: bytes, seeds: Word, length: int) -> Word:
 
 def _send_seeded(session: Session, vectors: Word, bits: int) -> Word:
     count, length = vectors.shape
-    # A correlated transfer of a random difference is a transfer of two independent seeds. A seed is two
-    # words.
-    offsets = session.random.words(_SEED_WORDS * bits * count)
-    zero = np.negative(session.oblivious.correlate(offsets))
-    one = zero + offsets
-    zero, one = (seeds.reshape(_SEED_WORDS, bits, count) for seeds in (zero, one))
+    # A seed is the pad of one transfer: of two, a chooser could know a half of each seed, and search.
+    zero, one = (seeds.reshape(bits, count, 2) for seeds in session.oblivious.send_blocks(bits * count))
     key = session.random.bytes(KEY_BYTES)
     session.channel.send(ExpansionKey(byte_row(key)))
     result = np.zeros(vectors.shape, dtype=np.uint64, like=vectors)
     for rows, part in _pieces(count, length, bits):
-        masks = _expanded(key, zero[:, rows, part], length)
-        corrections = masks + vectors[part] - _expanded(key, one[:, rows, part], length)
+        masks = _expanded(key, zero[rows, part], length)
+        corrections = masks + vectors[part] - _expanded(key, one[rows, part], length)
         octets = contiguous(corrections).view(np.uint8).reshape(-1, length, _OCTET)
         # Weighed by 2**bit, of a correction 64 - bit bits are left. A piece holds the bits of one octet, of
         # which the lowest needs the most bytes; little-endian, the bytes that count come first.
@@ -264,12 +259,11 @@ def _send_seeded(session: Session, vectors: Word, bits: int) -> Word:
 
 def _choose_seeded(session: Session, choices: NDArray[np.uint8], length: int) -> Word:
     bits, count = choices.shape
-    both = np.broadcast_to(choices, (_SEED_WORDS, bits, count)).reshape(-1)
-    seeds = session.oblivious.receive(contiguous(both)).reshape(_SEED_WORDS, bits, count)
+    seeds = session.oblivious.receive_blocks(contiguous(choices).reshape(-1)).reshape(bits, count, 2)
     key = session.channel.recv(ExpansionKey, ExpectedByteRows(1, KEY_BYTES)).tobytes()
     result = np.zeros((count, length), dtype=np.uint64, like=seeds)
     for rows, part in _pieces(count, length, bits):
-        shares = _expanded(key, seeds[:, rows, part], length)
+        shares = _expanded(key, seeds[rows, part], length)
         width = _correction_bytes(rows.start)
         size = shares.shape[0] * shares.shape[1]
         kept = session.channel.recv(VectorCorrections, ExpectedByteRows(size, length * width))

@@ -230,6 +230,18 @@ def test_rows_that_are_equal_by_design_give_unlike_pads():
     assert len(np.unique(pads)) == pads.size
 
 
+def test_rows_of_different_blocks_that_are_equal_by_design_are_given_unlike():
+    """Rows that others hash, all under one key: drawn trees must not make two of them equal in any blocks."""
+    hashing = RowHash(bytes(32), Role.ALICE, b"purpose1", Workspace(), RANDOM.bytes(16))
+    seen = []
+    for _ in range(2):  # two batches of two blocks
+        columns = np.zeros((128, 2 * HASH_WORDS), dtype=np.uint64)
+        hashing.add_salt(columns)
+        seen.append(hashing.rows(columns, NO_OFFSET)[0].reshape(-1, 2))
+    rows = np.concatenate(seen)
+    assert len(np.unique(rows, axis=0)) == len(rows) == 4 * 64 * HASH_WORDS
+
+
 def test_what_is_not_hidden_cannot_leave_before_the_check():
     """A program that forgets the check: shares that it opens stay where they are."""
 

@@ -9,6 +9,7 @@ from smc.channel.channel import Channel
 from smc.errors import InconsistentTransfers, PeerError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.oblivious import numpy_field, vole_steps
+from smc.oblivious.consistency import TransferProof
 from smc.oblivious.lpn import LpnSet
 from smc.oblivious.transfers import Transfers
 from smc.oblivious.vole import VoleAnswer, VoleChallenge, VoleReceiver, VoleRows, Voles, VoleSender, VoleSums
@@ -52,6 +53,27 @@ def made(counts, sizes=TOY):
         return found
 
     return run_pair(alice, bob)
+
+
+def test_what_vole_rests_on_is_checked_before_anything_is_sent_under_it(monkeypatch):
+    """Rows and sums could be recognised by a receiver that knows a part of D."""
+    sent = {role: [] for role in Role}
+    honest = VoleSender.__init__
+
+    def watched(self, transfers, channel, *given):
+        send = type(channel).send
+        monkeypatch.setattr(
+            type(channel),
+            "send",
+            lambda end, message: (sent[Role.BOB].append(type(message)), send(end, message)),
+        )
+        honest(self, transfers, channel, *given)
+
+    monkeypatch.setattr(VoleSender, "__init__", watched)
+    made([10])
+    kinds = sent[Role.BOB]
+    assert TransferProof in kinds
+    assert kinds.index(TransferProof) < min(kinds.index(VoleRows), kinds.index(VoleSums))
 
 
 def holds(received, sent):
