@@ -344,6 +344,10 @@ COLUMNS: Mapping[str, Callable[[Role], Column]] = {
     "age": _numbers(Schema("integer", lower=0, upper=120, unit="years")),
     "weight": _numbers(Schema("decimal", scale=1, lower=200, upper=2500, unit="kg")),
     "cost": _numbers(Schema("integer", lower=0, upper=100_000, unit="EUR")),
+    "term": lambda _: Column(["(intercept)", "age", "weight"], Schema("text")),
+    "factor": lambda _: Column(
+        np.array([-4000, 50, 10]), Schema("decimal", scale=3, lower=-10_000, upper=10_000)
+    ),
     "smoker": _numbers(Schema("category", lower=0, upper=1, categories=("no", "yes"))),
 }
 

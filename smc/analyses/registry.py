@@ -12,6 +12,7 @@ from smc.analyses.matching.analysis import CHOOSERS, MATCHING, Chooser
 from smc.analyses.preparation import PREPARATION
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.study import Analysis, Study
+from smc.analyses.validation.study import VALIDATION
 
 
 def register(analyses: Iterable[Analysis]) -> Mapping[str, Analysis]:
@@ -44,7 +45,7 @@ def study_of(analysis: Analysis, parameters: Mapping[str, Any]) -> Study:
     return study
 
 
-ANALYSES: Final = register((CLUSTERING, COMPARISON, MATCHING, PREPARATION, STATISTICS))
+ANALYSES: Final = register((CLUSTERING, COMPARISON, MATCHING, PREPARATION, STATISTICS, VALIDATION))
 
 CHOSEN_ROWS: Final[Mapping[str, tuple[Chooser, ...]]] = MappingProxyType({MATCHING.name: CHOOSERS})
 """By analysis, what whoever chooses its rows learns of the other side's in one job."""

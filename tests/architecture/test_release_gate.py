@@ -67,6 +67,7 @@ SPOKEN = {
         "smc.analyses.records.joint_hashes",
         "smc.analyses.records.paired_rows",
         "smc.analyses.statistics.vertical.run",
+        "smc.analyses.validation.study",
     },
 }
 """What tells the peer something, and who may use it: sizes, declarations and coins, which are public, and the

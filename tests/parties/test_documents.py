@@ -67,6 +67,8 @@ def catalogs(tmp_path_factory: pytest.TempPathFactory) -> dict:
             )
             first = place * (ROWS - COMMON)
             writer.writerows(patient(number) for number in range(first, first + ROWS))
+        model = "feature,weight\n(intercept),-3\nage,0.02\nweight,0.01\n"
+        (folder / "risk_model.csv").write_text(model, encoding="utf-8")
         made[role] = load_catalog(folder / "catalog.toml")
     return made
 

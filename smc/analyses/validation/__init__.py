@@ -1,0 +1,1 @@
+"""How well a model of one side predicts outcomes of the other."""
