@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "313bfd1b0bb3b0f85294096c34b62d80f4f382599f5e6b9ba299775c719a2395"
+WIRE: Final = "762e917ca6ddfac354115a94bf29fe67aeb97b0096539be48250c44faaf2998c"
 """Two programs understand each other only if they have the same."""
