@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from smc.analyses.disclosure.release import MAX_FIT_OPENINGS
 from smc.analyses.models.design import Design, Floats, ModelRows
 from smc.analyses.models.likelihoods import derivatives, squares
 from smc.analyses.models.parameters import LINEAR
@@ -26,15 +27,18 @@ def estimate(design: Design, sides: Sequence[ModelRows]) -> tuple[Floats, Floats
         information = np.sum([part.information for part in parts], axis=0)
         step = np.linalg.solve(information, np.sum([part.gradient for part in parts], axis=0))
         found = found + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
-        if np.abs(step).max() < 1e-12:
-            break
-    return found, information
+        if np.abs(step).max() < 1e-9:
+            return found, information
+    raise np.linalg.LinAlgError("no step of the model becomes small")
 
 
 def fit_plainly(design: Design, sides: Sequence[ModelRows]) -> Fit:
     """What a run gives, rounded alike."""
     sizes = Sizes.of(design, (len(sides[0]), len(sides[1])))
-    found, information = estimate(design, sides)
+    try:
+        found, information = estimate(design, sides)
+    except np.linalg.LinAlgError:
+        return Fit.none(design, sum(map(len, sides)), MAX_FIT_OPENINGS)
     variances = np.diag(np.linalg.inv(information))
     rest = sum(squares(rows, found) for rows in sides) if design.model.kind == LINEAR else 0.0
     return Fit(
