@@ -18,7 +18,7 @@ from smc.errors import DomainError, UsageError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-CONSTANT: Final = "(constant)"
+CONSTANT: Final = "(intercept)"
 _NUMBERS: Final = ("integer", "decimal")
 
 
@@ -85,7 +85,7 @@ class ModelRows:
     """The local rows of a model.
 
     Attributes:
-        covariates: a column for each term, a constant first where there is one, shape (n, p).
+        covariates: a column for each term, an intercept first where there is one, shape (n, p).
         outcome: what is explained, shape (n,): from -1 to 1 of a linear model, 0 or 1 of a logistic one,
             counts, or times.
         event: whether a time ended with the event, shape (n,); of a Cox model only.
@@ -111,7 +111,7 @@ class Design:
 
     Attributes:
         model: as the job asks for it.
-        terms: without the constant.
+        terms: without the intercept.
         outcome: of a linear model, whose outcome is a factor, too; else None.
         codes: of the labels that are the outcome or the event; 1 of a column of numbers.
         most: the largest outcome of a model of counts, else 1.
@@ -182,7 +182,7 @@ class Design:
 
     @property
     def middle(self) -> float:
-        """What is added to the constant of a linear model in real units."""
+        """What is added to the intercept of a linear model in real units."""
         return 0.0 if self.outcome is None else float(self.outcome.middle / self.outcome.unit)
 
     @property

@@ -27,12 +27,12 @@ def outcome_of(fits: Sequence[tuple[Design, Fit]]) -> Outcome:
         name = design.model.name
         if fit.coefficients is None:
             notes.append(f"{name}: {NOT_COMPUTED}.")
-            tables.append(Table(name, {"term": [*design.names], "estimate": [None] * design.size}))
+            tables.append(Table(name, {"term": [*design.names], "coefficient": [None] * design.size}))
         else:
             tables.append(Table(name, _columns(design, fit, fit.coefficients)))
         if any(factor.label is None for term in design.terms for factor in term.factors):
             notes.append(
-                f"{name}: coefficients are for one unit more of a number. The constant and interactions "
+                f"{name}: coefficients are for one unit more of a number. The intercept and interactions "
                 "count numbers from the middle of their ranges."
             )
         if design.model.ranges:
@@ -58,11 +58,17 @@ def outcome_of(fits: Sequence[tuple[Design, Fit]]) -> Outcome:
 def _columns(design: Design, fit: Fit, coefficients: Floats) -> dict[str, list[Any]]:
     spread = _spread(design, fit)
     units = design.units.tolist()
-    found: dict[str, list[Any]] = {"term": [], "estimate": [], "lower_95": [], "upper_95": [], "error": []}
+    found: dict[str, list[Any]] = {
+        "term": [],
+        "coefficient": [],
+        "lower_95": [],
+        "upper_95": [],
+        "standard_error": [],
+    }
     ratio = _RATIOS.get(design.model.kind)
     if ratio is not None:
         found |= {ratio: [], f"{ratio}_lower_95": [], f"{ratio}_upper_95": []}
-    found["p"] = []
+    found["p_value"] = []
     for name, value, variance, unit in zip(
         design.names, coefficients.tolist(), fit.variances.tolist(), units, strict=True
     ):
@@ -71,7 +77,7 @@ def _columns(design: Design, fit: Fit, coefficients: Floats) -> dict[str, list[A
         ends = estimate - _TWO_SIDED_95 * error, estimate + _TWO_SIDED_95 * error
         row: list[Any] = [name, estimate, *ends, error]
         if ratio is not None:
-            row += [exp(estimate), exp(ends[0]), exp(ends[1])]
+            row += [None] * 3 if name == CONSTANT else [exp(each) for each in (estimate, *ends)]
         row.append(erfc(abs(estimate / error) / sqrt(2)) if error > 0 else None)
         for column, cell in zip(found.values(), row, strict=True):
             column.append(cell)

@@ -17,6 +17,7 @@ out of reach, a bit opens that says so, and no figure.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, log2
 from typing import Final
 
@@ -42,6 +43,10 @@ REACH: Final = 16
 """Coefficients of covariates from -1 to 1 are at most this."""
 
 STEP_REACH: Final = 4
+"""The largest step. Smaller ones have more digits: they are tried for first."""
+
+_USUAL_STEP: Final = 6
+"""Bits: usual steps are at most 64 times the least standard error that so many rows can have."""
 
 SMALL_STEP: Final = 0.1
 """Standard errors: after a smaller step the next one would change nothing that is shown."""
@@ -119,6 +124,11 @@ class Sizes:
         return min(22, ceil(self.bits / 2) + _PARTS + self.less)
 
     @property
+    def usual_step(self) -> Fraction:
+        """The largest step that is tried for first."""
+        return Fraction(1, 1 << max(0, self.bits // 2 - _USUAL_STEP))
+
+    @property
     def variance_bits(self) -> int:
         """Those of variances."""
         return self.bits + _VARIANCE_BITS
@@ -151,35 +161,40 @@ def fit_model(
     release.fit(fit_part(design, rows, own), both)
     information, gradient = _sums_at(design, rows, own)
     right = np.clip(information @ own + gradient, -sizes.right, sizes.right)
-    openings = 0
+    start = _definite(session, information, sizes).solve(_right(session, right, sizes), REACH)
+    sealed = start.rescale(_START_BITS).seal()
     try:
-        start = _definite(session, information, sizes).solve(_right(session, right, sizes), REACH)
-        sealed = start.rescale(_START_BITS).seal()
         opened = sealed.read(release.coefficients(sealed.ints, both))
-        openings = 1
-        found = np.zeros(design.size) if opened is None else opened[0]
-        while openings < MAX_FIT_OPENINGS:
+    except OutsideRange:
+        return Fit.none(design, total, 1)
+    found = np.zeros(design.size) if opened is None else opened[0]
+    reach, moves = sizes.usual_step, True
+    for openings in range(2, MAX_FIT_OPENINGS + 1):
+        if moves:
             information, gradient = _sums_at(design, rows, found)
             definite = _definite(session, information, sizes)
-            step = definite.solve(
-                _right(session, np.clip(gradient, -sizes.right, sizes.right), sizes), STEP_REACH
-            )
-            figures = [definite.variances().rescale(sizes.variance_bits)]
-            if design.model.kind == LINEAR:
-                figures.append(_squares(session, squares(rows, found), sizes))
-            sealed = step.rescale(sizes.coefficient_bits).seal(*figures)
+        right = np.clip(gradient, -sizes.right, sizes.right)
+        step = definite.solve(_right(session, right, sizes), reach)
+        figures = [definite.variances().rescale(sizes.variance_bits)]
+        if design.model.kind == LINEAR:
+            figures.append(_squares(session, squares(rows, found), sizes))
+        sealed = step.rescale(sizes.coefficient_bits).seal(*figures)
+        try:
             opened = sealed.read(release.coefficients(sealed.ints, both))
-            openings += 1
-            if opened is None or not session.has_data:
-                break
-            moved, variances = opened[0], opened[1]
-            found = found + moved
-            rest = float(opened[2][0]) if len(opened) > 2 else 0.0
-            if (np.abs(moved) <= SMALL_STEP * np.sqrt(np.maximum(variances, 2.0**-sizes.bits))).all():
-                return Fit(found, variances, rest, total, openings, converged=True)
-    except OutsideRange:
-        return Fit.none(design, total, openings)
-    return Fit.none(design, total, openings)
+        except OutsideRange:
+            if reach >= STEP_REACH:
+                return Fit.none(design, total, openings)
+            reach, moves = Fraction(STEP_REACH), False
+            continue
+        if opened is None or not session.has_data:
+            break
+        moved, variances, *more = opened
+        found, reach, moves = found + moved, sizes.usual_step, True
+        rest = float(more[0][0]) if more else 0.0
+        least = 2.0**-sizes.bits
+        if (np.abs(moved) <= SMALL_STEP * np.sqrt(np.maximum(variances, least))).all():
+            return Fit(found, variances, rest, total, openings, converged=True)
+    return Fit.none(design, total, MAX_FIT_OPENINGS)
 
 
 def _definite(session: Session, information: Floats, sizes: Sizes) -> Definite:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from parties.errors import DuettoError
+from parties.results.plots import plots_of
+from parties.results.tables import ResultTable
 from tests.parties.jobs.institutions import job
 
 ROWS = 240
@@ -66,9 +68,16 @@ def test_both_get_the_same_coefficients(cohorts):
     table, plain = (
         tables["logistic model of died"] for tables in (done.tables("north"), done.plain_tables("north"))
     )
-    assert table["term"] == ["(constant)", "age", "smoker = yes"]
-    for found, exact, error in zip(table["estimate"], plain["estimate"], plain["error"], strict=True):
+    assert table["term"] == ["(intercept)", "age", "smoker = yes"]
+    for found, exact, error in zip(
+        table["coefficient"], plain["coefficient"], plain["standard_error"], strict=True
+    ):
         assert abs(found - exact) < error / 32
+    drawn = plots_of([ResultTable("deaths", table, {})])
+    assert [(plot.axis, plot.has_intervals) for plot in drawn] == [
+        ("coefficient", True),
+        ("odds_ratio", True),
+    ]
 
 
 def test_a_policy_names_the_kinds_that_it_allows(cohorts):
@@ -91,7 +100,7 @@ def test_that_nothing_can_be_computed_is_a_result_and_a_run(cohorts):
     allow(cohorts, runs_total=1)
     done = cohorts.run(model(outcome="split", on=["age"]))
     for name in ("north", "south"):
-        assert set(done.tables(name)["logistic model of split"]["estimate"]) == {None}
+        assert set(done.tables(name)["logistic model of split"]["coefficient"]) == {None}
         assert "cannot be computed" in done.notes(name)
     assert code(cohorts, model()) == "policy"
 

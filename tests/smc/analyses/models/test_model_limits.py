@@ -183,7 +183,7 @@ def test_what_has_no_estimate_ends_in_one_bit_and_never_in_a_number(name):
         (alice, bob), _ = run_case(ANALYSIS.parse({"models": [MODELS[model]]}), Case({}, *sides), NO_LIMITS)
     assert alice == bob
     assert any(NOT_COMPUTED in note for note in alice.notes)
-    assert set(alice.tables[0].columns["estimate"]) == {None}
+    assert set(alice.tables[0].columns["coefficient"]) == {None}
     assert alice.tables[-1].columns["openings"][0] <= MAX_FIT_OPENINGS
 
 
@@ -209,7 +209,7 @@ def test_digits_of_single_rows_are_not_shown():
     sides = [data(role, "cox") for role in Role]
     (alice, _), _ = run_case(study, Case({}, *sides), NO_LIMITS)
     half = 60.0  # of the range of age
-    grid = np.array(alice.tables[0].columns["estimate"][0]) * half * 2**11
+    grid = np.array(alice.tables[0].columns["coefficient"][0]) * half * 2**11
     assert abs(grid - round(float(grid))) < 1e-6
 
 
