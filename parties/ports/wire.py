@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "efbd3c58bb1a18d6e47b405c6c4494c890fc104c398e1699d55d6cd19f532e86"
+WIRE: Final = "bdf8e44cdd871f0b687f70386b8eefa35c1c0f2f346a58cc3270e8e6441d9faa"
 """Two programs understand each other only if they have the same."""
