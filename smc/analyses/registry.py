@@ -9,6 +9,7 @@ from typing import Any, Final
 from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.matching.analysis import CHOOSERS, MATCHING, Chooser
+from smc.analyses.models.study import MODELS
 from smc.analyses.preparation import PREPARATION
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.study import Analysis, Study
@@ -45,7 +46,7 @@ def study_of(analysis: Analysis, parameters: Mapping[str, Any]) -> Study:
     return study
 
 
-ANALYSES: Final = register((CLUSTERING, COMPARISON, MATCHING, PREPARATION, STATISTICS, VALIDATION))
+ANALYSES: Final = register((CLUSTERING, COMPARISON, MATCHING, MODELS, PREPARATION, STATISTICS, VALIDATION))
 
 CHOSEN_ROWS: Final[Mapping[str, tuple[Chooser, ...]]] = MappingProxyType({MATCHING.name: CHOOSERS})
 """By analysis, what whoever chooses its rows learns of the other side's in one job."""

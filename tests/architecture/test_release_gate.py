@@ -64,6 +64,7 @@ SPOKEN = {
         "smc.analyses.matching.linked.run",
         "smc.analyses.matching.tolerant.run",
         "smc.analyses.matching.vectors.study",
+        "smc.analyses.models.study",
         "smc.analyses.records.joint_hashes",
         "smc.analyses.records.paired_rows",
         "smc.analyses.statistics.vertical.run",

@@ -62,7 +62,7 @@ def catalogs(tmp_path_factory: pytest.TempPathFactory) -> dict:
             writer.writerow(
                 (
                     *("card", "given_name", "surname", "born", "postcode"),
-                    *("age", "weight", "height", "smoker", "cost"),
+                    *("age", "weight", "height", "smoker", "cost", "followed", "outcome"),
                 )
             )
             first = place * (ROWS - COMMON)
@@ -83,7 +83,8 @@ def patient(number: int) -> tuple:
     weight = "" if number == 4 else f"{40 + number * 29 % 70}.5"
     smoker = ("no", "yes")[number * 7 % 3 == 0]
     postcode = f"{10000 + number * 31 % 500}"
-    rest = (age, weight, 150 + number % 50, smoker, number * 113)
+    followed = number * 911 % 3000, ("alive", "died", "moved", "died")[number * 5 % 4]
+    rest = (age, weight, 150 + number % 50, smoker, number * 113, *followed)
     return f"{1000 + number * 17}", given, surname, born, postcode, *rest
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
+from smc.analyses.disclosure.fits import FitPart, other_refused, refusal
 from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
@@ -41,6 +42,9 @@ from smc.secret.sharing.bounds import Bounds
 
 MAX_STEPS: Final = 1000
 """More single bits on the way of a run are refused."""
+
+MAX_FIT_OPENINGS: Final = 8
+"""So often are coefficients of one model opened at most: each time they are nearer to the last ones."""
 
 _OF_ONE_FIGURE: Final = 3
 """Numbers that count as one figure: of matches their size, and a sum of each side's."""
@@ -97,6 +101,7 @@ class Release:
         self._steps = 0
         self._admitted = False
         self._numbers = 0
+        self._openings = 0
         self._check_figures()
 
     @property
@@ -264,6 +269,41 @@ class Release:
         self.test()
         self._admitted = True
         return open_clusters(self._opener, self._limits, clusters, recipients)
+
+    def fit(self, part: FitPart, recipients: AbstractSet[Role]) -> None:
+        """Admit a model that is fitted to the rows of both, each side's part by that side's own limits.
+
+        Args:
+            part: this side's part of it.
+            recipients: who gets the coefficients, of those of the job.
+
+        Raises:
+            DisclosureRefused: a side's limits stand against its part, at both sides; nothing else was opened.
+        """
+        self._address(recipients)
+        self._claim(Kind.GROUPS)
+        self._count(_OF_ONE_FIGURE)
+        self.test()
+        why = refusal(self._own, part) if self._opener.session.role.other in recipients else None
+        if not self._opener.agree(Bit("whether a side lets a model be fitted"), answer=why is None):
+            raise why or other_refused()
+        self._openings = MAX_FIT_OPENINGS
+        self._admitted = True
+
+    def coefficients(self, values: LinearInts, recipients: AbstractSet[Role]) -> NDArray[np.int64] | None:
+        """Open coefficients of the model that was admitted last, and what belongs to them.
+
+        Returns:
+            The held integers in their shape; None for a party that is not a recipient.
+
+        Raises:
+            DisclosureRefused: no model was admitted, or its coefficients were opened too often.
+        """
+        self._address(recipients)
+        if self._openings < 1:
+            raise _defect("opens coefficients of no admitted model, or too often")
+        self._openings -= 1
+        return self._opener.ints(values, recipients, Figures())
 
     def step(self, bit: SecretBits) -> bool:
         """Open one bit to both that steers the run and that its leakage statement names.

@@ -19,6 +19,8 @@ class Whom(Enum):
     CLUSTERS = "clusters"
     """Rows between lines that a run finds and recipients know: nobody can list them beforehand, and of two
     such figures, or one beside a table, the difference is about the rows between two lines."""
+    FITS = "fits"
+    """All rows of a side, by coefficients of a model: in no cells, and between no lines."""
     MATCHES = "matches"
     """Rows that both sides have, whom nobody knows."""
 

@@ -25,7 +25,10 @@ Word = NDArray[np.uint64]
 MOST_COLUMNS: Final = 64
 
 _REACH_SCALE: Final = 26
-"""Fractional bits of solutions up to 1; of larger ones fewer, so that their words have as many bits."""
+"""Fractional bits of solutions up to 1; of larger ones fewer, so that their words have as many bits, and of
+smaller ones more."""
+
+_LEAST_REACH: Final = 12
 
 _QUADRATIC_SCALE: Final = 38
 
@@ -102,7 +105,7 @@ class Definite:
             reach: a stated bound of |x|, best a power of two. The nearer, the more fractional bits.
 
         Returns:
-            Shape (p,), with 26 fractional bits less those of `reach`.
+            Shape (p,), with 26 fractional bits for a reach of 1, one more for half of it, and so on.
 
         Raises:
             UsageError: the right side has another shape.
@@ -242,9 +245,11 @@ def _scale_of(reach: Number) -> int:
     Raises:
         DomainError: the bound is not positive, or too large.
     """
-    bits = max(0, ceil(Fraction(reach)) - 1).bit_length()
-    if Fraction(reach) <= 0 or bits > _REACH_SCALE:
+    exact = Fraction(reach)
+    if not 0 < exact <= 1 << _REACH_SCALE:
         raise DomainError(
             "The reach of the solution is not positive, or too large.", f"State one up to 2**{_REACH_SCALE}."
         )
-    return _REACH_SCALE - bits
+    if exact > 1:
+        return _REACH_SCALE - (ceil(exact) - 1).bit_length()
+    return _REACH_SCALE + min(_LEAST_REACH, int(1 / exact).bit_length() - 1)

@@ -7,7 +7,9 @@ from functools import cache
 import pytest
 
 from smc.analyses.registry import ANALYSES
+from smc.pair import run_pair
 from tests.smc.analyses.matching.vectors.test_vectors import joint, pair_of_tables, parsed
+from tests.smc.secret.reals.sharing import reals
 from tests.support.held_bounds import LOW_BITS, watched
 from tests.support.small_jobs import SMALL_JOBS, wire_runs
 
@@ -33,5 +35,6 @@ def test_something_is_looked_at():
         for run in runs().values():
             run.transcripts()
         joint(parsed(), *pair_of_tables(5, 5))  # by a threshold, which no job of the wire has
+        run_pair(lambda session: reals(session, [3.0, 900], 1, 5000, 0).reciprocal(20))  # which none takes
     assert set(watch.seen) > LOW_BITS
     assert sum(watch.seen.values()) > 1000

@@ -166,6 +166,14 @@ def test_any_symmetric_matrix_is_solved_or_refused():
     assert 5 < refused < 25
 
 
+def test_a_nearer_reach_has_more_digits():
+    matrix, right = system(rows(400, 3))
+    small = np.rint(np.ldexp(right / 1000, SCALE)) * 2.0**-SCALE
+    exact = np.linalg.solve(matrix, small)
+    off = [np.abs(solved(matrix, small, reach=reach)[0] - exact).max() for reach in (64, 2.0**-9)]
+    assert off[1] < 2.0**-28 < 2.0**-24 < off[0]
+
+
 def test_a_solution_beyond_its_reach_ends_in_one_bit():
     matrix, right = system(rows(200, 3))
     assert np.abs(np.linalg.solve(matrix, right)).max() > 2.0**-3

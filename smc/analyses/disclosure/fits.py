@@ -1,0 +1,84 @@
+"""Models fitted to the rows of both, each side's part as that side's own limits allow it.
+
+    own         do enough persons stand behind each covariate and each outcome, and does nobody dominate a
+                coefficient? by this side's own policy
+    opened      whether both sides go on, one bit of each
+    opened      coefficients, as often as the job states; to both
+
+A recipient knows its own rows and can choose them, so that what a model tells is about the other side's: a
+covariate that one person has tells that person's outcome, and so does a coefficient to which one person
+contributes nearly all. So each side tests its own part, by its own policy, and nothing of the test is seen by
+the other side but its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.owned import Owned
+from smc.errors import DisclosureRefused
+
+EVENTS_EACH: Final = 10
+"""Persons of each outcome for every coefficient, where numbers of persons are limited at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitPart:
+    """One side's part of a model.
+
+    Attributes:
+        persons: of all rows.
+        outcomes: persons of each outcome that a model tells apart, such as those with the event.
+        coefficients: how many there are.
+        apart: for each covariate by its name, the persons that do not have its commonest value.
+        largest: for each coefficient by its name, the largest part of its information that is one person's.
+    """
+
+    persons: int
+    outcomes: Sequence[int]
+    coefficients: int
+    apart: Sequence[tuple[str, int]] = field(repr=False)
+    largest: Sequence[tuple[str, Fraction]] = field(repr=False)
+
+
+def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
+    """Why this side's limits stand against a model; None where they do not. For this party's people alone."""
+    own = limits.value
+    least = own.minimum_group
+    if least and part.persons < least:
+        return _refused(f"there are {part.persons} persons, and the policy asks for {least}")
+    wanted = max(least, EVENTS_EACH * part.coefficients)
+    if least and min(part.outcomes, default=wanted) < wanted:
+        return _refused(
+            f"an outcome has {min(part.outcomes)} persons, and {wanted} are needed: {least} by the policy, "
+            f"and {EVENTS_EACH} for each coefficient"
+        )
+    for name, persons in part.apart:
+        if persons < least:
+            return _refused(
+                f"{persons} persons differ in {name!r} from all others, and the policy asks for {least}"
+            )
+    for name, share in part.largest:
+        if share > own.dominance:
+            return _refused(f"one person decides more of the coefficient of {name!r} than dominance allows")
+    return None
+
+
+def other_refused() -> DisclosureRefused:
+    """What a side reads where the other one does not go on."""
+    return DisclosureRefused(
+        "The other party does not let a model be fitted to its rows: too few of its persons stand behind a "
+        "covariate or an outcome, or one of them decides a coefficient.",
+        "Use fewer covariates, with values that more persons have.",
+    )
+
+
+def _refused(why: str) -> DisclosureRefused:
+    return DisclosureRefused(
+        f"This side's limits stand against the model: {why}.",
+        "Use fewer covariates, with values that more persons have. The other party learns no reason.",
+    )

@@ -1,0 +1,1 @@
+"""Regression models over the rows of both: linear, logistic, of counts and of survival times."""
