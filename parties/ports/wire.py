@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "762e917ca6ddfac354115a94bf29fe67aeb97b0096539be48250c44faaf2998c"
+WIRE: Final = "fc2387b039b802d2321db8dd21b1ff21819646daee47fd3034cec8b508b05cc4"
 """Two programs understand each other only if they have the same."""
