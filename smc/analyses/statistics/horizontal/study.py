@@ -26,6 +26,7 @@ from smc.analyses.statistics.horizontal.exact import tables_of
 from smc.analyses.statistics.horizontal.outcomes import run_exact, run_noisy
 from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.plans import noisy, noisy_results
+from smc.analyses.statistics.plans.longer_steps import advise_steps
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
 from smc.analyses.statistics.plans.precision import advise, expected_precision
@@ -85,7 +86,8 @@ class NoisyStudy(_HorizontalStudy):
         """Check that both sides' columns fit each other and the queries, and that nothing can wrap."""
         for query in self.parameters.queries:
             check_alike(query, alice, bob, noisy=True)
-        plan(self.parameters, alice)
+        for schemas in (alice, bob):
+            plan(self.parameters, schemas)
 
     @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
@@ -136,7 +138,8 @@ class NoisyStudy(_HorizontalStudy):
         rows = data.rows if isinstance(data, SummedRows) else len(next(iter(data.values())))
         both = zip(plans, own, strict=True)
         found = [row for planned, each in both for row in expected_precision(planned, each, len(Role), rows)]
-        return with_precision(Preview(advice=advise(plans, own, len(Role), found)), found)
+        advice = (*advise(plans, own, len(Role), found), *advise_steps(plans, own, len(Role)))
+        return with_precision(Preview(advice=advice), found)
 
     @property
     @override
