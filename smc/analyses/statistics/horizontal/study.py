@@ -53,7 +53,7 @@ _BATCH_BITS: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class _HorizontalStudy(Study):
+class HorizontalStudy(Study):
     """A job over rows of both, of which each side brings its own."""
 
     parameters: StatisticsParameters
@@ -78,7 +78,7 @@ class _HorizontalStudy(Study):
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyStudy(_HorizontalStudy):
+class NoisyStudy(HorizontalStudy):
     """A job with noise."""
 
     @override
@@ -114,7 +114,7 @@ class NoisyStudy(_HorizontalStudy):
             f"the noisy results of: {names_text(parameters)}; under differential privacy with {loss}: "
             f"{parameters.neighbours}; neither party knows the noise"
         )
-        return Leakage.to(recipients, (gets,), (*_public(parameters), loss))
+        return Leakage.to(recipients, (gets,), (*public_text(parameters), loss))
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:
@@ -167,7 +167,7 @@ class NoisyStudy(_HorizontalStudy):
 
 
 @dataclass(frozen=True, slots=True)
-class ExactTablesStudy(_HorizontalStudy):
+class ExactTablesStudy(HorizontalStudy):
     """A job without noise."""
 
     route = "local sums; each side's part opened to recipients as far as its limits allow"
@@ -208,7 +208,7 @@ class ExactTablesStudy(_HorizontalStudy):
             other = role.other.value.capitalize()
             return (gets, WITHHELD, GOES_ON.format(other=other)) if role in recipients else ()
 
-        return Leakage(learns(Role.ALICE), learns(Role.BOB), _public(self.parameters))
+        return Leakage(learns(Role.ALICE), learns(Role.BOB), public_text(self.parameters))
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:
@@ -241,7 +241,8 @@ class ExactTablesStudy(_HorizontalStudy):
         return run_exact(session, self.parameters, data, recipients, release)
 
 
-def _public(parameters: StatisticsParameters) -> tuple[str, ...]:
+def public_text(parameters: StatisticsParameters) -> tuple[str, ...]:
+    """What both parties know of a job over rows of both, in words."""
     return (
         "the queries, their bounds and bins",
         *conditions_text(parameters),

@@ -83,6 +83,13 @@ class SurvivalFigures:
     groups: Sequence[GroupFigures | None]
     comparison: LogRank | None
 
+    @property
+    def withheld(self) -> int:
+        """Points of curves that are not shown."""
+        points = self.layout.points + 1
+        hidden = (points if each is None else int(np.isnan(each.survival).sum()) for each in self.groups)
+        return sum(hidden)
+
     def result(self, notes: tuple[str, ...]) -> Result:
         """Tables of curves, groups, incidences and the test; the p-value of the test stands by itself."""
         further = {"groups": self._columns(self._groups())}
