@@ -20,6 +20,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.horizontal.curves_run import LocalCurves, plain_figures, run_curves
 from smc.analyses.statistics.horizontal.study import HorizontalStudy, public_text
 from smc.analyses.statistics.kinds.survival.figures import SurvivalFigures
+from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from, outcome_of
 from smc.analyses.statistics.plans.plan import check_alike, resolve
 from smc.analyses.statistics.queries.asked import Query
@@ -28,7 +29,9 @@ from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.memory import Pace
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Leakage
 from smc.errors import UsageError
 from smc.forms import Role
@@ -36,6 +39,8 @@ from smc.protocols.session import Session
 
 MAX_ROWS: Final = (1 << 25) - 1
 """Rows of a side at most: of both together there are reciprocals."""
+
+_CELL_MEMORY: Final = 1500
 
 _WITHHELD: Final = (
     "of each group and point which figures are withheld: where too few of a side's persons have an event, an "
@@ -53,7 +58,16 @@ _ROUNDED: Final = "where the policies limit groups, these figures are rounded by
 class ExactCurvesStudy(HorizontalStudy):
     """A job about survival without noise: one query."""
 
+    pace = Pace(0.015, byte=2.5e-8, round=0.4e-3, numpy=2.2)
     route = "curves and tests computed from shared tables; figures at points opened as far as limits allow"
+
+    @override
+    def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
+        """Measured: by rows, and by groups, strata and steps."""
+        query, _ = self._asked
+        found = resolve(query, self.parameters, schemas)
+        cells = found.layout.size if isinstance(found, Survival) else 0
+        return HorizontalStudy.memory(self, schemas, setting) + _CELL_MEMORY * cells
 
     @property
     def _asked(self) -> tuple[Query, FollowUp]:

@@ -133,11 +133,12 @@ class SurvivalFigures:
 
     def _curves(self) -> Iterator[Mapping[str, Any]]:
         for place, group in enumerate(self.groups):
+            ends = () if group is None else band(group.survival, group.variance)
             for point, time in enumerate(self._times()):
                 row: dict[str, Any] = {**self._names(place), "time": time, "at_risk": None}
                 value = lower = upper = noise = None
                 if group is not None and np.isfinite(group.survival[point]):
-                    value, lower, upper = _interval(group.survival[point], group.variance[point])
+                    value, lower, upper = (float(x[point]) for x in (group.survival, *ends))
                     at_risk = group.at_risk[point]
                     row["at_risk"] = round(float(at_risk)) if np.isfinite(at_risk) else None
                     if group.noise is not None:

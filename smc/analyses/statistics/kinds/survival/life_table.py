@@ -32,6 +32,9 @@ Floats = NDArray[np.float64]
 NORMAL_95: Final = 1.959963984540054
 """95 % of a normal variable lie within so many deviations."""
 
+_MOST_SHIFT: Final = 700.0
+"""Beyond, an interval is all from 0 to 1."""
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -175,7 +178,7 @@ def band(value: Floats, variance: Floats) -> tuple[Floats, Floats]:
     safe = np.where(inside, value, 0.5)
     logarithm = np.log(safe)
     deviation = np.sqrt(np.maximum(variance, 0))
-    shift = np.exp(NORMAL_95 * deviation / np.abs(safe * logarithm))
+    shift = np.exp(np.minimum(NORMAL_95 * deviation / np.abs(safe * logarithm), _MOST_SHIFT))
     lower, upper = np.exp(logarithm * shift), np.exp(logarithm / shift)
     reach = NORMAL_95 * deviation
     outside = np.maximum(value - reach, 0), np.minimum(value + reach, 1)

@@ -34,8 +34,8 @@ from smc.analyses.statistics.kinds.survival.life_table import (
 from smc.numeric.random import Randomness
 from smc.secret.noise.distribution import Distribution
 
-MOST_DRAWN: Final = 1 << 21
-DRAWS: Final = (200, 2000)
+MOST_DRAWN: Final = 1 << 19
+DRAWS: Final = (200, 1000)
 """Numbers drawn for one query, and the least and most of the tables."""
 
 DEVIATIONS: Final = 10
