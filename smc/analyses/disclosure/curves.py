@@ -17,8 +17,8 @@ about all events, as many lie behind the last point, or none, and as many or non
 with a stratum more a test differs by what happened in it.
 
 Which points are shown is a result as well: where more than a quarter of those before the end of a curve would
-not be, the part stays closed as a whole. What is shown is told to the auditor as sums of cells, so that
-shifted points, another horizon or other groups are held against all that was shown before.
+not be, or none is, the part stays closed as a whole. What is shown is told to the auditor as sums of cells,
+so that shifted points, another horizon or other groups are held against all that was shown before.
 
 References: as of `smc.analyses.disclosure.tables`.
 """
@@ -122,7 +122,8 @@ class CurvesPart:
             return None
         for marks in shown[Shows.EVENTS]:
             last = int(np.flatnonzero(marks)[-1]) if marks.any() else 0
-            if last - int(marks[1 : last + 1].sum()) > last * MOST_HIDDEN:
+            hidden = last - int(marks[1 : last + 1].sum())
+            if hidden > last * MOST_HIDDEN or not shown[Shows.EVENTS, :, 1:].any():
                 return DisclosureRefused(
                     f"More than one point in {MOST_HIDDEN.denominator} of a curve would be withheld of this "
                     "party's part: too few have an event between it and the point before.",

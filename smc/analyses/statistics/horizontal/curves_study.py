@@ -48,8 +48,8 @@ _WITHHELD: Final = (
 )
 _GOES_ON: Final = (
     "of {other}'s part whether {other} lets it be opened, one bit: not where more than a quarter of the "
-    "points would be withheld, a tested group has too few persons or events, or earlier exact figures stand "
-    "against it"
+    "points, or all, would be withheld, a tested group has too few persons or events, or earlier exact "
+    "figures stand against it"
 )
 _ROUNDED: Final = "where the policies limit groups, these figures are rounded by the number of persons"
 

@@ -85,6 +85,7 @@ def test_a_part_of_which_many_points_would_be_hidden_stays_closed():
     assert not stands_against(part([5, 1, 5, 5]))
     assert stands_against(part([5, 1, 1, 5]))
     assert not stands_against(part([5, 5, 1, 1]))  # the curve ends
+    assert stands_against(part([1, 1, 1, 1]))  # nothing would be shown
     assert not stands_against(part([1, 1, 1, 1]), Limits())
 
 
