@@ -11,8 +11,10 @@ from typing import Any, Final
 from typing_extensions import override
 
 from parties.errors import ConfigError
+from parties.results.curves import Curves
 from parties.results.figures import date_text
 from parties.results.plots import Plot
+from parties.results.svg_curves import outline
 
 COLOUR: Final = "#0b6e99"
 _INK: Final = "#1d2733"
@@ -45,7 +47,7 @@ class Drawing:
         return f"Drawing({self.words[:200]!r})"
 
 
-def draw_plots(plots: Sequence[Plot]) -> Drawing:
+def draw_plots(plots: Sequence[Plot | Curves]) -> Drawing:
     """Plots below each other.
 
     Args:
@@ -59,12 +61,15 @@ def draw_plots(plots: Sequence[Plot]) -> Drawing:
         from matplotlib.figure import Figure
     except ImportError:
         raise ConfigError("Plots need matplotlib.", "Run pip install 'duetto[plots]'.") from None
-    heights = [1.1 + 0.3 * len(plot.names) for plot in plots]
+    heights = [3.6 if isinstance(plot, Curves) else 1.1 + 0.3 * len(plot.names) for plot in plots]
     with rc_context({"text.parse_math": False}):
         figure = Figure(figsize=(7.2, sum(heights)), layout="constrained")
         every = figure.subplots(len(plots), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
         for axes, plot in zip(every, plots, strict=True):
-            _draw(axes, plot)
+            if isinstance(plot, Curves):
+                _draw_curves(axes, plot)
+            else:
+                _draw(axes, plot)
     return Drawing(figure, ". ".join(plot.words for plot in plots))
 
 
@@ -88,3 +93,17 @@ def _draw(axes: Any, plot: Plot) -> None:
     if plot.figures[0].is_date:
         axes.xaxis.set_major_formatter(lambda days, _: date_text(days))
         axes.locator_params(axis="x", nbins=5)
+
+
+def _draw_curves(axes: Any, curves: Curves) -> None:
+    for line in curves.lines:
+        places, middle, low, high = outline(line)
+        (drawn,) = axes.plot(places, middle, label=line.name)
+        axes.fill_between(places, low, high, alpha=0.15, color=drawn.get_color(), linewidth=0)
+    axes.set_title(curves.title, loc="left", fontsize=11)
+    axes.set_xlabel(curves.along)
+    axes.set_ylabel(curves.axis)
+    if all(high <= 1 for line in curves.lines for high in outline(line)[3]):
+        axes.set_ylim(0, 1)
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from parties.results.curves import Curves, curves_of, steps_along
 from parties.results.figures import Estimated
 from parties.results.tables import DETAILS, UNIT, VALUE, ResultTable
-from parties.texts import escape_unprintable
+from parties.results.words import cut
 from smc.analyses.studies.columns import DAYS
 
 MAX_FIGURES: Final = 40
@@ -21,8 +22,6 @@ _COUNTS: Final = frozenset({"count", "size"})
 _GROUP, _QUERY, _CLUSTER = "group", "query", "cluster"
 _NOT_DRAWN: Final = frozenset({"row", "pair", "slot", "quantity"})
 """Tables with such a column are of single rows, or of quantities that have no common axis."""
-
-_NAME_LENGTH: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +59,14 @@ class Plot:
         return f"{self.title}, {self.axis}: {said}{more}"
 
 
-def plots_of(tables: Sequence[ResultTable]) -> list[Plot]:
+def plots_of(tables: Sequence[ResultTable]) -> list[Plot | Curves]:
     """The plots of a result, `MAX_PLOTS` at most; none where it has no figures that share an axis."""
-    found: list[Plot] = []
+    found: list[Plot | Curves] = []
     for table in tables:
+        along = steps_along(table)
+        if along is not None:
+            found += curves_of(table, along)
+            continue
         found += _of_queries(table) if {_QUERY, VALUE} <= table.columns.keys() else _of_columns(table)
     return found[:MAX_PLOTS]
 
@@ -114,15 +117,10 @@ def _plot(
         shown = drawn[:MAX_FIGURES]
         titles = tuple(name for name, _ in shown)
         found = tuple(one for _, one in shown)
-        yield Plot(_cut(title), _cut(axis), titles, found, is_count, len(drawn) - len(shown))
+        yield Plot(cut(title), cut(axis), titles, found, is_count, len(drawn) - len(shown))
 
 
 def _name(table: ResultTable, row: int, columns: Sequence[str]) -> str:
     cells = [table.columns[column][row] for column in columns]
     said = ", ".join(str(cell) for cell in cells if cell is not None)
-    return _cut(f"cluster {said}" if columns == [_CLUSTER] else said or "all")
-
-
-def _cut(text: str) -> str:
-    shown = escape_unprintable(text)
-    return shown if len(shown) <= _NAME_LENGTH else shown[: _NAME_LENGTH - 1] + "…"
+    return cut(f"cluster {said}" if columns == [_CLUSTER] else said or "all")

@@ -6,11 +6,13 @@ The page's style has to say what the classes `axis`, `bar`, `dot`, `error` and `
 from __future__ import annotations
 
 from html import escape
-from math import ceil, floor, log10
 from typing import Final
 
+from parties.results.axes import scale
+from parties.results.curves import Curves
 from parties.results.figures import Estimated, date_text, number_text
 from parties.results.plots import Plot
+from parties.results.svg_curves import svg_of_curves
 
 _WIDTH: Final = 520
 _LEFT, _RIGHT = 170, 14
@@ -18,13 +20,11 @@ _TOP, _ROW, _FOOT = 6, 24, 40
 _LETTERS: Final = 24
 """Characters of a name that stand beside a figure; the whole name is in its `title`."""
 
-_TICKS: Final = 5
-_NEAR: Final = 1e-9
-"""Figures that lie nearer to each other, in parts of their size, have an axis around them."""
 
-
-def svg(plot: Plot) -> str:
+def svg(plot: Plot | Curves) -> str:
     """A plot as an SVG element with a text for those who do not see it; about 520 by 24 for each figure."""
+    if isinstance(plot, Curves):
+        return svg_of_curves(plot)
     low, high, ticks = _scale(plot)
     height = _TOP + _ROW * len(plot.names) + _FOOT
     base = height - _FOOT + 4
@@ -77,18 +77,6 @@ def _scale(plot: Plot) -> tuple[float, float, list[float]]:
         points.append(0.0)
     low, high = min(points), max(points)
     return scale(low, high)
-
-
-def scale(low: float, high: float) -> tuple[float, float, list[float]]:
-    """The ends of an axis that holds two figures, and round places of its ticks."""
-    if high - low <= _NEAR * max(1.0, abs(low), abs(high)):
-        low, high = low - max(1.0, abs(low) * 0.1), high + max(1.0, abs(high) * 0.1)
-    rough = (high - low) / _TICKS
-    power = 10.0 ** floor(log10(rough))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
-    first, last = floor(low / step), ceil(high / step)
-    ticks = [round(place * step, 12) for place in range(first, last + 1)]
-    return ticks[0], ticks[-1], ticks
 
 
 def _points(figure: Estimated) -> list[float]:

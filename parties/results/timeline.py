@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from typing import Final
 
+from parties.results.axes import scale
 from parties.results.figures import number_text
-from parties.results.svg import scale
 
 _WIDTH, _HEIGHT = 520, 190
 _LEFT, _RIGHT = 44, 14

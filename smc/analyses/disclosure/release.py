@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
+from smc.analyses.disclosure.curves import CurvesPart, Shows, open_curves
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
 from smc.analyses.disclosure.fits import FitPart, other_refused, refusal
 from smc.analyses.disclosure.limits import Agreed
@@ -123,6 +124,11 @@ class Release:
     def counts_clusters(self) -> bool:
         """Whether it matters which rows a cluster is made of."""
         return self._limits.counts_clusters
+
+    @property
+    def indistinct(self) -> int:
+        """How many persons the last digit of an exact figure must not tell apart; 0 where none are."""
+        return self._limits.minimum_group if self._limits.minimum_group > 1 else 0
 
     @property
     def weight_factor(self) -> int:
@@ -252,6 +258,25 @@ class Release:
         self._count(_OF_ONE_FIGURE)
         self.test()
         found = open_tables(self._opener, self._own, parts, reach, recipients, margins=margins)
+        self._admitted = True
+        return found
+
+    def curves(
+        self,
+        part: CurvesPart,
+        at_points: Sequence[tuple[Shows, LinearInts]],
+        of_all: Sequence[LinearInts],
+        recipients: AbstractSet[Role],
+    ) -> tuple[NDArray[np.bool_], list[NDArray[np.int64]]] | None:
+        """Open curves over time where each side's own limits allow it.
+
+        See `smc.analyses.disclosure.curves.open_curves`.
+        """
+        self._address(recipients)
+        self._claim(Kind.GROUPS)
+        self._count(_OF_ONE_FIGURE)
+        self.test()
+        found = open_curves(self._opener, self._own, part, at_points, of_all, recipients)
         self._admitted = True
         return found
 

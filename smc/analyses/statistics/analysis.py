@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from smc.analyses.derived.study import with_derived
+from smc.analyses.statistics.horizontal.curves_study import ExactCurvesStudy
 from smc.analyses.statistics.horizontal.study import ExactTablesStudy, NoisyStudy
 from smc.analyses.statistics.queries.parameters import parse
 from smc.analyses.statistics.vertical.study import VerticalStudy
@@ -30,6 +31,8 @@ def _study(parameters: Mapping[str, Any]) -> Study:
     parsed = parse(parameters)
     if parsed.vertical is not None:
         return VerticalStudy(parsed, parsed.vertical)
+    if parsed.is_exact and parsed.queries[0].follow_up is not None:
+        return ExactCurvesStudy(parsed)
     return ExactTablesStudy(parsed) if parsed.is_exact else NoisyStudy(parsed)
 
 

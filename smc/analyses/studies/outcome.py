@@ -17,6 +17,10 @@ DAY_NUMBER: Final = "day"
 NUMBER: Final = "number"
 """The kind of a result's column whose numbers are exact: integers, or texts such as `12.50` and `2/7`."""
 
+STEPS: Final = "steps"
+"""The kind of a result's column of numbers along which the figures beside it make curves that step: each
+figure holds from its number to the next, for each combination of the texts beside it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -30,7 +34,8 @@ class Table:
     Attributes:
         name: of the table, for people.
         columns: by name.
-        kinds: `DATE`, `DAY_NUMBER` or `NUMBER` of the columns that their cells alone do not show to be so.
+        kinds: `DATE`, `DAY_NUMBER`, `NUMBER` or `STEPS` of the columns that their cells alone do not show to
+            be so.
     """
 
     name: str

@@ -65,9 +65,14 @@ class Victim:
         )
         return JobAuditor(self._history, job, persons)
 
-    def asked(self, study, rows=0, policy=LOOSE, recipients=frozenset({PEER})):
+    def asked(self, study, rows=0, policy=LOOSE, recipients=frozenset({PEER}), brought=None):
         """What the peer, who brings rows of its own and a policy, receives in a job; and its outcome."""
-        theirs = {name: replace(c, values=np.zeros(rows, np.int64)) for name, c in self._data.items()}
+        brought = brought or {}
+        rows = max([rows, *map(len, brought.values())])
+        theirs = {
+            name: replace(c, values=np.array(brought.get(name, np.zeros(rows)), np.int64))
+            for name, c in self._data.items()
+        }
         theirs[PERSONS] = Column(np.arange(rows), Schema("integer"))
         seen = {role: [] for role in Role}
 

@@ -55,6 +55,8 @@ KINDS = {
     "median": 'kind = "median"\ncolumn = "age"\nstep = 10',
     "quantile": 'kind = "quantile"\ncolumn = "costs"\nlevel = "0.9"\npoints = 21\nby = "sex"',
     "t-test": 'kind = "t-test"\ncolumn = "costs"\nby = "sex"',
+    "survival": 'kind = "survival"\ntime = "age"\nevent = "state"\nevents = ["dead"]\nby = "sex"\n'
+    'every = 20\nuntil = 80\ntest = "log-rank"',
 }
 USED = {
     side: [name for name in schemas if name != "id"]

@@ -29,8 +29,9 @@ from smc.analyses.statistics.kinds.chi_square import exact_test
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.statistic import Result, Statistic
 from smc.analyses.statistics.kinds.sums import Clamp, Clamped
+from smc.analyses.statistics.plans.groups import groups
 from smc.analyses.statistics.plans.outcome import Reported
-from smc.analyses.statistics.plans.plan import conditions, groups, resolve
+from smc.analyses.statistics.plans.plan import conditions, resolve
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.rows import Ints, LocalRows

@@ -26,6 +26,7 @@ from smc.analyses.statistics.horizontal.exact import tables_of
 from smc.analyses.statistics.horizontal.outcomes import run_exact, run_noisy
 from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.plans import noisy, noisy_results
+from smc.analyses.statistics.plans.longer_steps import advise_steps
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
 from smc.analyses.statistics.plans.precision import advise, expected_precision
@@ -52,7 +53,7 @@ _BATCH_BITS: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class _HorizontalStudy(Study):
+class HorizontalStudy(Study):
     """A job over rows of both, of which each side brings its own."""
 
     parameters: StatisticsParameters
@@ -77,7 +78,7 @@ class _HorizontalStudy(Study):
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyStudy(_HorizontalStudy):
+class NoisyStudy(HorizontalStudy):
     """A job with noise."""
 
     @override
@@ -85,7 +86,8 @@ class NoisyStudy(_HorizontalStudy):
         """Check that both sides' columns fit each other and the queries, and that nothing can wrap."""
         for query in self.parameters.queries:
             check_alike(query, alice, bob, noisy=True)
-        plan(self.parameters, alice)
+        for schemas in (alice, bob):
+            plan(self.parameters, schemas)
 
     @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
@@ -112,7 +114,7 @@ class NoisyStudy(_HorizontalStudy):
             f"the noisy results of: {names_text(parameters)}; under differential privacy with {loss}: "
             f"{parameters.neighbours}; neither party knows the noise"
         )
-        return Leakage.to(recipients, (gets,), (*_public(parameters), loss))
+        return Leakage.to(recipients, (gets,), (*public_text(parameters), loss))
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:
@@ -136,7 +138,8 @@ class NoisyStudy(_HorizontalStudy):
         rows = data.rows if isinstance(data, SummedRows) else len(next(iter(data.values())))
         both = zip(plans, own, strict=True)
         found = [row for planned, each in both for row in expected_precision(planned, each, len(Role), rows)]
-        return with_precision(Preview(advice=advise(plans, own, len(Role), found)), found)
+        advice = (*advise(plans, own, len(Role), found), *advise_steps(plans, own, len(Role)))
+        return with_precision(Preview(advice=advice), found)
 
     @property
     @override
@@ -164,7 +167,7 @@ class NoisyStudy(_HorizontalStudy):
 
 
 @dataclass(frozen=True, slots=True)
-class ExactTablesStudy(_HorizontalStudy):
+class ExactTablesStudy(HorizontalStudy):
     """A job without noise."""
 
     route = "local sums; each side's part opened to recipients as far as its limits allow"
@@ -205,7 +208,7 @@ class ExactTablesStudy(_HorizontalStudy):
             other = role.other.value.capitalize()
             return (gets, WITHHELD, GOES_ON.format(other=other)) if role in recipients else ()
 
-        return Leakage(learns(Role.ALICE), learns(Role.BOB), _public(self.parameters))
+        return Leakage(learns(Role.ALICE), learns(Role.BOB), public_text(self.parameters))
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:
@@ -238,7 +241,8 @@ class ExactTablesStudy(_HorizontalStudy):
         return run_exact(session, self.parameters, data, recipients, release)
 
 
-def _public(parameters: StatisticsParameters) -> tuple[str, ...]:
+def public_text(parameters: StatisticsParameters) -> tuple[str, ...]:
+    """What both parties know of a job over rows of both, in words."""
     return (
         "the queries, their bounds and bins",
         *conditions_text(parameters),

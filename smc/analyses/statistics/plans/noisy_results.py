@@ -9,6 +9,7 @@ import numpy as np
 
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.statistic import Result
+from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.plans.noisy import counted
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.plans.planned import Planned
@@ -81,6 +82,10 @@ def results(
         if limited and isinstance(statistic, Cells):
             result = statistic.result([entry or None for entry in own], distributions, random)
             if not all(own):
+                result = replace(result, notes=(*result.notes, WITHHELD))
+        elif limited and isinstance(statistic, Survival):
+            result = statistic.result(own, distributions, random)
+            if not all(own[statistic.layout.size :]):
                 result = replace(result, notes=(*result.notes, WITHHELD))
         elif limited and not row[-1]:
             result = Result(notes=(WITHHELD,))

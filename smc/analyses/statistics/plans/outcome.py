@@ -26,6 +26,11 @@ EXACT_DETAILS: Final[Mapping[str, Any]] = {"guarantee": "none: exact values"}
 
 _EXACT: Final = ("value", "lower_95", "upper_95", "epsilon", "rho")
 
+_NOISE_ALONE: Final = (
+    "The 95 % intervals cover the exact statistic of the joined table, from the quantiles of the "
+    "noise, each taken alone; they do not include sampling error.",
+)
+
 _CLAMPED: Final = frozenset(
     {
         "sum",
@@ -66,7 +71,7 @@ def names_text(parameters: StatisticsParameters) -> str:
     found: dict[str, None] = {}
     for query in parameters.queries:
         if query.entry is None:
-            found[f'"{query.name}"'] = None
+            found[f'"{query.name}"{_cells_text(query)}'] = None
             continue
         inside = [each for each in parameters.queries if each.entry and each.entry.table == query.entry.table]
         numbers, labels = (
@@ -79,6 +84,15 @@ def names_text(parameters: StatisticsParameters) -> str:
         by = f"; each by {query.by[0]}" if query.by else ""
         found[f'"{query.entry.table}" ({"; ".join(holds)}{by})'] = None
     return ", ".join(found)
+
+
+def _cells_text(query: Query) -> str:
+    """Of a query about survival the cells, of which all its figures follow."""
+    asked = query.follow_up
+    if asked is None:
+        return ""
+    by = ", ".join((*asked.by, *asked.strata, f"step of {asked.time}", asked.event))
+    return f" (the number of rows by {by}; curves and all else follow from these)"
 
 
 def show_number(value: Fraction) -> str:
@@ -97,11 +111,7 @@ def outcome_of(
 ) -> Outcome:
     """For a recipient."""
     listed = [each for each in reported if each[0].entry is None]
-    extra = [
-        Table(query.name if group is None else f"{query.name}: {group}", result.table)
-        for query, _, group, result in listed
-        if result.table is not None
-    ]
+    extra = [table for query, _, group, result in listed for table in _tables(query, group, result)]
     notes = dict.fromkeys(
         [
             *_notes(parameters, noisy=noisy),
@@ -112,6 +122,15 @@ def outcome_of(
     )
     results = (_results(parameters, listed, noisy=noisy),) if listed else ()
     return Outcome((*results, *extra, *tables_one(reported)), tuple(notes), details)
+
+
+def _tables(query: Query, group: str | None, result: Result) -> Iterable[Table]:
+    """The tables of its own that a query has for a group."""
+    name = query.name if group is None else f"{query.name}: {group}"
+    if result.table is not None:
+        yield Table(name, result.table, result.kinds)
+    for part, columns in result.further.items():
+        yield Table(f"{name}: {part}", columns, result.further_kinds.get(part, {}))
 
 
 def _results(parameters: StatisticsParameters, reported: Sequence[Reported], *, noisy: bool) -> Table:
@@ -177,10 +196,7 @@ def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:
         yield "Only the first row of each person on a side was used."
     else:
         yield f"Of a person's rows on a side only the first {parameters.rows_per_person} were used."
-    yield (
-        "The 95 % intervals cover the exact statistic of the joined table, from the quantiles of the "
-        "noise, each taken alone; they do not include sampling error."
-    )
+    yield from _NOISE_ALONE if kinds != {"survival"} else ()
     if kinds & {"count", "histogram", "crosstab"}:
         yield "Counts are not clamped after the noise: a small one can come out negative."
     if "mean" in kinds:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
-from math import prod
 from typing import Final
 
 from smc.analyses.records.held_conditions import Where
@@ -20,7 +18,10 @@ from smc.analyses.statistics.kinds.regression import Regression
 from smc.analyses.statistics.kinds.statistic import Part, Statistic, additive
 from smc.analyses.statistics.kinds.summary import Summary
 from smc.analyses.statistics.kinds.sums import Clamp, Clamped, ClampedSum, Count
+from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.kinds.ttest import TTest, two_labels
+from smc.analyses.statistics.plans.followed import layout_of
+from smc.analyses.statistics.plans.groups import MAX_ENTRIES, groups, schema_of
 from smc.analyses.statistics.plans.planned import COUNT_WEIGHT, Planned
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import MAX_DELTA, StatisticsParameters
@@ -29,17 +30,11 @@ from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.loss import Loss
 from smc.errors import UsageError
 
-MAX_ENTRIES: Final = 100_000
-"""More numbers in one job are refused: they are opened in one message each way."""
-
 MIN_STATED_DELTA: Final = Fraction(1, 1 << 30)
 """The guarantee of a job with Gaussian noise may be stated for this delta and larger ones."""
 
 DEFAULT_POINTS: Final = 1024
 """Candidates of a quantile whose query does not state a step."""
-
-SEPARATOR: Final = " / "
-"""Between the labels of a group by two columns."""
 
 _NUMERIC: Final = ("integer", "decimal")
 _CLAMPED: Final[Mapping[str, type[Clamped]]] = {
@@ -100,33 +95,6 @@ def _planned(
     return Planned(query, statistic, *groups(query, schemas), distribution, epsilon, bound)
 
 
-def groups(
-    query: Query, schemas: Mapping[str, Schema]
-) -> tuple[tuple[str | None, ...], tuple[tuple[int, ...], ...]]:
-    """Labels and held values of a query's groups; of two columns each pair of labels is a group.
-
-    Raises:
-        UsageError: a column of `by` is not a category.
-    """
-    if not query.by:
-        return (None,), ((),)
-    labels = []
-    for column in query.by:
-        schema = _schema(query, column, schemas)
-        if schema.kind != "category" or not schema.categories:
-            raise UsageError(
-                f"Query {query.name!r}: by needs a category column, {column!r} is declared {schema.kind}.",
-                "Name a category column, or derive one by cuts of a number.",
-            )
-        labels.append(schema.categories)
-    if prod(map(len, labels)) > MAX_ENTRIES:
-        raise UsageError(
-            f"Query {query.name!r} has more than {MAX_ENTRIES} groups.", "Group by columns of fewer labels."
-        )
-    names = tuple(SEPARATOR.join(pair) for pair in product(*labels))
-    return names, tuple(product(*(range(len(each)) for each in labels)))
-
-
 def conditions(query: Query, schemas: Mapping[str, Schema]) -> Where:
     """The conditions of a query on held values.
 
@@ -142,13 +110,17 @@ def resolve(query: Query, parameters: StatisticsParameters, schemas: Mapping[str
     Raises:
         UsageError: the query does not fit its columns.
     """
-    own = tuple(_schema(query, column, schemas) for column in query.columns)
+    own = tuple(schema_of(query, column, schemas) for column in query.columns)
     common = (query, own, parameters.neighbours.changes)
     if query.kind == "count":
         return Count(*common)
     if query.kind in ("histogram", "crosstab"):
         bins = tuple(_bins(query, place, schema) for place, schema in enumerate(own))
         return (CrossTable if query.kind == "crosstab" else Cells)(*common, bins)
+    if query.follow_up is not None:
+        finest = Fraction(1, 10 ** own[0].scale)
+        usual = finest if parameters.is_exact else query.follow_up.every
+        return Survival(*common, layout_of(query, query.follow_up, schemas, usual))
     if query.kind == "t-test":
         return TTest(*common, (_clamp(query, 0, own[0]),), two_labels(query, own[1]))
     clamps = tuple(_clamp(query, place, schema) for place, schema in enumerate(own))
@@ -156,14 +128,6 @@ def resolve(query: Query, parameters: StatisticsParameters, schemas: Mapping[str
         return _CLAMPED[query.kind](*common, clamps)
     step = _step(query, clamps[0], own[0])
     return Quantile(*common, clamps[0].lower, clamps[0].upper, step, parameters.maximum_rows)
-
-
-def _schema(query: Query, column: str, schemas: Mapping[str, Schema]) -> Schema:
-    if column not in schemas:
-        raise UsageError(
-            f"Query {query.name!r}: there is no column {column!r}.", "Add it to the columns of the job."
-        )
-    return schemas[column]
 
 
 def _held(value: Fraction, query: Query, place: int, schema: Schema, what: str) -> int:
@@ -281,7 +245,7 @@ def check_alike(query: Query, alice: Mapping[str, Schema], bob: Mapping[str, Sch
 
 def _depends_on(query: Query, column: str) -> list[str]:
     fields = ["kind", "scale", "unit", "categories"]
-    if query.kind not in ("count", "histogram", "crosstab") and column in query.columns:
+    if query.kind not in ("count", "histogram", "crosstab", "survival") and column in query.columns:
         place = query.columns.index(column)
         fields += [name for name in ("lower", "upper") if getattr(query, name)[place] is None]
     return fields

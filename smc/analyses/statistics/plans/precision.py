@@ -21,6 +21,7 @@ from smc.analyses.statistics.plans.outcome import show_number
 from smc.analyses.statistics.plans.planned import Planned
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.rows import Ints
+from smc.analyses.studies.outcome import STEPS
 from smc.analyses.studies.precision import expectation, half, is_vague
 from smc.numeric.random import Randomness
 
@@ -116,6 +117,8 @@ def _reach(planned: Planned, rows: int) -> float | None:
     query = planned.query
     if query.kind in _COUNTS:
         return float(rows) if rows else None
+    if query.follow_up is not None:
+        return 1.0  # a chance
     if query.kind not in _SPREAD:
         return None
     schema, lower, upper = planned.statistic.schemas[0], query.lower[:1], query.upper[:1]
@@ -142,7 +145,12 @@ def _widths(result: Result) -> Iterator[tuple[str | None, float | None]]:
     table = result.table or {}
     ends = [table.get("lower_95", ()), table.get("upper_95", ())]
     widths = [half(*pair) for pair in zip(*ends, strict=True)]
-    if "term" in table:
+    if STEPS in result.kinds.values():  # the widest place of each curve
+        groups = table.get("group", [None] * len(widths))
+        for name in dict.fromkeys(groups):
+            own = [width for group, width in zip(groups, widths, strict=True) if group == name]
+            yield name, max((width for width in own if width is not None), default=None)
+    elif "term" in table:
         yield from zip(table["term"], widths, strict=True)
     elif widths:  # cells of a table, which have noise of one distribution
         yield None, max((width for width in widths if width is not None), default=None)

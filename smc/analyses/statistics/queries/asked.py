@@ -10,6 +10,7 @@ from smc.analyses.studies.loss import Loss
 
 if TYPE_CHECKING:
     from smc.analyses.records.conditions import Condition
+    from smc.analyses.statistics.queries.follow_up import FollowUp
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ class Query:
         name: unique in the job.
         kind: one of `smc.analyses.statistics.queries.query.KINDS`.
         columns: the columns' names in the job; none for a count that names none. Of a regression the
-            predictors come first and the target last; of a t-test the values come first, then the groups.
+            predictors come first and the target last; of a t-test the values come first, then the groups; of
+            survival times, events, groups and strata.
         loss: this query's part of the job's.
         by: the category columns for whose labels, or pairs of labels, the statistic is asked; none for all
             rows together.
@@ -46,9 +48,10 @@ class Query:
         level: of a quantile, in (0, 1).
         step: distance of the candidates of a quantile in the real unit; None if not stated.
         points: number of candidates of a quantile at most; 0 if not stated.
-        test: whether a cross table is tested for independence.
+        test: whether a cross table is tested for independence, or groups for equal survival.
         where: conditions on the rows that it is about; all of them have to hold.
         entry: its place in a table one, or None.
+        follow_up: of a query about survival.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Query:
     test: bool = False
     where: tuple[Condition, ...] = ()
     entry: Entry | None = None
+    follow_up: FollowUp | None = None
 
     @property
     def all_columns(self) -> tuple[str, ...]:

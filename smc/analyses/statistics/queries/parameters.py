@@ -31,8 +31,8 @@ from smc.errors import UsageError
 from smc.forms import Role
 
 NOISES: Final = ("laplace", "gaussian", "none")
-EXACT_KINDS: Final = ("count", "sum", "mean", "histogram", "crosstab")
-SORTING_KINDS: Final = ("histogram", "crosstab")
+EXACT_KINDS: Final = ("count", "sum", "mean", "histogram", "crosstab", "survival")
+SORTING_KINDS: Final = ("histogram", "crosstab", "survival")
 DEFAULT_MAX_ROWS: Final = 10_000_000
 MAX_ROWS: Final = 1 << 40
 MAX_QUERIES: Final = 1000
@@ -268,6 +268,11 @@ def _shares(tables: Sequence[Mapping[str, Any]], places: Sequence[str]) -> list[
 
 
 def _check_queries(queries: Sequence[Query], noise: str) -> None:
+    if noise == "none" and len(queries) > 1 and any(query.follow_up is not None for query in queries):
+        raise UsageError(
+            "Without noise a query about survival is the only one of its job.",
+            "Ask for the others in jobs of their own, or add noise.",
+        )
     seen: set[str] = set()
     for query in queries:
         if query.name in seen:

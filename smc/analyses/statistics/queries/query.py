@@ -11,6 +11,8 @@ from commons.settings.shapes import Document, keys_schema
 from smc.analyses.records.conditions import Condition, parse_where
 from smc.analyses.records.numbers import number
 from smc.analyses.statistics.queries.asked import Query
+from smc.analyses.statistics.queries.follow_up import KIND as SURVIVAL
+from smc.analyses.statistics.queries.follow_up import FollowUp, follow_up_keys, parse_follow_up
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
@@ -45,6 +47,7 @@ _KEYS: Final[Mapping[str, frozenset[str]]] = {
     "median": _GRID,
     "t-test": _BOUNDED | {"column", "labels"},
     "table-one": _BOUNDED | {"numbers", "categories", "points"},
+    SURVIVAL: follow_up_keys(),
 }
 KINDS: Final = tuple(_KEYS)
 
@@ -85,6 +88,8 @@ def parse_query(table: Mapping[str, Any], place: str, loss: Loss, where: tuple[C
         UsageError: a value is impossible; names the place.
     """
     kind = table["kind"]
+    if kind == SURVIVAL:
+        return _survival(parse_follow_up(table, place), table, place, loss, where)
     columns = _columns(table, place)
     by = () if kind == "t-test" else _by(table, place)
     if set(by) & set(columns):
@@ -121,6 +126,29 @@ def parse_query(table: Mapping[str, Any], place: str, loss: Loss, where: tuple[C
         points,
         take(table, "test", bool, place, False),
         (*where, *own),
+    )
+
+
+def _survival(
+    asked: FollowUp, table: Mapping[str, Any], place: str, loss: Loss, where: tuple[Condition, ...]
+) -> Query:
+    """The query of what is asked about survival; its groups and strata are its own to compare."""
+    own = parse_where(table["where"], f"{place}.where") if "where" in table else ()
+    name = _default_name(SURVIVAL, (asked.time, asked.event), asked.by, own)
+    none = (None,) * len(asked.columns)
+    nothing = ((),) * len(asked.columns)
+    return Query(
+        _text(table, "name", place, name[:MAX_NAME]),
+        SURVIVAL,
+        asked.columns,
+        loss,
+        lower=none,
+        upper=none,
+        edges=nothing,
+        categories=nothing,
+        test=bool(asked.test),
+        where=(*where, *own),
+        follow_up=asked,
     )
 
 

@@ -31,6 +31,14 @@ def assumed(name: str, queries: Sequence[Query]) -> Schema:
             edges = query.edges[place]
             labels |= dict.fromkeys(query.categories[place])
             bounds = (query.lower[place], query.upper[place], query.step)
+            followed = query.follow_up
+            if followed is not None and place == 0:
+                numbers += [each for each in (followed.every, followed.until, followed.step) if each]
+            elif followed is not None and place == 1 and not followed.events:
+                return Schema("integer", lower=0, upper=1)
+            elif followed is not None:
+                labels |= dict.fromkeys((*followed.events, *followed.competing) if place == 1 else ())
+                spare = spare or _ASSUMED_LABELS
             numbers += [*edges, *(bound for bound in bounds if bound is not None)]
             if query.kind == "t-test" and place == 1:
                 spare = 2
@@ -46,11 +54,17 @@ def assumed(name: str, queries: Sequence[Query]) -> Schema:
             "category", categories=tuple(dict.fromkeys((*map(str, constants), *(labels or assumed))))
         )
     numbers += [number(value, name) for value in constants]
+    scale = _scale(numbers)
+    reach = max(_ASSUMED_UPPER, *(ceil(abs(each)) for each in numbers), 0) * 10**scale
+    return Schema("decimal", scale, -reach if min(numbers, default=0) < 0 else 0, reach)
+
+
+def _scale(numbers: Sequence[Fraction]) -> int:
+    """The decimals that numbers need."""
     scale = 0
     while scale < MAX_SCALE and any((each * 10**scale).denominator > 1 for each in numbers):
         scale += 1
-    reach = max(_ASSUMED_UPPER, *(ceil(abs(each)) for each in numbers), 0) * 10**scale
-    return Schema("decimal", scale, -reach if min(numbers, default=0) < 0 else 0, reach)
+    return scale
 
 
 def _is(read: Callable[[Any, str], object], value: str | int) -> bool:

@@ -21,6 +21,8 @@ from smc.analyses.statistics.kinds.moments import ClampedProducts
 from smc.analyses.statistics.kinds.quantiles import Quantile
 from smc.analyses.statistics.kinds.statistic import Statistic
 from smc.analyses.statistics.kinds.sums import Clamp, ClampedSum, Count
+from smc.analyses.statistics.kinds.survival.layout import Endings
+from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.kinds.ttest import TTest
 from smc.analyses.statistics.plans.planned import Planned
 from smc.analyses.statistics.queries.rows import Ints
@@ -59,12 +61,12 @@ class Inside:
 
     Attributes:
         column: its name.
-        bins: bins, or candidates of a quantile.
+        bins: bins, candidates of a quantile, steps of times, or the ways in which a follow-up ends.
         place: the bin.
     """
 
     column: str
-    bins: Bins | EqualSteps
+    bins: Bins | EqualSteps | Endings
     place: int
 
     @property
@@ -200,3 +202,8 @@ def _t_test(statistic: TTest) -> tuple[Feature, ...]:
 def _quantile(statistic: Quantile) -> tuple[Feature, ...]:
     (name,) = statistic.query.columns
     return tuple((Inside(name, statistic.grid, place),) for place in range(statistic.points))
+
+
+@terms.register
+def _survival(statistic: Survival) -> tuple[Feature, ...]:
+    return tuple(tuple(Inside(*factor) for factor in cell) for cell in statistic.layout.factors)

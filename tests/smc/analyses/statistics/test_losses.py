@@ -46,6 +46,7 @@ ADDITIVE = {
     "histogram": 'kind = "histogram"\ncolumn = "age"\nedges = [0, 100, 150]',
     "crosstab": 'kind = "crosstab"\ncolumns = ["group", "age"]\nedges = { age = [0, 100, 150] }',
     "count by": 'kind = "count"\nby = "group"',
+    "survival": 'kind = "survival"\ntime = "age"\nevent = "group"\nevents = ["0"]\nevery = 100\nuntil = 200',
 }
 QUICK = ("count", "variance", "count by")
 KINDS = grid(ADDITIVE, QUICK)

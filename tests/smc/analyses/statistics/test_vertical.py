@@ -46,7 +46,7 @@ from tests.support.costs import stated
 from tests.support.studies import changed
 
 ALICE, BOB = Role.ALICE, Role.BOB
-SIMULATED = ("regression", "t-test", "crosstab")
+SIMULATED = ("regression", "t-test", "crosstab", "survival")
 """Kinds whose results with noise differ from those without it even where the noise is 0."""
 
 
@@ -241,7 +241,7 @@ def test_only_what_says_so_simulates():
         for entries in noisy_results.exact(each, [noisy.local(each, rows)]).tolist():
             each.statistic.result(entries, each.statistic.distributions, Randomness(counted))
         assert bool(asked) is each.statistic.simulates
-        assert each.statistic.simulates is (each.query.kind == "t-test" or each.query.test)
+        assert each.statistic.simulates is (each.query.kind in ("t-test", "survival") or each.query.test)
 
 
 @pytest.mark.parametrize("limits", [NO_LIMITS, Limits(minimum_group=3), LIMITED])

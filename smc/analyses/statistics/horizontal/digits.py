@@ -1,0 +1,142 @@
+"""How many digits exact figures keep: fewer than tell persons apart, and than their error leaves a meaning.
+
+Exact digits are fingerprints: a curve to nine digits confirms a guess of every single day on which somebody
+had an event, and a side that brings a thousand events of one day reads from it how many of the other's are at
+risk then. Under limits figures are rounded in secret before they open. With n persons at risk a curve S
+changes by about m / 4 N at most if m of them leave a day earlier, the variance of its logarithm by m / N**2,
+and an expected number of events by m, however many events the other side brings. Figures are rounded to such
+units, or to parts of their standard errors where these are larger, and for sums where they are smaller. The
+size is secret, so the unit is: a figure is multiplied by a secret power of two and rounded, and recipients,
+who learn the size as well, divide.
+
+    2**i <= N < 2**(i + 1) persons, m <= 2**b     chances in units of 2**-min(6 + i / 2, i + 2 - b)
+                                                  variances in units of 2**-min(10 + i, 2 i - b)
+    2**i <= D < 2**(i + 1) events                 expected events and covariances: 2**min(b, i / 2 - 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from math import ldexp
+from operator import and_
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.statistics.queries.rows import Ints
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.secret.bits import SecretBits
+from smc.secret.ints import SecretInts
+from smc.secret.reals.reals import SecretReals
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """In which unit a kind of figures is opened.
+
+    Attributes:
+        bits: of the unit 2**-bits for the class i of a size and b.
+        exact: fractional bits that are kept where nothing is rounded by sizes.
+    """
+
+    bits: Callable[[int, int], int]
+    exact: int
+
+
+CHANCE: Final = Unit(lambda i, b: max(0, min(6 + i // 2, i + 2 - b)), 24)
+VARIANCE: Final = Unit(lambda i, b: max(0, min(10 + i, 2 * i - b)), 40)
+_ROOM_BITS: Final = 61
+
+NUMBER: Final = Unit(lambda i, b: -min(b, (i + 1) // 2 - 2), 16)
+
+
+class KeptDigits:
+    """Rounds figures by secret sizes, or leaves all digits of use where no limit asks for that.
+
+    The size that counts is that of the smaller side of those whose rows the other side does not know: who
+    brings many rows of its own gets no more digits for them. A side without any rows does not count.
+
+    Args:
+        session: this side of the run.
+        own: persons or events of this side, shape (n,).
+        most: the largest number that a side can have; public.
+        recipients: who gets the figures.
+        indistinct: how many persons a digit must not tell apart; 0 where nothing is rounded.
+    """
+
+    def __init__(
+        self, session: Session, own: Ints, most: int, recipients: frozenset[Role], indistinct: int
+    ) -> None:
+        self._own, self._role, self._indistinct = own, session.role, indistinct
+        self._protected = [role for role in Role if role.other in recipients]
+        thresholds = np.array([1 << i for i in range(1, 61) if 1 << i <= most], dtype=np.int64)
+        self._classes = 1 + len(thresholds)
+        self._reached = None
+        if indistinct and len(thresholds):
+            large = (own[:, None] >= thresholds) | (own[:, None] == 0)
+            bits = [
+                SecretBits(
+                    session, (large if session.role is role else np.zeros_like(large)).astype(np.uint8)
+                )
+                for role in self._protected
+            ]
+            self._reached = SecretInts.from_bits(reduce(and_, bits))
+
+    def round(self, values: SecretReals, unit: Unit) -> SecretInts:
+        """Held integers to be opened, of which `read` makes figures.
+
+        Args:
+            values: a row for each size, shape (n, m).
+            unit: of what kind they are.
+        """
+        if not self._indistinct:
+            return values.rescale(unit.exact).ints
+        bits = self._bits(unit)
+        least = min(bits)
+        if least < 0:  # the same held integers, of numbers divided by a power of two
+            ints = values.ints
+            shifted = SecretInts.from_shares(ints.session, ints.shares, ints.bounds, ints.scale - least)
+            values, bits = SecretReals(shifted, values.statements), [each - least for each in bits]
+        whole = int(max(values.upper, -values.lower)).bit_length()
+        values = values.rescale(min(values.scale, _ROOM_BITS - whole - max(bits)))
+        powers = [1 << each for each in bits]
+        if self._reached is None:
+            return (values * powers[0]).rescale(0).ints
+        steps = np.diff(np.array(powers, dtype=np.int64)).reshape(-1, 1)
+        factor = SecretReals(self._reached @ steps) + powers[0]
+        return (values * factor.known(min(powers), max(powers))).rescale(0).ints
+
+    def read(self, held: Ints, unit: Unit, both: Ints) -> Floats:
+        """The figures that opened integers stand for; at a recipient.
+
+        Args:
+            held: shape (n, m).
+            unit: as of `round`.
+            both: persons or events of both sides together, shape (n,).
+        """
+        if not self._indistinct:
+            return np.ldexp(held.astype(np.float64), -unit.exact)
+        bits = self._bits(unit)
+        found: Floats = held * np.array([ldexp(1.0, -bits[i]) for i in self._classes_of(both)])[:, None]
+        return found
+
+    def _bits(self, unit: Unit) -> list[int]:
+        """Of the unit by the class of the size."""
+        return [unit.bits(i, (self._indistinct - 1).bit_length()) for i in range(self._classes)]
+
+    def _classes_of(self, both: Ints) -> list[int]:
+        sizes = [self._own if role is self._role else both - self._own for role in self._protected]
+        return [
+            min((_class_of(size) for size in each if size > 0), default=self._classes - 1)
+            for each in zip(*(size.tolist() for size in sizes), strict=True)
+        ]
+
+
+def _class_of(size: int) -> int:
+    return size.bit_length() - 1

@@ -1,0 +1,1 @@
+"""Survival: when an event comes to rows that are followed for some time."""
