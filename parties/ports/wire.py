@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "fc2387b039b802d2321db8dd21b1ff21819646daee47fd3034cec8b508b05cc4"
+WIRE: Final = "b75b5702f68f987bc92b572c35cde0b69e13233607fdccd741b09c273b3f621a"
 """Two programs understand each other only if they have the same."""
