@@ -12,6 +12,15 @@ unit = "days"                         # or "years": whole years, as an age is co
 lower = 0                             # optional, with noise: what lies beyond counts as the bound; without
 upper = 365                           # them the bounds follow from those of the columns
 
+[derived.season]                      # a category
+date = "admitted"                     # a column of dates
+part = "quarter"                      # or "month", or "year": then first = 2015 and last = 2024 may be stated
+
+[derived.bmi]                         # a decimal
+numbers = ["weight", "height"]        # of the declared units kg, and cm or m
+compute = "body-mass-index"           # or "difference" or "ratio": the first less, or by, the second
+decimals = 1                          # optional; lower and upper, with noise, as above
+
 A derived column may be derived from another one. A cell depends on the cells of its row and on nothing else.
 """
 
@@ -27,11 +36,12 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from commons.settings.bounds import Between, OneOf
-from commons.settings.marks import Key, Read, UnfitError, Unread, Variants
+from commons.settings.marks import Read, UnfitError, Unread, Variants
 from commons.settings.reader import Tables
 from commons.settings.table import StrictTable
-from smc.analyses.records.conditions import days, held_constant
+from smc.analyses.derived.arithmetic import Arithmetic
+from smc.analyses.derived.dates import DatePart, Difference
+from smc.analyses.records.conditions import held_constant
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.parameters import table_of
 from smc.errors import UsageError
@@ -40,12 +50,9 @@ Ints = NDArray[np.int64]
 
 MAX_DERIVED: Final = 100
 MAX_CUTS: Final = 1000
-UNITS: Final = ("days", "years")
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MAX_LABEL: Final = 100
-_MAX_BOUND: Final = 1 << 40
 
 
 def _parse_cuts(value: Any, place: str) -> tuple[str | int, ...]:
@@ -69,14 +76,6 @@ def _list(value: Any, place: str, fits: Callable[[Any], bool]) -> tuple[Any, ...
             "Write whole numbers, quoted decimals or dates as cuts, and short texts as labels.",
         )
     return tuple(value)
-
-
-def _parse_end(value: Any, place: str) -> str:
-    if not isinstance(value, str):
-        raise UsageError(f"{place} is not a text.", "Name a column of dates, or write a date, in quotes.")
-    if _DATE.fullmatch(value):
-        days(value, place)
-    return value
 
 
 def _array(*types: str) -> Mapping[str, Any]:
@@ -156,104 +155,7 @@ class Cuts:
         return np.array(held, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Whole days or years from one date to another; negative where the second one is earlier.
-
-    Attributes:
-        name: of the derived column.
-        start: a column of dates, or a date.
-        end: likewise.
-        unit: one of `UNITS`. A year is over on the day of the month on which it began, one that began on
-            29 February on 1 March where there is no such day.
-        lower: what is less counts as this; None to take the bound of the columns.
-        upper: what is more counts as this; likewise.
-
-    Raises:
-        UsageError: it would be the same in every row.
-    """
-
-    name: Annotated[str, Unread()]
-    start: Annotated[str, Key("from"), Read(_parse_end, {"type": "string"})]
-    end: Annotated[str, Key("to"), Read(_parse_end, {"type": "string"})]
-    unit: Annotated[str, OneOf(UNITS)]
-    lower: Annotated[int | None, Between(-_MAX_BOUND, _MAX_BOUND)] = None
-    upper: Annotated[int | None, Between(-_MAX_BOUND, _MAX_BOUND)] = None
-
-    def __post_init__(self) -> None:
-        if not self.sources or self.start == self.end:
-            raise UsageError(
-                "it is the same in every row.",
-                "Name a column of dates in from or to, not the same in both.",
-            )
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The columns that it is derived from."""
-        return tuple(each for each in dict.fromkeys((self.start, self.end)) if not _DATE.fullmatch(each))
-
-    @override
-    def __str__(self) -> str:
-        words = f"{self.name} = {self.unit} from {self.start} to {self.end}"
-        low, high = ("" if bound is None else str(bound) for bound in (self.lower, self.upper))
-        return f"{words}, clamped to {low}..{high}" if low or high else words
-
-    def schema(self, schemas: Mapping[str, Schema], *, exact: bool) -> Schema:
-        """Its declaration; arguments and errors as of `Cuts.schema`.
-
-        Without noise its bounds are those that the declared dates allow, as limits are measured by them
-        (`smc.analyses.disclosure.owned`).
-        """
-        for column in self.sources:
-            if not schemas[column].is_date:
-                raise UsageError(
-                    f"derived.{self.name}: column {column!r} does not hold dates.",
-                    "Name a column that the catalog declares as a date.",
-                )
-        least, most = (
-            self._between(_end(self.start, schemas, one), _end(self.end, schemas, two))
-            for one, two in (("upper", "lower"), ("lower", "upper"))
-        )
-        if exact and (self.lower, self.upper) != (None, None):
-            raise UsageError(
-                f"derived.{self.name}: lower and upper need noise. Without it the bounds are those that the "
-                "declared dates allow, by which limits are measured.",
-                "Leave lower and upper out, or add noise.",
-            )
-        lower = least if self.lower is None else self.lower
-        upper = most if self.upper is None else self.upper
-        if lower is not None and upper is not None and lower > upper:
-            raise UsageError(
-                f"derived.{self.name}: the lower bound {lower} is above the upper one, {upper}.",
-                "Correct the bounds in the job, or those of the dates in the catalog.",
-            )
-        return Schema("integer", lower=lower, upper=upper, unit=self.unit)
-
-    def values(self, columns: Mapping[str, Ints], schemas: Mapping[str, Schema]) -> Ints:
-        """The difference in each row."""
-        del schemas
-        start, end = (
-            np.int64(days(each, each)) if each not in self.sources else columns[each]
-            for each in (self.start, self.end)
-        )
-        found = self._counted(np.asarray(start), np.asarray(end))
-        if self.lower is not None or self.upper is not None:
-            found = np.clip(found, self.lower, self.upper)
-        return found
-
-    def _between(self, start: int | None, end: int | None) -> int | None:
-        if start is None or end is None:
-            return None
-        return int(self._counted(np.array(start), np.array(end)))
-
-    def _counted(self, start: Ints, end: Ints) -> Ints:
-        if self.unit == "days":
-            return end - start
-        (first, began), (last, ends) = (_year_and_day(each) for each in (start, end))
-        return last - first - (ends < began)
-
-
-Derived = Cuts | Difference
+Derived = Cuts | Difference | DatePart | Arithmetic
 
 
 def parse_derived(value: Any, place: str) -> tuple[Derived, ...]:
@@ -281,15 +183,20 @@ def parse_derived(value: Any, place: str) -> tuple[Derived, ...]:
 
 
 def _choose(table: StrictTable) -> str:
-    if ("column" in table.table) == ("from" in table.table):
+    words = [word for word in _KINDS if word in table.table]
+    if len(words) != 1:
         raise UsageError(
-            f"{table.place} is neither a table of groups nor of a difference.",
-            'Write column = "age" and cuts = [18, 65]; or from = "...", to = "..." and unit = "days".',
+            f"{table.place} does not say by one of {', '.join(_KINDS)} how the column is derived.",
+            'Write column = "age" and cuts = [18, 65]; or from = "...", to = "..." and unit = "days"; or '
+            'date = "..." and part = "month"; or numbers = ["...", "..."] and compute = "ratio".',
         )
-    return "groups" if "column" in table.table else "difference"
+    return words[0]
 
 
-DERIVED: Final = Variants({"groups": Cuts, "difference": Difference}, _choose)
+_KINDS: Final = {"column": Cuts, "from": Difference, "date": DatePart, "numbers": Arithmetic}
+"""By the key that chooses it."""
+
+DERIVED: Final = Variants(_KINDS, _choose)
 """What a table of a derived column may hold."""
 
 
@@ -314,18 +221,3 @@ def _ordered(found: Mapping[str, Derived], place: str) -> tuple[Derived, ...]:
 def _usual(cuts: Sequence[str | int]) -> list[str]:
     inner = [f"{low} to below {high}" for low, high in pairwise(cuts)]
     return [f"below {cuts[0]}", *inner, f"{cuts[-1]} and above"]
-
-
-def _end(word: str, schemas: Mapping[str, Schema], side: str) -> int | None:
-    if _DATE.fullmatch(word):
-        return days(word, word)
-    found: int | None = getattr(schemas[word], side)
-    return found
-
-
-def _year_and_day(held: Ints) -> tuple[Ints, Ints]:
-    """Of days since 1970-01-01: the year, and a number that grows with month and day."""
-    date = held.astype("datetime64[D]")
-    months = date.astype("datetime64[M]")
-    year, month = np.divmod(months.astype(np.int64), 12)
-    return year, month * 32 + (date - months).astype(np.int64)

@@ -32,6 +32,8 @@ from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.opener import Gate, Opener, open_gate
+from smc.analyses.disclosure.pooled import Figures as PooledFigures
+from smc.analyses.disclosure.pooled import open_pooled
 from smc.analyses.disclosure.scope import Kind, Scope
 from smc.analyses.disclosure.tables import TablePart, open_tables
 from smc.errors import DisclosureRefused
@@ -258,6 +260,21 @@ class Release:
         self._count(_OF_ONE_FIGURE)
         self.test()
         found = open_tables(self._opener, self._own, parts, reach, recipients, margins=margins)
+        self._admitted = True
+        return found
+
+    def pooled(
+        self, part: TablePart, figures: PooledFigures, recipients: AbstractSet[Role]
+    ) -> NDArray[np.int64] | None:
+        """Open figures about cells that stay closed, as each side's own limits allow.
+
+        See `smc.analyses.disclosure.pooled.open_pooled`.
+        """
+        self._address(recipients)
+        self._claim(Kind.GROUPS)
+        self._count(_OF_ONE_FIGURE)
+        self.test()
+        found = open_pooled(self._opener, self._own, part, figures, recipients)
         self._admitted = True
         return found
 

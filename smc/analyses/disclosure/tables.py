@@ -158,13 +158,8 @@ def open_tables(
         )
     )
     if session.role.other in recipients:  # else nobody else sees the part, nor whether it is safe
-        why = refusal(limits, parts, found) or (None if opener.auditor.allows(shown) else _together())
-    if not opener.agree(Bit("whether a side's part of a table is opened"), answer=why is None):
-        raise why or DisclosureRefused(
-            "The other party does not let its part of the table be opened: too much of it would be "
-            "withheld, or together with earlier exact tables it would reveal figures of few persons.",
-            "Use fewer and larger groups, those of earlier jobs, or add noise to the job (epsilon).",
-        )
+        why = refusal(limits, parts, found)
+    settle(opener, shown, why, recipients)
     vector = np.concatenate(
         [_flat(part, each, margins=margins) for part, each in zip(parts, found, strict=True)]
     )
@@ -178,6 +173,30 @@ def open_tables(
         return None
     pieces = opened.reshape(len(parts), -1)
     return [_table(piece, part, margins=margins) for piece, part in zip(pieces, parts, strict=True)]
+
+
+def settle(
+    opener: Opener, shown: ShownTables, why: DisclosureRefused | None, recipients: AbstractSet[Role]
+) -> None:
+    """Find out whether both sides let their parts be opened.
+
+    Args:
+        opener: all opening goes through it.
+        shown: what is about to be shown of this side's part.
+        why: what this side's limits say against it; None if nothing.
+        recipients: who gets it.
+
+    Raises:
+        DisclosureRefused: a side does not; at both sides, and nothing was opened.
+    """
+    if opener.session.role.other in recipients and why is None and not opener.auditor.allows(shown):
+        why = _together()
+    if not opener.agree(Bit("whether a side's part of a table is opened"), answer=why is None):
+        raise why or DisclosureRefused(
+            "The other party does not let its part of the table be opened: too much of it would be "
+            "withheld, or together with earlier exact tables it would reveal figures of few persons.",
+            "Use fewer and larger groups, those of earlier jobs, or add noise to the job (epsilon).",
+        )
 
 
 def suppress(limits: Owned[Limits], part: TablePart, *, margins: bool) -> Suppression:

@@ -18,12 +18,6 @@ class Interval:
         """All within `width` of `value`."""
         return cls(Fraction(value - width), Fraction(value + width))
 
-    def __add__(self, other: Interval) -> Interval:
-        return Interval(self.lower + other.lower, self.upper + other.upper)
-
-    def __sub__(self, other: Interval) -> Interval:
-        return Interval(self.lower - other.upper, self.upper - other.lower)
-
     def __mul__(self, other: Interval) -> Interval:
         corners = [a * b for a in (self.lower, self.upper) for b in (other.lower, other.upper)]
         return Interval(min(corners), max(corners))
@@ -31,16 +25,6 @@ class Interval:
     def __truediv__(self, other: Interval) -> Interval:
         """Divided by an interval that does not hold 0."""
         return self * Interval(1 / other.upper, 1 / other.lower)
-
-    @property
-    def square(self) -> Interval:
-        """Of all squares."""
-        ends = (self.lower**2, self.upper**2)
-        return Interval(Fraction(0) if self.lower <= 0 <= self.upper else min(ends), max(ends))
-
-    def shifted(self, by: int) -> Interval:
-        """Each number plus `by`."""
-        return Interval(self.lower + by, self.upper + by)
 
     def within(self, lower: Fraction, upper: Fraction) -> Interval:
         """Those within bounds that the exact value is known to keep; the nearer bound if there are none."""

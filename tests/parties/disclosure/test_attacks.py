@@ -204,3 +204,54 @@ def test_a_constant_date_hides_nobody_who_dominates_a_sum_over_matches(origin):
         run([1800, *range(1, 12)])
     even = run(range(140, 152))
     assert even.tables
+
+
+def pooled_over_ages(youngest):
+    """Is an expensive stay more frequent with diabetes than with asthma, at the same age, from an age on?"""
+    query = {
+        "kind": "mantel-haenszel",
+        "column": "price",
+        "event": "high",
+        "by": "diagnosis",
+        "labels": ["diabetes", "asthma"],
+        "strata": "decade",
+        "where": [{"column": "age", "at_least": youngest}],
+    }
+    derived = {
+        "price": {"column": "cost", "cuts": [500], "labels": ["low", "high"]},
+        "decade": {"column": "age", "cuts": [30, 40, 50, 60, 70]},
+    }
+    return STATISTICS.parse({"noise": "none", "maximum_rows": 10_000, "queries": [query], "derived": derived})
+
+
+def test_pooled_figures_about_groups_that_differ_in_few_are_not_shown_beside_each_other(tmp_path):
+    drawn = np.random.default_rng(8)
+    ages = np.append(drawn.integers(21, 90, 400), [20, 20])
+    costs = np.append(drawn.integers(0, 1000, 400), [900, 900])
+    data = patients(cost=costs, age=ages, diagnosis=np.append(drawn.integers(1, 3, 400), [2, 2]))
+    victim = Victim(tmp_path, data)
+    _, everybody = victim.asked(pooled_over_ages(18))
+    assert everybody.tables[0].columns["value"][0] is not None
+    received, without = victim.asked(pooled_over_ages(21))
+    assert answers(received) == [b"\x00"]
+    assert without is None
+    _, again = victim.asked(pooled_over_ages(18))
+    assert again.tables == everybody.tables  # of the same rows the same figures
+
+
+def test_the_peers_own_policy_measures_nothing_of_pooled_figures(tmp_path):
+    """By its smallest group it would bisect how many persons decide the sums."""
+    drawn = np.random.default_rng(8)
+    data = patients(
+        cost=drawn.integers(0, 1000, 400),
+        age=drawn.integers(21, 90, 400),
+        diagnosis=drawn.integers(1, 3, 400),
+    )
+    shown = []
+    for group in (0, 10, 90, 200):
+        (folder := tmp_path / str(group)).mkdir()
+        policy = Limits(minimum_group=group)
+        _, outcome = Victim(folder, data).asked(pooled_over_ages(18), policy=policy)
+        shown.append(None if outcome is None else outcome.tables)
+    assert shown == [shown[0]] * 4
+    assert shown[0] is not None

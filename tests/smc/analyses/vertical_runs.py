@@ -42,6 +42,7 @@ KINDS = {
     "sum": 'kind = "sum"\ncolumn = "costs"\nlower = "10.5"\nupper = "800"',
     "sum by": 'kind = "sum"\ncolumn = "age"\nby = "state"',
     "mean": 'kind = "mean"\ncolumn = "age"',
+    "weighted": 'kind = "weighted-mean"\ncolumn = "costs"\nweight = "age"',
     "variance": 'kind = "variance"\ncolumn = "costs"\nby = "sex"',
     "deviation": 'kind = "deviation"\ncolumn = "dose"',
     "covariance": 'kind = "covariance"\ncolumns = ["dose", "costs"]',
@@ -55,6 +56,9 @@ KINDS = {
     "median": 'kind = "median"\ncolumn = "age"\nstep = 10',
     "quantile": 'kind = "quantile"\ncolumn = "costs"\nlevel = "0.9"\npoints = 21\nby = "sex"',
     "t-test": 'kind = "t-test"\ncolumn = "costs"\nby = "sex"',
+    "ratio": 'kind = "standardised-ratio"\ncolumn = "state"\nevent = "dead"\nstrata = "sex"\n'
+    'rates = { f = "0.02", m = "0.5" }',
+    "risks": 'kind = "risks"\ncolumn = "state"\nevent = "dead"\nby = "sex"',
     "survival": 'kind = "survival"\ntime = "age"\nevent = "state"\nevents = ["dead"]\nby = "sex"\n'
     'every = 20\nuntil = 80\ntest = "log-rank"',
 }

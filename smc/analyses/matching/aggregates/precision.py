@@ -12,7 +12,7 @@ from smc.analyses.matching.aggregates.parameters import AggregateParameters, dec
 from smc.analyses.matching.aggregates.tables import MISS, mean_interval
 from smc.analyses.records.numbers import text
 from smc.analyses.studies.columns import Data, Schema
-from smc.analyses.studies.precision import expectation, half
+from smc.analyses.studies.precision import expectation
 from smc.forms import Role
 from smc.secret.sharing.bounds import Bounds
 
@@ -54,9 +54,8 @@ def expected_precision(
             total = float(noise.half_width(MISS)) / 10**each.scale
             if local:
                 cells = np.clip(data[value.column].array[numbers], each.lower, each.upper)
-                ends = mean_interval(each, len(cells), int(cells.sum()), size, noise)
-                width = None if ends is None else half(ends.lower, ends.upper)
-                mean = None if width is None else width / 10**each.scale
+                lower, upper = mean_interval(each, len(cells), int(cells.sum()), size, noise)
+                mean = (upper - lower) / 2 / 10**each.scale
         unit = schema.unit if schema is not None else ""
         for kind, width in (("sum", total), ("mean", mean)):
             found.append(expectation(f"{kind} of {value.name}", kind, width, unit, loss))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.matching.aggregates.parameters import NEIGHBOURS, SIZE, FigureParameters
-from smc.analyses.records.intervals import Interval
+from smc.analyses.records.noisy_means import Ends, mean_ends
 from smc.analyses.records.real_units import real
 from smc.analyses.studies.outcome import NUMBER, Outcome, Table
 from smc.protocols.exchange.bounds import Declared
@@ -24,7 +24,7 @@ _NOBODY: Final = (
 )
 _MEANS: Final = (
     "A mean is the noisy sum over the noisy count, within the bounds of its values; its interval follows "
-    "from the 97.5 % intervals of both. There is none where the count may be 0."
+    "from the joint law of the noise of both. There is none where the count may be 0."
 )
 
 
@@ -89,12 +89,12 @@ def _noisy(
     for value, each, total, noise in zip(parameters.values, every, figures[1:], noises[1:], strict=True):
         width = noise.half_width(MISS)
         bounds = (Fraction(each.lower), Fraction(each.upper))
-        mean, ends = None, mean_interval(each, size, total, noises[0], noise) or Interval(*bounds)
-        if size > noises[0].half_width(MISS / 2):
+        mean, ends = None, mean_interval(each, size, total, noises[0], noise)
+        if size > half:
             mean = float(min(max(Fraction(total, size), bounds[0]), bounds[1]) / 10**each.scale)
         counts = (size, size - half, size + half)
         sums = (real(end, each.scale) for end in (total, total - width, total + width))
-        means = (mean, *(float(end / 10**each.scale) for end in (ends.lower, ends.upper)))
+        means = (mean, *(end / 10**each.scale for end in ends))
         row = (value.side.value, value.column, *counts, *sums, *means)
         for cells, cell in zip(columns.values(), row, strict=True):
             cells.append(cell)
@@ -103,8 +103,8 @@ def _noisy(
 
 def mean_interval(
     each: Declared, size: int, total: int, of_size: DiscreteLaplace, of_total: DiscreteLaplace
-) -> Interval | None:
-    """The 95 % interval of a mean in held units, from the 97.5 % intervals of sum and size.
+) -> Ends:
+    """The 95 % interval of a mean in held units; from bound to bound where the size may be 0.
 
     Args:
         each: the bounds of the values.
@@ -112,15 +112,9 @@ def mean_interval(
         total: the noisy sum.
         of_size: the noise of the size.
         of_total: the noise of the sum.
-
-    Returns:
-        None where the size may be 0.
     """
-    rows = Interval.around(size, of_size.half_width(MISS / 2))
-    if rows.lower <= 0:
-        return None
-    sums = Interval.around(total, of_total.half_width(MISS / 2))
-    return (sums / rows).within(Fraction(each.lower), Fraction(each.upper))
+    bounds = (float(each.lower), float(each.upper))
+    return mean_ends(float(total), float(size), (of_total, of_size), MISS, bounds)
 
 
 def share_outcome(

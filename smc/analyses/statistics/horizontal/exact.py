@@ -10,14 +10,15 @@ declare: jobs without noise have none of their own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 from typing import Final
 
 import numpy as np
 
 from smc.analyses.disclosure.audit import Members
-from smc.analyses.disclosure.crowds import Crowds, persons_of, told_apart
+from smc.analyses.disclosure.crowds import Crowds, kish, persons_of, told_apart
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.owned import Owned
@@ -27,10 +28,10 @@ from smc.analyses.records.held_conditions import Where
 from smc.analyses.records.real_units import real
 from smc.analyses.statistics.kinds.chi_square import exact_test
 from smc.analyses.statistics.kinds.crosstabs import Cells
+from smc.analyses.statistics.kinds.moments import WeightedMean
 from smc.analyses.statistics.kinds.statistic import Result, Statistic
 from smc.analyses.statistics.kinds.sums import Clamp, Clamped
 from smc.analyses.statistics.plans.groups import groups
-from smc.analyses.statistics.plans.outcome import Reported
 from smc.analyses.statistics.plans.plan import conditions, resolve
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
@@ -39,10 +40,19 @@ from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.declared import declared_bounds
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.protocols.session import Session
 from smc.secret.sharing.bounds import Bounds
 
 MARGIN = "(all)"
 """The label of totals."""
+
+Results = list[tuple[str | None, Result]]
+"""Each group with its result."""
+
+_SUM: Final = "sum"
+_WEIGHTS: Final = "weights"
+"""Names of the sums of a table."""
 
 _ONE_ROW: Final = Owned(Bounds(0, 1))
 """What a row adds to a count of rows."""
@@ -61,6 +71,7 @@ class Tables:
     groups: tuple[str | None, ...]
     codes: tuple[tuple[int, ...], ...]
     where: Where
+    maximum_rows: int
 
     @classmethod
     def of(cls, query: Query, parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> Tables:
@@ -70,10 +81,11 @@ class Tables:
             UsageError: it does not fit its columns, or a sum could exceed 63 bits.
         """
         statistic = resolve(query, parameters, schemas)
-        found = cls(query, statistic, *groups(query, schemas), conditions(query, schemas))
+        bound = conditions(query, schemas)
+        found = cls(query, statistic, *groups(query, schemas), bound, parameters.maximum_rows)
         clamp = found.clamp
         if clamp is not None:
-            reach = max(abs(clamp.lower), abs(clamp.upper), clamp.upper - clamp.lower)
+            reach = max(abs(clamp.lower), abs(clamp.upper), clamp.upper - clamp.lower) * found.heaviest
             if 2 * parameters.maximum_rows * reach >= 1 << 63:
                 raise UsageError(
                     f"Query {query.name!r} could exceed 63 bits: 2 * maximum_rows * bound is too large.",
@@ -85,6 +97,11 @@ class Tables:
     def clamp(self) -> Clamp | None:
         """Of a sum or mean."""
         return self.statistic.clamps[0] if isinstance(self.statistic, Clamped) else None
+
+    @property
+    def heaviest(self) -> int:
+        """The largest weight of a row, in held units."""
+        return self.statistic.clamps[1].upper if isinstance(self.statistic, WeightedMean) else 1
 
     def local(self, rows: LocalRows, data: Data) -> list[TablePart]:
         """The local parts: of a count, sum or mean one table of its groups, else one table for each group.
@@ -102,23 +119,47 @@ class Tables:
         if isinstance(self.statistic, Cells):
             cells = self.statistic.places(rows)
             sizes = [len(bins.labels) for bins in self.statistic.bins]
-            shape = (sizes[0], sizes[1]) if len(sizes) == 2 else (1, sizes[0])
+            shape = (prod(sizes[:-1]), sizes[-1])
             return [
-                _counted(np.where(group == code, cells, -1), rows.persons, shape)
+                counted(np.where(group == code, cells, -1), rows.persons, shape)
                 for code in range(len(self.groups))
             ]
         if self.clamp is None:
-            return [_counted(group, rows.persons, (1, len(self.groups)))]
-        (name,) = self.query.columns
+            return [counted(group, rows.persons, (1, len(self.groups)))]
+        name, *weights = self.query.columns
         declared = declared_bounds(data[name], name)
-        return [_summed(group, rows.persons, rows.columns[name], declared, len(self.groups))]
+        if not weights:
+            return [_summed(group, rows.persons, rows.columns[name], declared, len(self.groups))]
+        values = (rows.columns[name], rows.columns[weights[0]])
+        limits = (declared, declared_bounds(data[weights[0]], weights[0]))
+        return [_weighted(group, rows.persons, values, limits, len(self.groups))]
 
     def opened(
         self, release: Release, own: Sequence[TablePart], maximum_rows: int, recipients: frozenset[Role]
     ) -> list[OpenedTable] | None:
         """The tables as far as the limits allow; None for a party that is not a recipient."""
-        span = 1 if self.clamp is None else max(1, self.clamp.upper - self.clamp.lower)
+        span = 1 if self.clamp is None else max(1, self.clamp.upper - self.clamp.lower) * self.heaviest
         return release.tables(own, maximum_rows * span, recipients, margins=self._margins)
+
+    def run(
+        self, session: Session, release: Release, rows: LocalRows, data: Data, recipients: frozenset[Role]
+    ) -> Results | None:
+        """The joint run, one side; None for a party that is not a recipient.
+
+        Args:
+            session: this side of the run.
+            release: opens what its limits allow.
+            rows: that meet the conditions of the query.
+            data: the local columns.
+            recipients: who gets the results.
+        """
+        del session
+        opened = self.opened(release, self.local(rows, data), self.maximum_rows, recipients)
+        return None if opened is None else self.results(opened)
+
+    def reference(self, sides: Sequence[tuple[LocalRows, Data]]) -> Results:
+        """What a recipient would get from both sides' rows without limits."""
+        return self.results(self.plain([self.local(rows, data) for rows, data in sides]))
 
     def plain(
         self, sides: Sequence[Sequence[TablePart]], limits: Sequence[Limits] = (NO_LIMITS, NO_LIMITS)
@@ -138,9 +179,9 @@ class Tables:
 
     @property
     def _margins(self) -> bool:
-        return isinstance(self.statistic, Cells) or len(self.groups) > 1
+        return self.statistic.has_margins if isinstance(self.statistic, Cells) else len(self.groups) > 1
 
-    def results(self, tables: Sequence[OpenedTable]) -> list[tuple[str | None, Result]]:
+    def results(self, tables: Sequence[OpenedTable]) -> Results:
         """Each group with its result."""
         if isinstance(self.statistic, Cells):
             return [
@@ -153,23 +194,23 @@ class Tables:
             for group, entry in zip(self.groups, _row(table), strict=True)
         ]
         if table.count_totals is not None and table.shown_total:
-            total = table.value_totals.get("sum")
-            entry = (True, table.count_totals.total, 0 if total is None else total.total)
-            found.append((MARGIN, self._single(*entry, ())))
+            sums = {name: totals.total for name, totals in table.value_totals.items()}
+            found.append((MARGIN, self._single(True, table.count_totals.total, sums, ())))
         return found
 
-    def _single(self, shown: bool, count: int, above: int, notes: tuple[str, ...]) -> Result:
+    def _single(self, shown: bool, count: int, sums: Mapping[str, int], notes: tuple[str, ...]) -> Result:
         clamp = self.clamp
         if not shown:
             return Result(notes=notes)
         if clamp is None:
             return Result(count, count, count, rows=count, notes=notes)
-        total = above + count * clamp.lower
+        weights = sums.get(_WEIGHTS, count)
+        total = sums[_SUM] + weights * clamp.lower
         if self.query.kind == "sum":
             return Result(*(real(total, clamp.scale),) * 3, rows=count, notes=notes)
-        if not count:
+        if not weights:
             return Result(rows=count, notes=notes)
-        return Result(*(float(Fraction(total, count * clamp.unit)),) * 3, rows=count, notes=notes)
+        return Result(*(float(Fraction(total, weights * clamp.unit)),) * 3, rows=count, notes=notes)
 
     def _cells(self, statistic: Cells, table: OpenedTable) -> Result:
         labels = {name: list(column) for name, column in statistic.labels().items()}
@@ -179,6 +220,9 @@ class Tables:
                 table.counts.reshape(-1).tolist(), table.shown.reshape(-1).tolist(), strict=True
             )
         ]
+        if not statistic.has_margins:
+            found = statistic.result(entries, (), Randomness.from_seed(b"", self.query.name))
+            return replace(found, notes=(*table.notes, *found.notes))
         for places, entry in _margins(statistic, table):
             for column, label in zip(labels.values(), places, strict=True):
                 column.append(label)
@@ -193,26 +237,15 @@ class Tables:
         return Result(p_value=value, table=columns, notes=notes)
 
 
-def tables_of(parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> list[Tables]:
-    """The tables of all queries.
-
-    Raises:
-        UsageError: a query does not fit its columns.
-    """
-    return [Tables.of(query, parameters, schemas) for query in parameters.queries]
-
-
-def reported_of(tables: Tables, results: Sequence[tuple[str | None, Result]]) -> list[Reported]:
-    """The results of a query's tables, for `smc.analyses.statistics.plans.outcome`."""
-    return [(tables.query, tables.statistic, group, result) for group, result in results]
-
-
-def _row(table: OpenedTable) -> list[tuple[bool, int, int]]:
-    """Whether shown, count and sum of each cell of a table of one row."""
-    sums = table.values.get("sum", np.zeros_like(table.counts))
+def _row(table: OpenedTable) -> list[tuple[bool, int, dict[str, int]]]:
+    """Whether shown, count and sums of each cell of a table of one row."""
     return [
-        (bool(shown), int(count), int(above))
-        for shown, count, above in zip(table.shown[0], table.counts[0], sums[0], strict=True)
+        (
+            bool(shown),
+            int(table.counts[0, place]),
+            {name: int(sums[0, place]) for name, sums in table.values.items()},
+        )
+        for place, shown in enumerate(table.shown[0])
     ]
 
 
@@ -233,7 +266,7 @@ def _margins(statistic: Cells, table: OpenedTable) -> list[tuple[tuple[str, ...]
     return [*found, (whole, totals.total if table.shown_total else None)]
 
 
-def _counted(cells: Ints, persons: Ints, shape: tuple[int, int]) -> TablePart:
+def counted(cells: Ints, persons: Ints, shape: tuple[int, int]) -> TablePart:
     """Count the rows by cell; those in cell -1 are in none.
 
     A count of rows is a sum as well, of each person's number of rows: whoever has nearly all rows of a cell
@@ -257,15 +290,41 @@ def _summed(cells: Ints, persons: Ints, values: Ints, declared: Owned[Bounds], s
     bounds, shape = declared.value, (1, size)
     values = np.clip(values, bounds.lower, bounds.upper)
     above = values - bounds.lower
-    counted = _counted(cells, persons, shape)
+    part = counted(cells, persons, shape)
     apart = told_apart(cells, persons, values, declared, size)
     weighed = [_weighed(cells, persons, above, shape)]
     if bounds.lower < 0:  # a bound far below all values makes distances alike; what is added shows through
         weighed.append(_weighed(cells, persons, np.abs(values), shape))
-    crowds = counted.crowds.beside(*(part.reshape(shape) for part in apart))
-    sums = {"sum": weighed[0].totals}
+    crowds = part.crowds.beside(*(part.reshape(shape) for part in apart))
+    sums = {_SUM: weighed[0].totals}
     members = Members(persons, cells, above)
-    return TablePart(counted.counts, crowds, sums, [*counted.weighed, *weighed], members)
+    return TablePart(part.counts, crowds, sums, [*part.weighed, *weighed], members)
+
+
+def _weighted(
+    cells: Ints, persons: Ints, values: tuple[Ints, Ints], declared: tuple[Owned[Bounds], ...], size: int
+) -> TablePart:
+    """Count the rows by cell, and add up their weights, and these times distances from the lower bound.
+
+    Kish's number of the persons' weights has to be a group like their number: with one heavy weight among
+    light ones the mean is one person's.
+    """
+    (bounds, limits), shape = (each.value for each in declared), (1, size)
+    heaviest = Owned(Bounds(0, limits.upper))
+    weights = np.clip(values[1], 0, limits.upper)
+    above = (np.clip(values[0], bounds.lower, bounds.upper) - bounds.lower) * weights
+    reach = Owned(Bounds(0, (bounds.upper - bounds.lower) * limits.upper))
+    part = counted(cells, persons, shape)
+    numbers = [
+        *told_apart(cells, persons, weights, heaviest, size),
+        *told_apart(cells, persons, above, reach, size),
+        kish(cells, persons, weights, size),
+    ]
+    weighed = [_weighed(cells, persons, added, shape) for added in (above, weights)]
+    crowds = part.crowds.beside(*(number.reshape(shape) for number in numbers))
+    sums = {_SUM: weighed[0].totals, _WEIGHTS: weighed[1].totals}
+    members = Members(persons, cells, above)
+    return TablePart(part.counts, crowds, sums, [*part.weighed, *weighed], members)
 
 
 def _weighed(cells: Ints, persons: Ints, added: Ints, shape: tuple[int, int]) -> Weighed:

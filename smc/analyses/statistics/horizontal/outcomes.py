@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smc.analyses.disclosure.release import Release
-from smc.analyses.statistics.horizontal.exact import reported_of, tables_of
+from smc.analyses.statistics.horizontal.asked_exactly import exact_queries, reported_of
 from smc.analyses.statistics.horizontal.run import open_noisy_sums
 from smc.analyses.statistics.plans import noisy_results
 from smc.analyses.statistics.plans.outcome import (
@@ -51,15 +51,14 @@ def run_exact(
     recipients: frozenset[Role],
     release: Release,
 ) -> Outcome:
-    """Open the counts and sums of each query as tables under the limits of disclosure."""
-    asked = tables_of(parameters, {name: column.schema for name, column in data.items()})
-    rows = rows_by_condition(parameters, data, [tables.where for tables in asked])
+    """Open the counts and sums of each query as tables under limits, or figures that follow from such."""
+    asked = exact_queries(parameters, {name: column.schema for name, column in data.items()})
+    rows = rows_by_condition(parameters, data, [each.where for each in asked])
     reported: list[Reported] = []
-    for tables in asked:
-        own = tables.local(rows[tables.where], data)
-        opened = tables.opened(release, own, parameters.maximum_rows, recipients)
-        if opened is not None:
-            reported += reported_of(tables, tables.results(opened))
+    for each in asked:
+        found = each.run(session, release, rows[each.where], data, recipients)
+        if found is not None:
+            reported += reported_of(each, found)
     if session.role not in recipients:
         return kept_from(EXACT_DETAILS)
     return outcome_of(parameters, reported, EXACT_DETAILS, noisy=False)

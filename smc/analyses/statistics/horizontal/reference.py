@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smc.analyses.statistics.horizontal.exact import reported_of, tables_of
+from smc.analyses.statistics.horizontal.asked_exactly import exact_queries, reported_of
 from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.outcome import (
     EXACT_DETAILS,
@@ -25,11 +25,9 @@ def reference(
     schemas = {name: column.schema for name, column in alice.items()}
     reported: list[Reported] = []
     if parameters.is_exact:
-        for tables in tables_of(parameters, schemas):
-            parts = [
-                tables.local(LocalRows.of(parameters, data, tables.where), data) for data in (alice, bob)
-            ]
-            reported += reported_of(tables, tables.results(tables.plain(parts)))
+        for asked in exact_queries(parameters, schemas):
+            rows = [(LocalRows.of(parameters, data, asked.where), data) for data in (alice, bob)]
+            reported += reported_of(asked, asked.reference(rows))
     else:
         plans = plan(parameters, schemas)
         sides = [noisy.local_entries(parameters, plans, data) for data in (alice, bob)]

@@ -22,12 +22,12 @@ from typing_extensions import override
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import GOES_ON, WITHHELD
-from smc.analyses.statistics.horizontal.exact import tables_of
+from smc.analyses.statistics.horizontal.asked_exactly import exact_queries
 from smc.analyses.statistics.horizontal.outcomes import run_exact, run_noisy
 from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.longer_steps import advise_steps
-from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text
+from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text, pooled_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
 from smc.analyses.statistics.plans.precision import advise, expected_precision
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
@@ -178,7 +178,7 @@ class ExactTablesStudy(HorizontalStudy):
         for query in self.parameters.queries:
             check_alike(query, alice, bob, noisy=False)
         for schemas in (alice, bob):
-            tables_of(self.parameters, schemas)
+            exact_queries(self.parameters, schemas)
 
     @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
@@ -202,11 +202,13 @@ class ExactTablesStudy(HorizontalStudy):
 
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        gets = f"the exact results of: {names_text(self.parameters)}; of sums and means the row counts too"
+        names, pooled = names_text(self.parameters), pooled_text(self.parameters)
+        tables = (f"the exact results of: {names}; of sums and means the row counts too", WITHHELD)
 
         def learns(role: Role) -> tuple[str, ...]:
             other = role.other.value.capitalize()
-            return (gets, WITHHELD, GOES_ON.format(other=other)) if role in recipients else ()
+            gets = (*(tables if names else ()), *pooled, GOES_ON.format(other=other))
+            return gets if role in recipients else ()
 
         return Leakage(learns(Role.ALICE), learns(Role.BOB), public_text(self.parameters))
 
@@ -225,7 +227,7 @@ class ExactTablesStudy(HorizontalStudy):
         What is withheld of the local part, or whether all of it is, is settled in the run: by this party's
         own limits alone, and only where the other party receives the table.
         """
-        tables_of(self.parameters, {name: column.schema for name, column in data.items()})
+        exact_queries(self.parameters, {name: column.schema for name, column in data.items()})
         LocalRows.of(self.parameters, data)
 
     @override

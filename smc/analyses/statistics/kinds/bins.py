@@ -17,25 +17,33 @@ class Bins:
     Attributes:
         labels: the bins' names.
         edges: increasing bin edges in held units, bins [a, b) and the last [a, b]; empty for categories.
-        indices: the categories' indices in the schema, one per bin; empty for edges.
+        indices: the indices in the schema of the categories of each bin; empty for edges.
     """
 
     labels: tuple[str, ...]
     edges: tuple[int, ...] = ()
-    indices: tuple[int, ...] = ()
+    indices: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def of_labels(cls, schema: Schema, labels: tuple[str, ...]) -> Bins:
         """Of some labels of a category column."""
         indices = {label: index for index, label in enumerate(schema.categories)}
-        return cls(labels, (), tuple(indices[label] for label in labels))
+        return cls(labels, (), tuple((indices[label],) for label in labels))
+
+    @classmethod
+    def of_event(cls, schema: Schema, label: str) -> Bins:
+        """One label of a category column, and all others together."""
+        place = schema.categories.index(label)
+        others = tuple(index for index in range(len(schema.categories)) if index != place)
+        return cls((label, f"not {label}"), (), ((place,), others))
 
     def places(self, values: Ints) -> Ints:
         """The bin of each value, -1 for those in none."""
         if not self.edges:
-            table = np.full(max(self.indices) + 2, -1)
-            table[list(self.indices)] = np.arange(len(self.indices))
-            return table[np.where((values < 0) | (values > max(self.indices)), len(table) - 1, values)]
+            table = np.full(max(map(max, self.indices)) + 2, -1)
+            for place, members in enumerate(self.indices):
+                table[list(members)] = place
+            return table[np.where((values < 0) | (values > len(table) - 2), len(table) - 1, values)]
         edges = np.array(self.edges)
         found = np.minimum(np.searchsorted(edges, values, side="right"), len(self.labels)) - 1
         return np.where((values >= edges[0]) & (values <= edges[-1]), found, -1)

@@ -47,6 +47,11 @@ class Cells(Statistic):
         """Rows."""
         return "rows"
 
+    @property
+    def has_margins(self) -> bool:
+        """Whether totals are opened with exact cells."""
+        return True
+
     def places(self, rows: LocalRows) -> Ints:
         """The cell of each row, -1 for those in none."""
         found = np.zeros(rows.count, dtype=np.int64)

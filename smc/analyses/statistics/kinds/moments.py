@@ -1,32 +1,30 @@
 """What follows from sums of products: mean, variance, deviation, covariance, correlation.
 
 Products are of values about the centre of their bounds, which makes them least sensitive. The error bars
-cover the exact statistic of the clamped values whenever all sums are within their own intervals, which
-together miss with at most 5 %.
+cover the exact statistic of the clamped values but for 5 %, see `noisy_sums.py`.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import prod, sqrt
+from math import atanh, copysign, inf, prod, sqrt, tanh
 from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
-from smc.analyses.records.intervals import Interval
+from smc.analyses.records.noisy_means import Ends, mean_ends
+from smc.analyses.statistics.kinds.noisy_sums import Monomial, NoisySums
+from smc.analyses.statistics.kinds.proportions import Z, joined
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result
-from smc.analyses.statistics.kinds.sums import Clamp, Clamped
+from smc.analyses.statistics.kinds.sums import Clamped
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.analyses.studies.columns import Schema
 from smc.numeric.random import Randomness
 from smc.secret.noise.distribution import Distribution
-
-Monomial = tuple[int, ...]
-"""A product of columns, by their places; the empty one counts rows."""
 
 
 class ClampedProducts(Clamped):
@@ -53,7 +51,7 @@ class ClampedProducts(Clamped):
 
     @property
     @override
-    def counts(self) -> tuple[int, ...]:
+    def counts(self) -> tuple[int, ...] | None:
         """The last entry, for all."""
         return (len(self.products) - 1,) * len(self.products)
 
@@ -89,20 +87,25 @@ class Moments(ClampedProducts):
     def result(
         self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
     ) -> Result:
-        """The statistic, and its interval from those of all sums."""
-        miss = MISS / len(entries)
-        widths = [distribution.half_width(miss) for distribution in distributions] or [0] * len(entries)
+        """The statistic, and its interval from the joint law of the noise of all sums."""
         exact = {name: Fraction(entry) for name, entry in zip(self.products, entries, strict=True)}
-        ranges = {
-            name: Interval.around(entry, width)
-            for name, entry, width in zip(self.products, entries, widths, strict=True)
-        }
-        found = self.derived(exact, ranges)
-        return found if distributions else replace(found, lower=found.value, upper=found.value)
+        if not distributions:
+            return self.derived(exact, None)
+        noisy = NoisySums(
+            {name: float(entry) for name, entry in exact.items()},
+            dict(zip(self.products, distributions, strict=True)),
+            [clamp.half for clamp in self.clamps],
+        )
+        return self.derived(exact, noisy)
 
     @abstractmethod
-    def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
-        """The result from the sums and from intervals that hold the exact ones."""
+    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+        """The result.
+
+        Args:
+            sums: of which it follows.
+            noisy: the same with the law of their noise; None if they are exact.
+        """
 
 
 def _sum_of_products(columns: Sequence[Ints], monomial: Monomial, count: int) -> int:
@@ -121,7 +124,7 @@ class Mean(Moments):
     monomials = ((0,), ())
 
     @override
-    def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
+    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The mean.
 
         It is None where the noisy count is not positive; its interval is all of [lower, upper] where the
@@ -129,39 +132,53 @@ class Mean(Moments):
         """
         clamp = self.clamps[0]
 
-        def uncentred(value: Fraction) -> float:
+        def uncentred(value: Fraction | float) -> float:
             return float((clamp.centre + value) / clamp.unit)
 
         value = uncentred(sums[0,] / sums[()]) if sums[()] > 0 else None
-        ends = Interval(Fraction(clamp.lower - clamp.centre), Fraction(clamp.half))
-        if ranges[()].lower > 0:
-            ends = ranges[0,] / ranges[()]
-        return Result(value, uncentred(ends.lower), uncentred(ends.upper))
+        if noisy is None:
+            return Result(value, value, value)
+        lower, upper = map(uncentred, noisy.mean(0, MISS))
+        return Result(value, max(lower, clamp.lower / clamp.unit), upper)
 
 
-def _spread(sums: dict[Monomial, Fraction], first: int, second: int) -> Fraction | None:
+class WeightedMean(Moments):
+    """The mean of a clamped column, each row with the weight that another column has; weights from 0 on."""
+
+    __slots__ = ()
+    monomials = ((0, 1), (1,))
+
+    @property
+    @override
+    def counts(self) -> None:
+        """None: weights are added up, not rows."""
+        return
+
+    @property
+    @override
+    def unit(self) -> str:
+        """Of the column."""
+        return self.schemas[0].unit
+
+    @override
+    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+        """The mean; None where the noisy sum of weights is not positive. Its interval is as of a mean."""
+        clamp, weights = self.clamps[0], sums[1,]
+        value = float((clamp.centre + sums[0, 1] / weights) / clamp.unit) if weights > 0 else None
+        if noisy is None:
+            return Result(value, value, value)
+        bounds = (float(clamp.lower - clamp.centre), float(clamp.half))
+        noises = (noisy.noises[0, 1], noisy.noises[1,])
+        low, high = mean_ends(noisy.sums[0, 1], noisy.sums[1,], noises, MISS, bounds)
+        return Result(value, (clamp.centre + low) / clamp.unit, (clamp.centre + high) / clamp.unit)
+
+
+def _spread(sums: Mapping[Monomial, Fraction], first: int, second: int) -> Fraction | None:
     """The sample covariance about the centres, in held units; None below two rows."""
     count = sums[()]
     if count <= 1:
         return None
     return (sums[first, second] - sums[first,] * sums[second,] / count) / (count - 1)
-
-
-def _spread_range(
-    ranges: dict[Monomial, Interval], first: int, second: int, clamps: Sequence[Clamp]
-) -> Interval:
-    """An interval that holds the exact sample covariance.
-
-    Of n >= 2 values within `half` of a centre it is at most n / (n - 1) <= 2 times the product of the halves.
-    """
-    count = ranges[()]
-    most = Fraction(2 * clamps[first].half * clamps[second].half)
-    least = Fraction(0) if first == second else -most
-    if count.lower <= 1:
-        return Interval(least, most)
-    both = ranges[first,].square if first == second else ranges[first,] * ranges[second,]
-    found = (ranges[first, second] - both / count) / count.shifted(-1)
-    return found.within(least, most)
 
 
 class Variance(Moments):
@@ -177,14 +194,10 @@ class Variance(Moments):
         return _product_unit(self.schemas[0], self.schemas[0])
 
     @override
-    def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
+    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The variance; None below two rows. Noise can make it negative; its interval is not."""
-        value = _spread(sums, 0, 0)
-        ends = _spread_range(ranges, 0, 0, self.clamps)
-        unit = self.clamps[0].unit ** 2
-        return Result(
-            None if value is None else float(value / unit), float(ends.lower / unit), float(ends.upper / unit)
-        )
+        ends = None if noisy is None else noisy.covariance(0, 0, MISS)
+        return _scaled(_spread(sums, 0, 0), ends, self.clamps[0].unit ** 2)
 
 
 class Deviation(Variance):
@@ -199,16 +212,12 @@ class Deviation(Variance):
         return self.schemas[0].unit
 
     @override
-    def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
+    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The root of the variance, of 0 where noise made that negative; None below two rows."""
-        value = _spread(sums, 0, 0)
-        ends = _spread_range(ranges, 0, 0, self.clamps)
-        unit = self.clamps[0].unit
-        return Result(
-            None if value is None else sqrt(max(value, Fraction(0))) / unit,
-            sqrt(ends.lower) / unit,
-            sqrt(ends.upper) / unit,
-        )
+        variance = _spread(sums, 0, 0)
+        value = None if variance is None else sqrt(max(variance, Fraction(0)))
+        ends = None if noisy is None else noisy.covariance(0, 0, MISS)
+        return _scaled(value, ends and (sqrt(ends[0]), sqrt(ends[1])), self.clamps[0].unit)
 
 
 class Covariance(Moments):
@@ -224,14 +233,10 @@ class Covariance(Moments):
         return _product_unit(*self.schemas)
 
     @override
-    def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
+    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The covariance; None below two rows."""
-        value = _spread(sums, 0, 1)
-        ends = _spread_range(ranges, 0, 1, self.clamps)
-        unit = self.divisor
-        return Result(
-            None if value is None else float(value / unit), float(ends.lower / unit), float(ends.upper / unit)
-        )
+        ends = None if noisy is None else noisy.covariance(0, 1, MISS)
+        return _scaled(_spread(sums, 0, 1), ends, self.divisor)
 
 
 class Correlation(Moments):
@@ -247,30 +252,33 @@ class Correlation(Moments):
         return ""
 
     @override
-    def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
+    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
         """The correlation, within [-1, 1]; None where a variance is not positive."""
-        low = [_spread_range(ranges, place, place, self.clamps) for place in (0, 1)]
-        ends = Interval(Fraction(-1), Fraction(1))
-        if low[0].lower > 0 and low[1].lower > 0:
-            joint = _spread_range(ranges, 0, 1, self.clamps)
-            roots = [_root(interval) for interval in low]
-            ends = (joint / roots[0] / roots[1]).within(Fraction(-1), Fraction(1))
+        ends = None if noisy is None else noisy.correlation(MISS)
         nothing = Fraction(0)
         both, first, second = (_spread(sums, *pair) or nothing for pair in ((0, 1), (0, 0), (1, 1)))
         if first <= 0 or second <= 0:
             note = f"{self.query.name}: a column does not vary, as far as the noise lets see; no correlation."
-            return Result(None, float(ends.lower), float(ends.upper), notes=(note,))
-        value = float(both) / sqrt(first) / sqrt(second)
-        return Result(min(max(value, -1.0), 1.0), float(ends.lower), float(ends.upper))
+            return replace(_scaled(None, ends, 1), notes=(note,))
+        value = min(max(float(both) / sqrt(first) / sqrt(second), -1.0), 1.0)
+        found = _scaled(value, ends, 1)
+        return replace(found, sampled=_sampled_correlation(value, ends or (value, value), float(sums[()])))
 
 
-def _root(interval: Interval) -> Interval:
-    return Interval(
-        Fraction(sqrt(interval.lower)) * (1 - _ROUNDING), Fraction(sqrt(interval.upper)) * (1 + _ROUNDING)
-    )
+def _sampled_correlation(value: float, noise: Ends, count: float) -> Ends | None:
+    """The interval with sampling, by Fisher's transformation; None where it has no value or too few rows."""
+    if count <= 3 or abs(value) >= 1:
+        return None
+    middle, error = atanh(value), Z / sqrt(count - 3)
+    low, high = (copysign(inf, end) if abs(end) >= 1 else atanh(end) for end in noise)
+    ends = joined(middle, (low, high), (middle - error, middle + error), ratio=False)
+    return tanh(ends[0]), tanh(ends[1])
 
 
-_ROUNDING = Fraction(1, 1 << 50)
+def _scaled(value: Fraction | float | None, ends: Ends | None, unit: int) -> Result:
+    """A result in real units; an exact one is its own interval."""
+    shown = None if value is None else float(value / unit)
+    return Result(shown, shown, shown) if ends is None else Result(shown, ends[0] / unit, ends[1] / unit)
 
 
 def _product_unit(first: Schema, second: Schema) -> str:

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from smc.analyses.statistics.kinds.moments import ClampedProducts, Monomial
+from smc.analyses.statistics.kinds.moments import ClampedProducts
+from smc.analyses.statistics.kinds.noisy_sums import Monomial
 from smc.analyses.statistics.kinds.statistic import Result
 from smc.numeric.random import Randomness
 from smc.secret.noise.distribution import Distribution

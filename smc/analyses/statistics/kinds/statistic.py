@@ -65,6 +65,8 @@ class Result:
         rows: the exact number of rows behind it, where that was opened too.
         p_value: of the test that the statistic is, or makes beside its figures.
         r_squared: the coefficient of determination of a fit.
+        sampled: the ends of the 95 % interval that speaks of sampling as well as of the noise; None where a
+            statistic has none, and an end where it is open.
         kinds: of columns of `table`, as `smc.analyses.studies.outcome.Table` has them.
         further: columns of more tables, by what they are called after the query.
         further_kinds: of their columns, by table.
@@ -78,6 +80,7 @@ class Result:
     rows: int | None = None
     p_value: float | None = None
     r_squared: float | None = None
+    sampled: tuple[float | None, float | None] | None = None
     kinds: Mapping[str, str] = field(default_factory=dict)
     further: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     further_kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

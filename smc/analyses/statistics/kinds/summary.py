@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from fractions import Fraction
+from math import sqrt
+from typing import Any
 
 from typing_extensions import override
 
-from smc.analyses.records.intervals import Interval
-from smc.analyses.statistics.kinds.moments import Deviation, Mean, Moments, Monomial, Variance
-from smc.analyses.statistics.kinds.statistic import Result
-from smc.numeric.random import Randomness
-from smc.secret.noise.distribution import Distribution
+from smc.analyses.statistics.kinds.moments import Deviation, Mean, Variance
+from smc.analyses.statistics.kinds.noisy_sums import Monomial, NoisySums
+from smc.analyses.statistics.kinds.proportions import Ends, joined
+from smc.analyses.statistics.kinds.statistic import MISS, Result
+from smc.analyses.statistics.kinds.ttest_student import critical
 
 
 class Summary(Variance):
@@ -27,26 +28,25 @@ class Summary(Variance):
         return self.schemas[0].unit
 
     @override
-    def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:
-        """Both in a table of their own; their intervals hold together."""
+    def derived(self, sums: Mapping[Monomial, Fraction], noisy: NoisySums | None) -> Result:
+        """Both in a table of their own; each interval holds alone."""
         common = (self.query, self.schemas, self.changes, self.clamps)
-        both = [kind(*common).derived(sums, ranges) for kind in (Mean, Deviation)]
-        return Result(
-            table={
-                "term": ["mean", "sd"],
-                "value": [each.value for each in both],
-                "lower_95": [each.lower for each in both],
-                "upper_95": [each.upper for each in both],
-            }
-        )
+        both = [kind(*common).derived(sums, noisy) for kind in (Mean, Deviation)]
+        table: dict[str, list[Any]] = {
+            "term": ["mean", "sd"],
+            "value": [each.value for each in both],
+            "lower_95": [each.lower for each in both],
+            "upper_95": [each.upper for each in both],
+        }
+        return Result(table=table, sampled=_sampled(float(sums[()]), *both))
 
-    @override
-    def result(
-        self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
-    ) -> Result:
-        """As of every statistic of this kind; without noise the intervals are the values."""
-        found = Moments.result(self, entries, distributions, random)
-        if distributions or found.table is None:
-            return found
-        values = found.table["value"]
-        return replace(found, table={**found.table, "lower_95": values, "upper_95": values})
+
+def _sampled(count: float, mean: Result, deviation: Result) -> Ends | None:
+    """The interval of the mean with sampling, by Student's distribution; None where there is none."""
+    value, low, high, spread = (
+        float(x) if x is not None else None for x in (mean.value, mean.lower, mean.upper, deviation.value)
+    )
+    if value is None or low is None or high is None or spread is None or count <= 1:
+        return None
+    width = critical(float(MISS), count - 1) * spread / sqrt(count)
+    return joined(value, (low, high), (value - width, value + width), ratio=False)

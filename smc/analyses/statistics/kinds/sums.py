@@ -67,6 +67,11 @@ class Clamp:
     upper: int
     scale: int
 
+    @classmethod
+    def of_weights(cls, upper: int, scale: int) -> Clamp:
+        """Of weights from 0 to a bound, which are counted from 0."""
+        return cls(-upper, upper, scale)
+
     @property
     def centre(self) -> int:
         """The point that values are counted from, in held units."""

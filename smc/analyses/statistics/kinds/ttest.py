@@ -145,23 +145,25 @@ class TTest(Clamped):
             {"quantity": list(described), "value": list(described.values())},
             notes,
             p_value=p_value,
+            sampled=((difference - width) / unit, (difference + width) / unit),
         )
 
     def _nothing(self, reason: str) -> Result:
         return Result(notes=(f"{self.query.name}: the test cannot be computed; {reason}.",))
 
 
-def two_labels(query: Query, schema: Schema) -> Bins:
-    """The groups of a test.
+def two_labels(query: Query, schema: Schema, place: int) -> Bins:
+    """The two groups of a query.
 
     Args:
-        query: of kind `t-test`.
+        query: that compares two.
         schema: of its column of groups.
+        place: of that column.
 
     Raises:
         UsageError: the column is not a category, or two of its labels are not clear.
     """
-    column, labels = query.columns[1], query.categories[1] or schema.categories
+    column, labels = query.columns[place], query.categories[place] or schema.categories
     if schema.kind != "category":
         raise UsageError(
             f"Query {query.name!r}: by needs a category column, {column!r} is declared {schema.kind}.",
@@ -169,7 +171,7 @@ def two_labels(query: Query, schema: Schema) -> Bins:
         )
     if len(labels) != 2 or not set(labels) <= set(schema.categories):
         raise UsageError(
-            f"Query {query.name!r}: a t-test compares two groups, named by labels of column {column!r}.",
+            f"Query {query.name!r}: {query.kind} compares two groups, named by labels of column {column!r}.",
             'Write labels = ["first", "second"] from the column\'s declaration.',
         )
     return Bins.of_labels(schema, tuple(labels))

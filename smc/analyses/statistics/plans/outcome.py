@@ -9,12 +9,14 @@ from typing import Any, Final
 
 from smc.analyses.records.conditions import Presence
 from smc.analyses.records.numbers import text
+from smc.analyses.records.p_values import benjamini_hochberg, holm
 from smc.analyses.statistics.kinds.statistic import Result, Statistic
 from smc.analyses.statistics.plans.plan import MIN_STATED_DELTA
 from smc.analyses.statistics.plans.planned import Planned
-from smc.analyses.statistics.plans.table_one import TABLE_ONE_NOTE, tables_one
+from smc.analyses.statistics.plans.table_one import SMD, SMD_NOTE, TABLE_ONE_NOTE, tables_one
 from smc.analyses.statistics.queries.asked import Query
-from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.parameters import POOLED_KINDS, StatisticsParameters
+from smc.analyses.statistics.queries.query import OF_EVENTS
 from smc.analyses.statistics.queries.table_one import LABELS, SUMMARY
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import NUMBER, Outcome, Table
@@ -26,6 +28,22 @@ EXACT_DETAILS: Final[Mapping[str, Any]] = {"guarantee": "none: exact values"}
 
 _EXACT: Final = ("value", "lower_95", "upper_95", "epsilon", "rho")
 
+_WITH_SAMPLING: Final = ("with_sampling_lower_95", "with_sampling_upper_95")
+
+_SAMPLED: Final = frozenset({"correlation", "t-test", *OF_EVENTS})
+"""Kinds whose figures have an interval that speaks of sampling, too."""
+
+_TESTS: Final = frozenset({"t-test", "risks", "mantel-haenszel"})
+"""Kinds that are tests; a cross table may be one."""
+
+_ADJUSTED: Final = ("p_holm", "p_benjamini_hochberg")
+"""P-values adjusted for the number of tests in the job."""
+
+_ADJUSTED_NOTE: Final = (
+    "p_holm and p_benjamini_hochberg are adjusted for all tests of the job, also those that could not be "
+    "made: by Holm for the chance of any false rejection, by Benjamini and Hochberg for the false ones' part."
+)
+
 _NOISE_ALONE: Final = (
     "The 95 % intervals cover the exact statistic of the joined table, from the quantiles of the "
     "noise, each taken alone; they do not include sampling error.",
@@ -35,6 +53,7 @@ _CLAMPED: Final = frozenset(
     {
         "sum",
         "mean",
+        "weighted-mean",
         "variance",
         "deviation",
         "covariance",
@@ -66,10 +85,29 @@ def conditions_text(parameters: StatisticsParameters) -> tuple[str, ...]:
     )
 
 
+def pooled_text(parameters: StatisticsParameters) -> tuple[str, ...]:
+    """What is told of queries whose cells stay secret, for statements of who learns what."""
+    names = [f'"{query.name}"' for query in parameters.queries if query.kind in POOLED_KINDS]
+    if not names:
+        return ()
+    return (
+        f"of {', '.join(names)} figures of all strata together: odds ratio and risk ratio, rounded to a "
+        "power of two below a 32nd of their standard errors, the variances of their logarithms, to one below "
+        "a 64th of them, and chi-square to 2^-7; no count, neither of a stratum nor of all",
+        f"of {', '.join(names)} whether there are such figures, one bit: not where a sum or ratio is out of "
+        "range, or too few persons of a side decide them",
+    )
+
+
 def names_text(parameters: StatisticsParameters) -> str:
-    """The names of the queries, for statements of who learns what; of a table one with what it holds."""
+    """The names of the queries, for statements of who learns what; of a table one with what it holds.
+
+    Those of `pooled_text` are left out.
+    """
     found: dict[str, None] = {}
     for query in parameters.queries:
+        if query.kind in POOLED_KINDS:
+            continue
         if query.entry is None:
             found[f'"{query.name}"{_cells_text(query)}'] = None
             continue
@@ -112,16 +150,20 @@ def outcome_of(
     """For a recipient."""
     listed = [each for each in reported if each[0].entry is None]
     extra = [table for query, _, group, result in listed for table in _tables(query, group, result)]
+    results = (_results(parameters, listed, noisy=noisy),) if listed else ()
+    ones = tables_one(reported)
     notes = dict.fromkeys(
         [
-            *_notes(parameters, noisy=noisy),
-            *([TABLE_ONE_NOTE] if len(listed) < len(reported) else []),
+            *_notes(parameters),
+            *(_noise_notes(parameters) if noisy else ()),
+            *(_ADJUSTED_NOTE for table in results if _ADJUSTED[0] in table.columns),
+            *([TABLE_ONE_NOTE] if ones else []),
+            *([SMD_NOTE] if any(SMD in one.columns for one in ones) else []),
             *(note for *_, result in reported for note in result.notes),
             *_nobody(reported),
         ]
     )
-    results = (_results(parameters, listed, noisy=noisy),) if listed else ()
-    return Outcome((*results, *extra, *tables_one(reported)), tuple(notes), details)
+    return Outcome((*results, *extra, *ones), tuple(notes), details)
 
 
 def _tables(query: Query, group: str | None, result: Result) -> Iterable[Table]:
@@ -135,18 +177,26 @@ def _tables(query: Query, group: str | None, result: Result) -> Iterable[Table]:
 
 def _results(parameters: StatisticsParameters, reported: Sequence[Reported], *, noisy: bool) -> Table:
     rows = [_row(*entry, noisy=noisy) for entry in reported]
-    headings = [*rows[0]]
+    tested = [place for place, (query, *_) in enumerate(reported) if _is_tested(query)]
+    asked = [reported[place][3].p_value for place in tested]
+    for place, *values in zip(tested, holm(asked), benjamini_hochberg(asked), strict=True):
+        rows[place] |= dict(zip(_ADJUSTED, values, strict=True))
     queries = [query for query in parameters.queries if query.entry is None]
-    if not any(query.by for query in queries):
-        headings.remove("group")
-    if not parameters.is_exact:
-        headings.remove("rows")
-    if not any(query.kind == "t-test" or query.test for query in queries):
-        headings.remove("p_value")
-    if not any(query.kind == "regression" for query in queries):
-        headings.remove("r_squared")
-    columns = {heading: [row[heading] for row in rows] for heading in headings}
+    kinds = {query.kind for query in queries}
+    spare = {
+        "group": not any(query.by for query in queries),
+        "rows": not parameters.is_exact,
+        "p_value": not tested,
+        **dict.fromkeys(_ADJUSTED, len(tested) < 2),
+        **dict.fromkeys(_WITH_SAMPLING, not kinds & _SAMPLED),
+        "r_squared": "regression" not in kinds,
+    }
+    columns = {heading: [row[heading] for row in rows] for heading in rows[0] if not spare.get(heading)}
     return Table("results", columns, {name: NUMBER for name in _EXACT if name in columns})
+
+
+def _is_tested(query: Query) -> bool:
+    return query.kind in _TESTS or query.test
 
 
 def _row(
@@ -163,7 +213,9 @@ def _row(
         "value": result.value,
         "lower_95": result.lower,
         "upper_95": result.upper,
+        **dict(zip(_WITH_SAMPLING, result.sampled or (None, None), strict=True)),
         "p_value": result.p_value,
+        **dict.fromkeys(_ADJUSTED),
         "r_squared": result.r_squared,
         loss: spent if noisy else None,
         "noise_scale": float(statistic.noise_scale) if noisy else 0.0,
@@ -180,16 +232,23 @@ def _nobody(reported: Sequence[Reported]) -> Iterable[str]:
             yield f"{name}: not distinguishable from nobody, as the interval contains 0."
 
 
-def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:
+def _notes(parameters: StatisticsParameters) -> Iterable[str]:
     kinds = {query.kind for query in parameters.queries}
     if kinds & _CLAMPED and not parameters.is_exact:
         yield "Values outside a query's bounds were clamped to them before adding."
-    if kinds & {"histogram", "crosstab"}:
+    if kinds & {"histogram", "crosstab", *OF_EVENTS}:
         yield "Rows outside all bins are not counted."
     if kinds & {"quantile", "median"}:
         yield "For a quantile, values were rounded down to its candidates."
-    if not noisy:
-        return
+    if kinds & _SAMPLED:
+        yield (
+            "The intervals with_sampling are of the population that the rows were drawn from; the others are "
+            "of these rows alone, but for those of a t-test, which are the same."
+        )
+
+
+def _noise_notes(parameters: StatisticsParameters) -> Iterable[str]:
+    kinds = {query.kind for query in parameters.queries}
     if parameters.vertical is not None:
         yield "Only rows whose keys both sides have take part; which and how many these are, nobody learns."
     elif parameters.rows_per_person == 1:
@@ -197,17 +256,17 @@ def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:
     else:
         yield f"Of a person's rows on a side only the first {parameters.rows_per_person} were used."
     yield from _NOISE_ALONE if kinds != {"survival"} else ()
-    if kinds & {"count", "histogram", "crosstab"}:
+    if kinds & {"count", "histogram", "crosstab", "risks", "standardised-rates"}:
         yield "Counts are not clamped after the noise: a small one can come out negative."
     if "mean" in kinds:
         yield (
             "A mean is the noisy sum about the centre of its bounds over the noisy count, each with half of "
-            "the query's loss; its interval follows from the 97.5 % intervals of both."
+            "the query's loss; its interval follows from the joint law of the noise of both."
         )
     if kinds & {"variance", "deviation", "covariance", "correlation"}:
         yield (
             "Variances, deviations, covariances and correlations are those of a sample (n - 1), from noisy "
-            "sums that share the query's loss equally; their intervals hold when all sums are within theirs."
+            "sums that share the query's loss equally; their intervals follow from the joint law of noise."
         )
     if any(query.by for query in parameters.queries):
         yield "With by, every group has the query's whole loss, as a row is in one group."

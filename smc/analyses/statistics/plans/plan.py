@@ -12,7 +12,14 @@ from smc.analyses.records.held_conditions import Where
 from smc.analyses.records.real_units import real
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.crosstabs import Cells, CrossTable
-from smc.analyses.statistics.kinds.moments import Correlation, Covariance, Deviation, Mean, Variance
+from smc.analyses.statistics.kinds.moments import (
+    Correlation,
+    Covariance,
+    Deviation,
+    Mean,
+    Variance,
+    WeightedMean,
+)
 from smc.analyses.statistics.kinds.quantiles import Quantile
 from smc.analyses.statistics.kinds.regression import Regression
 from smc.analyses.statistics.kinds.statistic import Part, Statistic, additive
@@ -20,12 +27,13 @@ from smc.analyses.statistics.kinds.summary import Summary
 from smc.analyses.statistics.kinds.sums import Clamp, Clamped, ClampedSum, Count
 from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.kinds.ttest import TTest, two_labels
+from smc.analyses.statistics.plans.events import of_events
 from smc.analyses.statistics.plans.followed import layout_of
 from smc.analyses.statistics.plans.groups import MAX_ENTRIES, groups, schema_of
 from smc.analyses.statistics.plans.planned import COUNT_WEIGHT, Planned
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import MAX_DELTA, StatisticsParameters
-from smc.analyses.statistics.queries.query import MAX_POINTS
+from smc.analyses.statistics.queries.query import MAX_POINTS, OF_EVENTS
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.loss import Loss
 from smc.errors import UsageError
@@ -40,6 +48,7 @@ _NUMERIC: Final = ("integer", "decimal")
 _CLAMPED: Final[Mapping[str, type[Clamped]]] = {
     "sum": ClampedSum,
     "mean": Mean,
+    "weighted-mean": WeightedMean,
     "variance": Variance,
     "deviation": Deviation,
     "summary": Summary,
@@ -117,17 +126,26 @@ def resolve(query: Query, parameters: StatisticsParameters, schemas: Mapping[str
     if query.kind in ("histogram", "crosstab"):
         bins = tuple(_bins(query, place, schema) for place, schema in enumerate(own))
         return (CrossTable if query.kind == "crosstab" else Cells)(*common, bins)
+    if query.kind in OF_EVENTS:
+        return of_events(*common, exact=parameters.is_exact)
     if query.follow_up is not None:
         finest = Fraction(1, 10 ** own[0].scale)
         usual = finest if parameters.is_exact else query.follow_up.every
         return Survival(*common, layout_of(query, query.follow_up, schemas, usual))
+    return _of_clamped(*common, parameters.maximum_rows)
+
+
+def _of_clamped(query: Query, own: tuple[Schema, ...], changes: int, maximum_rows: int) -> Statistic:
+    common = (query, own, changes)
     if query.kind == "t-test":
-        return TTest(*common, (_clamp(query, 0, own[0]),), two_labels(query, own[1]))
+        return TTest(*common, (_clamp(query, 0, own[0]),), two_labels(query, own[1], 1))
     clamps = tuple(_clamp(query, place, schema) for place, schema in enumerate(own))
+    if query.kind == "weighted-mean":
+        clamps = (clamps[0], _weights(query, clamps[1]))
     if query.kind in _CLAMPED:
         return _CLAMPED[query.kind](*common, clamps)
     step = _step(query, clamps[0], own[0])
-    return Quantile(*common, clamps[0].lower, clamps[0].upper, step, parameters.maximum_rows)
+    return Quantile(*common, clamps[0].lower, clamps[0].upper, step, maximum_rows)
 
 
 def _held(value: Fraction, query: Query, place: int, schema: Schema, what: str) -> int:
@@ -175,6 +193,15 @@ def _clamp(query: Query, place: int, schema: Schema) -> Clamp:
             f"Query {query.name!r}: the bounds leave at most one value.", "Set lower below upper."
         )
     return clamp
+
+
+def _weights(query: Query, clamp: Clamp) -> Clamp:
+    if clamp.lower < 0:
+        raise UsageError(
+            f"Query {query.name!r}: column {query.columns[1]!r} may be below 0, and weights are not.",
+            "Declare lower = 0 in the catalog, or state it in the query.",
+        )
+    return Clamp.of_weights(clamp.upper, clamp.scale)
 
 
 def _step(query: Query, clamp: Clamp, schema: Schema) -> int:
@@ -245,7 +272,10 @@ def check_alike(query: Query, alice: Mapping[str, Schema], bob: Mapping[str, Sch
 
 def _depends_on(query: Query, column: str) -> list[str]:
     fields = ["kind", "scale", "unit", "categories"]
-    if query.kind not in ("count", "histogram", "crosstab", "survival") and column in query.columns:
+    if (
+        query.kind not in ("count", "histogram", "crosstab", "survival", *OF_EVENTS)
+        and column in query.columns
+    ):
         place = query.columns.index(column)
         fields += [name for name in ("lower", "upper") if getattr(query, name)[place] is None]
     return fields

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from smc.analyses.statistics.kinds.statistic import MISS, Result, Statistic
+from smc.analyses.statistics.plans.differences import NOTHING, Value, standardised
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.table_one import LABELS, MISSING, ROWS, SUMMARY
 from smc.analyses.studies.outcome import Table
@@ -17,13 +18,24 @@ TOTAL: Final = "total"
 TABLE_ONE_NOTE: Final = (
     "In a table one, figures of a column are about the rows that have a cell there, and percentages are of "
     "these. Its loss is shared in parts: rows 1; of each column missing cells 1, mean and sd 3, each "
-    "quartile 1, labels 1. Intervals hold at 95 % each and speak of the noise."
+    "quartile 1, labels 1. Intervals hold at 95 % each and speak of the noise; those of a mean with sampling "
+    "include sampling error."
 )
 
-Value = tuple[float | int | None, float | int | None, float | int | None]
-"""A value and the ends of its interval."""
+SMD_NOTE: Final = (
+    "The smd of a table one is the standardised mean difference of its two groups: the first minus the "
+    "second, over the root of their mean variance; of a label that of its shares. Its interval speaks of the "
+    "noise, to the first order."
+)
 
-NOTHING: Final[Value] = (None, None, None)
+SMD: Final = "smd"
+"""The column of standardised mean differences, where there are two groups."""
+
+WITH_SAMPLING: Final = "mean, with sampling"
+"""The quantity of a mean whose interval includes sampling error."""
+
+Key = tuple[str, str, str, str, str]
+"""Variable, quantity, unit, query, and what it is to the table."""
 
 _HEADS: Final = ("variable", "quantity", "unit")
 
@@ -42,22 +54,47 @@ def tables_one(reported: Sequence[tuple[Query, Statistic, str | None, Result]]) 
 
 
 def _columns(entries: Sequence[tuple[Query, Statistic, str | None, Result]]) -> Mapping[str, Sequence[Any]]:
-    cells: dict[tuple[str, ...], dict[str, Value]] = {}
+    cells: dict[Key, dict[str, Value]] = {}
     groups: dict[str, None] = {}
     for query, statistic, group, result in entries:
-        name = TOTAL if group is None else f"{group} rows" if group in _HEADS else group
+        name = TOTAL if group is None else f"{group} rows" if group in (*_HEADS, SMD) else group
         groups[name] = None
         for quantity, unit, value in _cells(query, statistic, result):
             # a label may have the name of a quantity
-            key = (query.entry.column if query.entry else "", quantity, unit, query.name)
+            entry = query.entry
+            column, what = (entry.column, entry.what) if entry else ("", "")
+            key: Key = (column, quantity, unit, query.name, what)
             cells.setdefault(key, {})[name] = value
     columns: dict[str, Sequence[Any]] = {
         head: [key[place] for key in cells] for place, head in enumerate(_HEADS)
     }
-    for name in groups:
+    shown = list(groups)
+    if len(groups) == 2:
+        for key, difference in _differences(cells, shown):
+            cells[key][SMD] = difference
+        shown.append(SMD)
+    for name in shown:
         for place, end in enumerate(("", "_lower_95", "_upper_95")):
             columns[name + end] = [row.get(name, NOTHING)[place] for row in cells.values()]
     return columns
+
+
+def _differences(
+    cells: Mapping[Key, Mapping[str, Value]], groups: Sequence[str]
+) -> Iterable[tuple[Key, Value]]:
+    """Of each mean and each share of a label its standardised difference between two groups."""
+    for key, row in cells.items():
+        first, second = (row.get(group, NOTHING) for group in groups)
+        if key[1] == "mean" and key[-1] == SUMMARY:
+            spreads = cells[key[0], "sd", key[2], key[3], key[4]]
+            yield key, standardised(first, second, *(spreads.get(group, NOTHING) for group in groups))
+        elif key[2] == "%":
+            yield key, standardised(_part(first), _part(second))
+
+
+def _part(percentage: Value) -> Value:
+    value, low, high = (None if end is None else end / 100 for end in percentage)
+    return value, low, high
 
 
 def _cells(query: Query, statistic: Statistic, result: Result) -> Iterable[tuple[str, str, Value]]:
@@ -69,6 +106,9 @@ def _cells(query: Query, statistic: Statistic, result: Result) -> Iterable[tuple
         for place, quantity in enumerate(("mean", "sd")):
             ends = [table[key][place] if table else None for key in ("value", "lower_95", "upper_95")]
             yield quantity, statistic.unit, _value(*ends)
+            if not place:
+                value = ends[0] if result.sampled else None
+                yield WITH_SAMPLING, statistic.unit, _value(value, *(result.sampled or (None, None)))
     elif what == LABELS:
         labels, counts, lower, upper = (table[key] for key in ("bin", "count", "lower_95", "upper_95"))
         for label, *counted in zip(labels, counts, lower, upper, strict=True):

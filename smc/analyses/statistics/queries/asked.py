@@ -37,10 +37,12 @@ class Query:
         kind: one of `smc.analyses.statistics.queries.query.KINDS`.
         columns: the columns' names in the job; none for a count that names none. Of a regression the
             predictors come first and the target last; of a t-test the values come first, then the groups; of
-            survival times, events, groups and strata.
+            risks the groups, then the outcome, and of pooled ones the strata; of a standardised ratio the
+            strata, then the outcome; of a weighted mean the values, then the weights; of survival
+            times, events, groups and strata.
         loss: this query's part of the job's.
-        by: the category columns for whose labels, or pairs of labels, the statistic is asked; none for all
-            rows together.
+        by: the category columns for whose labels, or combinations of labels, the statistic is asked; none for
+            all rows together.
         lower: for each column, the clamping bound in its real unit, or None for the declared one.
         upper: the same, upper.
         edges: for each column, increasing edges of bins in the real unit; empty for categories.
@@ -50,6 +52,8 @@ class Query:
         points: number of candidates of a quantile at most; 0 if not stated.
         test: whether a cross table is tested for independence, or groups for equal survival.
         where: conditions on the rows that it is about; all of them have to hold.
+        rates: of a standardised ratio the rate of each label of the first column; of standardised rates the
+            weight of each label of the third.
         entry: its place in a table one, or None.
         follow_up: of a query about survival.
     """
@@ -68,6 +72,7 @@ class Query:
     points: int = 0
     test: bool = False
     where: tuple[Condition, ...] = ()
+    rates: tuple[tuple[str, Fraction], ...] = ()
     entry: Entry | None = None
     follow_up: FollowUp | None = None
 

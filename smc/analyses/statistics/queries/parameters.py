@@ -13,7 +13,7 @@ from smc.analyses.records.conditions import Presence, columns_of, parse_where
 from smc.analyses.records.numbers import loss_term
 from smc.analyses.statistics.queries import table_one
 from smc.analyses.statistics.queries.asked import Query
-from smc.analyses.statistics.queries.query import check_keys, parse_query, query_schema
+from smc.analyses.statistics.queries.query import OF_EVENTS, check_keys, parse_query, query_schema
 from smc.analyses.statistics.queries.vertical import (
     HORIZONTAL,
     KEYS,
@@ -31,8 +31,22 @@ from smc.errors import UsageError
 from smc.forms import Role
 
 NOISES: Final = ("laplace", "gaussian", "none")
-EXACT_KINDS: Final = ("count", "sum", "mean", "histogram", "crosstab", "survival")
-SORTING_KINDS: Final = ("histogram", "crosstab", "survival")
+EXACT_KINDS: Final = (
+    "count",
+    "sum",
+    "mean",
+    "weighted-mean",
+    "histogram",
+    "crosstab",
+    "risks",
+    "standardised-ratio",
+    "standardised-rates",
+    "mantel-haenszel",
+    "survival",
+)
+SORTING_KINDS: Final = ("histogram", "crosstab", *OF_EVENTS, "survival")
+POOLED_KINDS: Final = ("mantel-haenszel",)
+"""Kinds whose figures follow from cells that stay secret; without noise alone."""
 DEFAULT_MAX_ROWS: Final = 10_000_000
 MAX_ROWS: Final = 1 << 40
 MAX_QUERIES: Final = 1000
@@ -288,6 +302,11 @@ def _check_queries(queries: Sequence[Query], noise: str) -> None:
                 f"Query {query.name!r}: lower and upper need noise. Without it the bounds are those that the "
                 "catalogs declare, by which limits are measured.",
                 "Leave lower and upper out, or add noise.",
+            )
+        if noise != "none" and query.kind in POOLED_KINDS:
+            raise UsageError(
+                f"Query {query.name!r}: a {query.kind} pools strata that nobody sees, and has no noise.",
+                'Choose noise = "none"; or ask for risks by stratum, with where.',
             )
         if noise == "none" and query.kind not in EXACT_KINDS:
             raise UsageError(

@@ -25,8 +25,8 @@ MAX_POINTS: Final = 1 << 16
 MAX_DENOMINATOR: Final = 1000
 
 MAX_NAME: Final = 100
-MAX_BY: Final = 2
-"""Most columns of `by`."""
+MAX_BY: Final = 3
+"""Most columns of `by`, and of `strata`."""
 
 _COMMON_KEYS: Final = frozenset({"name", "kind", "share", "by", "where"})
 _BOUNDED: Final = frozenset({"lower", "upper"})
@@ -36,6 +36,7 @@ _KEYS: Final[Mapping[str, frozenset[str]]] = {
     "count": frozenset({"column"}),
     "sum": _BOUNDED | {"column"},
     "mean": _BOUNDED | {"column"},
+    "weighted-mean": _BOUNDED | {"column", "weight"},
     "variance": _BOUNDED | {"column"},
     "deviation": _BOUNDED | {"column"},
     "covariance": _BOUNDED | {"columns"},
@@ -46,10 +47,20 @@ _KEYS: Final[Mapping[str, frozenset[str]]] = {
     "quantile": _GRID | {"level"},
     "median": _GRID,
     "t-test": _BOUNDED | {"column", "labels"},
+    "risks": frozenset({"column", "event", "labels"}),
+    "standardised-ratio": frozenset({"column", "event", "strata", "rates"}),
+    "standardised-rates": frozenset({"column", "event", "labels", "strata", "weights"}),
+    "mantel-haenszel": frozenset({"column", "event", "labels", "strata"}),
     "table-one": _BOUNDED | {"numbers", "categories", "points"},
     SURVIVAL: follow_up_keys(),
 }
 KINDS: Final = tuple(_KEYS)
+_BY_TWO: Final = ("t-test", "risks", "standardised-rates", "mantel-haenszel")
+"""Kinds that compare two groups, by labels of the column that `by` names."""
+OF_EVENTS: Final = ("risks", "standardised-ratio", "standardised-rates", "mantel-haenszel")
+"""Kinds about a label of a column, the second of theirs."""
+_BY_LABEL: Final = {"standardised-ratio": "rates", "standardised-rates": "weights"}
+"""Kinds that have a number for each label of their strata, and the key of these."""
 
 
 def check_keys(table: Any, place: str) -> None:
@@ -91,7 +102,7 @@ def parse_query(table: Mapping[str, Any], place: str, loss: Loss, where: tuple[C
     if kind == SURVIVAL:
         return _survival(parse_follow_up(table, place), table, place, loss, where)
     columns = _columns(table, place)
-    by = () if kind == "t-test" else _by(table, place)
+    by = () if kind in _BY_TWO else _by(table, place)
     if set(by) & set(columns):
         raise UsageError(
             f"{place}.by names a column that the query itself computes on.", "Group by another column."
@@ -103,8 +114,11 @@ def parse_query(table: Mapping[str, Any], place: str, loss: Loss, where: tuple[C
         raise UsageError(f"{place}: lower is above upper.", "Exchange the bounds.")
     edges = _by_column(table, "edges", columns, place, _edges, ())
     categories = _by_column(table, "categories", columns, place, _labels, ())
-    if "labels" in table:
-        categories = ((), _labels(table["labels"], f"{place}.labels"))
+    if kind in _BY_TWO:
+        labels = _labels(table["labels"], f"{place}.labels") if "labels" in table else ()
+        categories = ((), labels) if kind == "t-test" else (labels, ())
+    if kind in OF_EVENTS:
+        categories = (*categories[:1], (_text(table, "event", place, ""),), *[()] * (len(columns) - 2))
     if any(bins and labels for bins, labels in zip(edges, categories, strict=True)):
         raise UsageError(
             f"{place} has both edges and categories.",
@@ -126,6 +140,7 @@ def parse_query(table: Mapping[str, Any], place: str, loss: Loss, where: tuple[C
         points,
         take(table, "test", bool, place, False),
         (*where, *own),
+        _rates(table, place),
     )
 
 
@@ -153,13 +168,20 @@ def _survival(
 
 
 def _by(table: Mapping[str, Any], place: str) -> tuple[str, ...]:
-    value = table.get("by", ())
+    return _several(table, "by", place) if "by" in table else ()
+
+
+def _several(table: Mapping[str, Any], key: str, place: str) -> tuple[str, ...]:
+    """One column, or a list of up to `MAX_BY`."""
+    value = table.get(key, ())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        names = _names(table, "by", place)
+        names = _names(table, key, place)
     else:
-        names = (_text(table, "by", place, ""),)
+        names = (_text(table, key, place, ""),)
     if len(names) > MAX_BY or len(set(names)) < len(names):
-        raise UsageError(f"{place}.by names more than {MAX_BY} columns, or one twice.", "Name fewer.")
+        raise UsageError(f"{place}.{key} names more than {MAX_BY} columns, or one twice.", "Name fewer.")
+    if key == "strata" and not names:
+        raise UsageError(f"{place}.strata is missing.", "Name the category columns of the strata.")
     return names
 
 
@@ -169,6 +191,8 @@ def _default_name(kind: str, columns: Sequence[str], by: Sequence[str], where: S
     else:
         joined = (" by " if kind == "t-test" else ", ").join(columns)
         name = f"{kind} of {joined}" if columns else kind
+        if kind in OF_EVENTS:
+            name = f"{kind} of {columns[1]} by {', '.join((columns[0], *columns[2:]))}"
     name = f"{name} by {', '.join(by)}" if by else name
     return f"{name} where {' and '.join(map(str, where))}".replace('"', "'") if where else name
 
@@ -192,13 +216,37 @@ def _columns(table: Mapping[str, Any], place: str) -> tuple[str, ...]:
         if not column and kind != "count":
             raise UsageError(f"{place}.column is missing.", f"Name the column of the {kind}.")
         names = (column,) if column else ()
-        if kind == "t-test":
-            names += (_text(table, "by", place, ""),)
+        if kind in (*_BY_TWO, *OF_EVENTS):
+            names = _with_groups(table, names, place)
+        elif kind == "weighted-mean":
+            names += (_text(table, "weight", place, ""),)
             if not names[1]:
-                raise UsageError(f"{place}.by is missing.", "Name the category column of the two groups.")
+                raise UsageError(f"{place}.weight is missing.", "Name the column of weights.")
     if len(set(names)) < len(names):
         raise UsageError(f"{place} names a column twice.", "Name different columns.")
     return names
+
+
+def _with_groups(table: Mapping[str, Any], names: tuple[str, ...], place: str) -> tuple[str, ...]:
+    """A column with those by whose labels it is compared, before it and after it."""
+    kind = table["kind"]
+    if kind in OF_EVENTS and "event" not in table:
+        raise UsageError(f"{place}.event is missing.", 'Name the label that counts, as in event = "yes".')
+    strata: tuple[str, ...] = ()
+    if kind in _BY_LABEL:
+        strata = (_text(table, "strata", place, ""),)
+        if not strata[0]:
+            raise UsageError(
+                f"{place}.strata is missing.", f"Name the category column of the {_BY_LABEL[kind]}."
+            )
+    elif kind == "mantel-haenszel":
+        strata = _several(table, "strata", place)
+    if kind == "standardised-ratio":
+        return (*strata, *names)
+    by = _text(table, "by", place, "")
+    if not by:
+        raise UsageError(f"{place}.by is missing.", "Name the category column of the two groups.")
+    return (*names, by) if kind == "t-test" else (by, *names, *strata)
 
 
 def _bounds(
@@ -281,6 +329,25 @@ def _grid(table: Mapping[str, Any], place: str) -> tuple[Fraction | None, int]:
     if "points" in table and not 2 <= points <= MAX_POINTS:
         raise UsageError(f"{place}.points is out of range.", f"Use 2 to {MAX_POINTS}.")
     return step, points
+
+
+def _rates(table: Mapping[str, Any], place: str) -> tuple[tuple[str, Fraction], ...]:
+    key = _BY_LABEL.get(table["kind"])
+    if key is None:
+        return ()
+    given = table.get(key)
+    if not isinstance(given, Mapping) or not 1 <= len(given) <= MAX_BINS:
+        raise UsageError(
+            f"{place}.{key} is not a table of the {key} of labels.",
+            f'Write {key} = {{ "below 40" = "0.001", ... }}.',
+        )
+    found = tuple((label, number(value, f"{place}.{key}.{label}")) for label, value in given.items())
+    if not all(0 <= value <= 1 for _, value in found) or not any(value for _, value in found):
+        raise UsageError(
+            f"{place}.{key} are not parts from 0 to 1 that are not all 0.",
+            'Write the events to be expected of one row, or the part of the standard population, as "0.001".',
+        )
+    return found
 
 
 def list_of(value: Any, place: str) -> Sequence[Any]:

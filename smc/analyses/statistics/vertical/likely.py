@@ -10,6 +10,7 @@ from typing import Any, Final
 from smc.analyses.records.conditions import days
 from smc.analyses.records.numbers import number
 from smc.analyses.statistics.queries.asked import Query
+from smc.analyses.statistics.queries.query import OF_EVENTS
 from smc.analyses.studies.columns import DAYS, Schema
 from smc.errors import UsageError
 from smc.protocols.exchange.bounds import MAX_SCALE
@@ -42,6 +43,11 @@ def assumed(name: str, queries: Sequence[Query]) -> Schema:
             numbers += [*edges, *(bound for bound in bounds if bound is not None)]
             if query.kind == "t-test" and place == 1:
                 spare = 2
+            elif query.kind in OF_EVENTS:
+                spare = 2
+                of_rates = place == (0 if query.kind == "standardised-ratio" else 2)
+                labels |= dict.fromkeys(label for label, _ in query.rates if of_rates)
+                labels |= dict.fromkeys(f"not {label}" for label in query.categories[place] if place == 1)
             elif query.kind in ("histogram", "crosstab") and not edges:
                 spare = spare or _ASSUMED_LABELS
     compared = [each for query in queries for part in query.where for each in part.comparisons]

@@ -19,6 +19,7 @@ from smc.analyses.statistics.kinds.bins import Bins, EqualSteps
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.moments import ClampedProducts
 from smc.analyses.statistics.kinds.quantiles import Quantile
+from smc.analyses.statistics.kinds.standardised import Rates, StandardisedRatio
 from smc.analyses.statistics.kinds.statistic import Statistic
 from smc.analyses.statistics.kinds.sums import Clamp, ClampedSum, Count
 from smc.analyses.statistics.kinds.survival.layout import Endings
@@ -105,7 +106,29 @@ class Holds:
         return self.condition.of(columns).astype(np.int64)
 
 
-Factor = Value | Inside | Holds
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """The held public rate of a label.
+
+    Attributes:
+        column: its name.
+        rates: of the labels.
+    """
+
+    column: str
+    rates: Rates
+
+    @property
+    def bounds(self) -> Bounds:
+        """Of the factor."""
+        return Bounds(0, max(self.rates.held))
+
+    def of(self, columns: Mapping[str, Ints]) -> Ints:
+        """For each row."""
+        return self.rates.of(columns[self.column])
+
+
+Factor = Value | Inside | Holds | Rated
 Feature = tuple[Factor, ...]
 """The product of its factors; the empty one is 1."""
 
@@ -140,7 +163,7 @@ def pairs(planned: Planned, alice: Iterable[str]) -> list[Pair]:
     holds = tuple(Holds(condition) for condition in planned.where)
     for codes in planned.codes:
         by = zip(planned.query.by, codes, strict=True)
-        group = tuple(Inside(name, Bins((name,), (), (code,)), 0) for name, code in by)
+        group = tuple(Inside(name, Bins((name,), (), ((code,),)), 0) for name, code in by)
         for entry in entries:
             factors = (*entry, *group, *holds)
             at_alice = tuple(factor for factor in factors if factor.column in own)
@@ -188,6 +211,12 @@ def _cells(statistic: Cells) -> tuple[Feature, ...]:
         inside = [Inside(name, bins, place) for place in range(len(bins.labels))]
         found = [(*cell, factor) for cell in found for factor in inside]
     return tuple(found)
+
+
+@terms.register
+def _standardised(statistic: StandardisedRatio) -> tuple[Feature, ...]:
+    strata, column = statistic.query.columns
+    return ((Inside(column, statistic.event, 0),), (Rated(strata, statistic.rates),))
 
 
 @terms.register

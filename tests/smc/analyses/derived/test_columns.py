@@ -269,8 +269,8 @@ COUNT = 'epsilon = "1"\nqueries = [{ kind = "count", column = "x" }]\n'
     ("text", "words"),
     [
         ("derived = 3", "not a table of 1 to 100 columns"),
-        ("[derived.x]\ncuts = [1]", "neither a table of groups"),
-        ('[derived.x]\ncolumn = "age"\ncuts = [1]\nfrom = "born"', "neither a table of groups"),
+        ("[derived.x]\ncuts = [1]", "by one of column, from, date, numbers"),
+        ('[derived.x]\ncolumn = "age"\ncuts = [1]\nfrom = "born"', "by one of column, from, date, numbers"),
         ('[derived.x]\ncolumn = "age"', "cuts is not a list"),
         ('[derived.x]\ncolumn = "age"\ncuts = [1.5]', "does not fit"),
         ('[derived.x]\ncolumn = "age"\ncuts = [3, 1]', "do not increase"),

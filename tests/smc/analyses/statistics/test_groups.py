@@ -249,3 +249,36 @@ def test_gaussian_jobs():
 def test_wrong_budgets_are_named(top, words):
     with pytest.raises(UsageError, match=words):
         parsed(f'{top}\n[[queries]]\nkind = "count"\ncolumn = "age"')
+
+
+THREE = """
+epsilon = "2"
+[[queries]]
+kind = "mean"
+column = "age"
+by = ["group", "sex", "old"]
+[derived.old]
+column = "age"
+cuts = [60]
+labels = ["no", "yes"]
+"""
+
+
+def test_groups_by_three_columns(monkeypatch):
+    silence(monkeypatch)
+    sex = Schema("category", categories=("f", "m"))
+    drawn = np.random.default_rng(5)
+    alice, bob = (
+        columns(age=drawn.integers(20, 90, 120), group=drawn.integers(0, 4, 120))
+        | {"sex": Column(drawn.integers(0, 2, 120), sex)}
+        for _ in Role
+    )
+    study = parsed(THREE)
+    study.check({n: c.schema for n, c in alice.items()}, {n: c.schema for n, c in bob.items()})
+    found = by_group(joint(study, alice, bob)[0], "mean of age by group, sex, old")
+    assert len(found) == 4 * 2 * 2
+    every = {name: np.concatenate([alice[name].array, bob[name].array]) for name in alice}
+    chosen = (every["group"] == 2) & (every["sex"] == 1) & (every["age"] >= 60)
+    assert found["AB / m / yes"] == pytest.approx(every["age"][chosen].mean())
+    with pytest.raises(UsageError, match="more than 3 columns"):
+        parsed(THREE.replace('"old"]', '"old", "more"]'))

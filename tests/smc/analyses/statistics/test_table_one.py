@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.plans.noisy import local
 from smc.analyses.statistics.plans.plan import plan
-from smc.analyses.statistics.plans.table_one import TOTAL
+from smc.analyses.statistics.plans.table_one import SMD, TOTAL, WITH_SAMPLING
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import DAYS, MARK, Column, Schema, missing_mark
 from smc.errors import UsageError
@@ -59,7 +60,7 @@ def shown(outcome, name="patients"):
     """By group and characteristic: value and ends of the interval."""
     (table,) = [table.columns for table in outcome.tables if table.name == name]
     keys = list(zip(table["variable"], table["quantity"], table["unit"], strict=True))
-    groups = [each for each in list(table)[3:] if not each.endswith("_95")]
+    groups = [each for each in list(table)[3:] if not each.endswith("_95") and each != SMD]
     return {
         group: dict(
             zip(
@@ -131,7 +132,56 @@ def test_it_holds_what_a_statistician_finds_in_the_rows_with_cells(monkeypatch, 
     assert {group: {key: cell[0] for key, cell in cells.items()} for group, cells in twin.items()} == {
         group: {key: cell[0] for key, cell in cells.items()} for group, cells in found.items()
     }
-    assert all(value == lower == upper for cells in twin.values() for value, lower, upper in cells.values())
+    ends = [ends for cells in twin.values() for key, ends in cells.items() if key[1] != WITH_SAMPLING]
+    assert all(value == lower == upper for value, lower, upper in ends)
+
+
+def test_two_groups_have_standardised_mean_differences(monkeypatch):
+    silence(monkeypatch)
+    sides = side(150, 1), side(130, 2)
+    table = joint(job(query=QUERY + 'by = "sex"\n'), *sides)[0].tables[0].columns
+    rows = {
+        key: place
+        for place, key in enumerate(zip(table["variable"], table["quantity"], table["unit"], strict=True))
+    }
+    every = joined(*sides)
+    groups = [every["sex"] == place for place in (0, 1)]
+    weights = [every["weight"][chosen] / 10 for chosen in groups]
+    spread = np.sqrt((weights[0].var(ddof=1) + weights[1].var(ddof=1)) / 2)
+    place = rows["weight", "mean", "kg"]
+    assert table[SMD][place] == pytest.approx((weights[0].mean() - weights[1].mean()) / spread)
+    assert table[f"{SMD}_lower_95"][place] < table[SMD][place] < table[f"{SMD}_upper_95"][place]
+    there = ~every[missing_mark("group")]
+    shares = [(every["group"][chosen & there] == 2).mean() for chosen in groups]
+    common = np.sqrt(sum(share * (1 - share) for share in shares) / 2)
+    label = SCHEMAS["group"].categories[2]
+    assert table[SMD][rows["group", label, "%"]] == pytest.approx((shares[0] - shares[1]) / common)
+    filled = [key for key, place in rows.items() if table[SMD][place] is not None]
+    assert {key[1] for key in filled} == {"mean", *SCHEMAS["group"].categories}
+    assert SMD not in joint(job(), *sides)[0].tables[0].columns
+
+
+def test_intervals_of_standardised_differences_cover():
+    sides = side(300, 3, 0), side(300, 4, 0)
+    query = '[[queries]]\nname = "patients"\nkind = "table-one"\nnumbers = ["age"]\nby = "sex"\npoints = 2\n'
+    exact = job(query=query).reference(*sides, BOTH)[0].tables[0].columns[SMD]
+    place = next(place for place, value in enumerate(exact) if value is not None)
+    hits = 0
+    for _ in range(20):
+        table = joint(job(query=query), *sides)[0].tables[0].columns
+        hits += table[f"{SMD}_lower_95"][place] <= exact[place] <= table[f"{SMD}_upper_95"][place]
+    assert hits > 11  # fewer are due less than once in a million times
+
+
+def test_a_mean_with_sampling_has_students_interval(monkeypatch):
+    silence(monkeypatch)
+    sides = side(40, 1, 0), side(30, 2, 0)
+    found = shown(job().reference(*sides, BOTH)[0])[TOTAL]
+    ages = np.concatenate([data["age"].array for data in sides])
+    low, high = scipy.stats.t.interval(0.95, 69, ages.mean(), ages.std(ddof=1) / np.sqrt(70))
+    assert found["age", WITH_SAMPLING, "years"] == pytest.approx((ages.mean(), low, high))
+    _, less, more = shown(joint(job(), *sides)[0])[TOTAL]["age", WITH_SAMPLING, "years"]
+    assert less < low < high < more
 
 
 def test_intervals_cover_what_noise_moves():

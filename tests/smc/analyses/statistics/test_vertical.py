@@ -46,7 +46,7 @@ from tests.support.costs import stated
 from tests.support.studies import changed
 
 ALICE, BOB = Role.ALICE, Role.BOB
-SIMULATED = ("regression", "t-test", "crosstab", "survival")
+SIMULATED = ("regression", "t-test", "crosstab", "risks", "survival")
 """Kinds whose results with noise differ from those without it even where the noise is 0."""
 
 
@@ -228,7 +228,7 @@ def test_both_recipients_get_the_same_simulated_figures(monkeypatch):
 
 
 def test_only_what_says_so_simulates():
-    study = job(*KINDS.values(), epsilon="8")
+    study = job(*KINDS.values(), epsilon="11")
     rows = joined(study.parameters, *tables(200, 300, 150))
     asked = []
 
@@ -241,7 +241,8 @@ def test_only_what_says_so_simulates():
         for entries in noisy_results.exact(each, [noisy.local(each, rows)]).tolist():
             each.statistic.result(entries, each.statistic.distributions, Randomness(counted))
         assert bool(asked) is each.statistic.simulates
-        assert each.statistic.simulates is (each.query.kind in ("t-test", "survival") or each.query.test)
+        kinds = ("t-test", "risks", "survival")
+        assert each.statistic.simulates is (each.query.kind in kinds or each.query.test)
 
 
 @pytest.mark.parametrize("limits", [NO_LIMITS, Limits(minimum_group=3), LIMITED])

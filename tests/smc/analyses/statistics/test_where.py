@@ -174,8 +174,8 @@ def test_the_statement_names_the_conditions_and_their_queries():
             '[[queries]]\nkind = "count"\nwhere = [{ column = "age", over = 3 }]',
             r"queries\[0\].where\[0\] has an unknown key",
         ),
-        ('[[queries]]\nkind = "count"\nby = ["group", "group"]', "names more than 2 columns, or one twice"),
-        ('[[queries]]\nkind = "count"\nby = ["group", "age", "weight"]', "names more than 2 columns"),
+        ('[[queries]]\nkind = "count"\nby = ["group", "group"]', "names more than 3 columns, or one twice"),
+        ('[[queries]]\nkind = "count"\nby = ["group", "age", "weight", "size"]', "names more than 3 columns"),
         ('[[queries]]\nkind = "count"\nby = ["group", "age"]', "by needs a category column, 'age'"),
     ],
 )

@@ -182,7 +182,7 @@ class SurvivalCells:
         endings, times = self.endings, self.times
         for one, other in product(self.groups.codes, self.strata.codes):
             labels = zip((*self.groups.columns, *self.strata.columns), (*one, *other), strict=True)
-            inside = tuple((name, Bins((name,), (), (code,)), 0) for name, code in labels)
+            inside = tuple((name, Bins((name,), (), ((code,),)), 0) for name, code in labels)
             for step, ending in product(range(self.steps), range(endings.kinds)):
                 yield (*inside, (self.time, times, step), (self.event, endings, ending))
             yield (*inside, (self.time, times, self.steps))

@@ -21,6 +21,7 @@ from smc.analyses.studies.loss import Loss
 from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared
+from smc.secret.noise.joint_law import JointLaw
 from smc.secret.sharing.bounds import Bounds
 from tests.smc.analyses.matching.aggregates_runs import (
     AGE,
@@ -127,7 +128,7 @@ def noisy(figures):
 
 
 @given(st.integers(1, 5000), st.lists(st.fractions(0, 1), min_size=3, max_size=3), st.data())
-def test_intervals_hold_the_exact_figures_wherever_their_noise_does(count, parts, data):
+def test_intervals_hold_the_exact_figures_unless_their_noise_is_unlikely(count, parts, data):
     totals = [
         count * each.lower + int(count * (each.upper - each.lower) * p)
         for each, p in zip(EVERY, parts, strict=True)
@@ -139,7 +140,11 @@ def test_intervals_hold_the_exact_figures_wherever_their_noise_does(count, parts
     for place, (each, total) in enumerate(zip(EVERY, totals, strict=True)):
         exact = Fraction(total, count) / 10**each.scale
         low, value, up = (found[f"mean{end}"][place] for end in ("_lower_95", "", "_upper_95"))
-        assert low - 1e-9 <= exact <= up + 1e-9
+        mean = total / count
+        law = JointLaw.of([(1, noises[1 + place]), (mean, noises[0])])
+        if law.tail(abs(drawn[1 + place] - mean * drawn[0])) > 1.0001 * MISS:
+            slack = 1e-6 * max(1, abs(up))
+            assert low - slack <= exact <= up + slack
         assert value is None or low <= value <= up
         width = noises[0].half_width(MISS)
         assert (found["count_lower_95"][place] <= count) == (drawn[0] <= width)
