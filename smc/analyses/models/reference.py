@@ -16,7 +16,7 @@ _STEPS = 60
 
 
 def estimate(design: Design, sides: Sequence[ModelRows]) -> tuple[Floats, Floats] | None:
-    """Where the likelihood of all rows is largest, and the information there; None where there is no place."""
+    """Where the likelihood of all rows is largest, and the information there; None where there is none."""
     found = np.zeros(design.size)
     for _ in range(_STEPS):
         parts = [derivatives(design, rows, found) for rows in sides]

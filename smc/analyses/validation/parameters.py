@@ -45,7 +45,7 @@ MAX_DELTA: Final = Fraction(1, 1 << 40)
 """Noise whose delta would be larger is refused."""
 
 NEIGHBOURS: Final = Neighbours(1, rows_public=True)
-"""What the guarantee is about: a person is one row of the side with outcomes, of which the number is known."""
+"""What the guarantee is about: a person is one row of the side with outcomes, whose number is known."""
 
 _TENTHS: Final = tuple(Fraction(tenth, 10) for tenth in range(1, 10))
 

@@ -234,8 +234,8 @@ class ValidationStudy(Study):
         if schema.kind == "category" and given.positive and {*given.positive} < {*schema.categories}:
             return [schema.categories.index(label) for label in given.positive]
         raise UsageError(
-            f"Column {given.outcome} is not an outcome: neither an integer from 0 to 1 nor a category that has "
-            "the labels of parameters.positive and others.",
+            f"Column {given.outcome} is not an outcome: neither an integer from 0 to 1 nor a category that "
+            "has the labels of parameters.positive and others.",
             "Declare it so, or correct positive.",
         )
 
