@@ -1,12 +1,7 @@
-"""The opening of figures about the cells of a table that stay closed: of pooled ratios, say.
+"""The opening of figures about the cells of a table that stay closed, such as ratios pooled over strata.
 
-    own         whether each cell of this party's part could be shown by its own limits; the own auditor
-    opened      whether both sides go on, one bit of each side whose part the other one gets
-    secret      the figures
-    opened      the figures, to the recipients
-
-The figures follow from cells of which none is opened, and more of the rows than they say is secret, such as
-the strata that they were pooled over. Limits and history take them as if the cells themselves were shown.
+Limits and history of a side take them as if its cells themselves were shown; both sides say by one bit
+whether they go on, and only then are the figures computed.
 """
 
 from __future__ import annotations
@@ -31,23 +26,9 @@ Figures = Callable[[Owned[int]], LinearInts]
 
 
 def open_pooled(
-    opener: Opener,
-    limits: Owned[Limits],
-    part: TablePart,
-    figures: Figures,
-    recipients: AbstractSet[Role],
+    opener: Opener, limits: Owned[Limits], part: TablePart, figures: Figures, recipients: AbstractSet[Role]
 ) -> NDArray[np.int64] | None:
-    """Open figures about cells that stay closed.
-
-    Args:
-        opener: all opening goes through it.
-        limits: of this party's policy.
-        part: this side's part of the cells.
-        figures: computes them, once it is settled that they may be shown.
-        recipients: who gets them.
-
-    Returns:
-        The figures; None for a party that is not a recipient.
+    """Open figures about this side's part of cells that stay closed; None for a party that is no recipient.
 
     Raises:
         DisclosureRefused: a side does not let its part be used; at both sides, and nothing was opened.

@@ -18,7 +18,8 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.disclosure.audit import Members
-from smc.analyses.disclosure.crowds import Crowds, kish, persons_of, told_apart
+from smc.analyses.disclosure.crowds import Crowds, persons_of, told_apart
+from smc.analyses.disclosure.kish import kish
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.owned import Owned

@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from smc.analyses.disclosure.crowds import kish
+from smc.analyses.disclosure.kish import kish
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.plans.plan import plan
