@@ -7,6 +7,7 @@ from math import erfc, exp, sqrt
 from typing import Any, Final
 
 from smc.analyses.models.design import CONSTANT, Design, Floats
+from smc.analyses.models.discrimination import Discrimination
 from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC, POISSON
 from smc.analyses.models.run import Fit
 from smc.analyses.studies.outcome import Outcome, Table
@@ -37,22 +38,37 @@ def outcome_of(fits: Sequence[tuple[Design, Fit]]) -> Outcome:
             )
         if design.model.ranges:
             notes.append(f"{name}: values beyond a stated range count as its ends.")
-    tables.append(
-        Table(
-            "models",
-            {
-                "model": [design.model.name for design, _ in fits],
-                "kind": [design.model.kind for design, _ in fits],
-                "rows": [fit.rows for _, fit in fits],
-                "openings": [fit.openings for _, fit in fits],
-            },
-        )
-    )
+    tables.append(Table("models", _summary(fits)))
     notes.append(
         "Intervals and p-values are about sampling, by the normal distribution. All figures are rounded, "
         "coefficients to a 32nd of the least standard error that so many rows could have."
     )
     return Outcome(tuple(tables), tuple(dict.fromkeys(notes)), {"route": "exact, under the limits of both"})
+
+
+def _summary(fits: Sequence[tuple[Design, Fit]]) -> dict[str, list[Any]]:
+    """A line for each model."""
+    found: dict[str, list[Any]] = {
+        "model": [design.model.name for design, _ in fits],
+        "kind": [design.model.kind for design, _ in fits],
+        "rows": [fit.rows for _, fit in fits],
+        "openings": [fit.openings for _, fit in fits],
+    }
+    if any(design.model.report for design, _ in fits):
+        told = [fit.discrimination for _, fit in fits]
+        found["with_outcome"] = [None if each is None else each.positives for each in told]
+        areas = [_area(each) for each in told]
+        for place, name in enumerate(("auc", "auc_lower_95", "auc_upper_95")):
+            found[name] = [area[place] for area in areas]
+    return found
+
+
+def _area(told: Discrimination | None) -> tuple[float | None, float | None, float | None]:
+    """The area under the curve with the ends of its interval."""
+    auc, error = (None, None) if told is None else (told.auc, told.error)
+    if auc is None or error is None:
+        return auc, None, None
+    return auc, max(0.0, auc - _TWO_SIDED_95 * error), min(1.0, auc + _TWO_SIDED_95 * error)
 
 
 def _columns(design: Design, fit: Fit, coefficients: Floats) -> dict[str, list[Any]]:

@@ -12,6 +12,9 @@ from smc.analyses.records.numbers import NUMBER, number
 from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 
+AUC: Final = "auc"
+"""What a logistic model can report besides."""
+
 MAX_MODELS: Final = 20
 MAX_COVARIATES: Final = 30
 MAX_NAME: Final = 100
@@ -22,7 +25,7 @@ LINEAR, LOGISTIC, POISSON, COX = KINDS = ("linear", "logistic", "poisson", "cox"
 _COMMON: Final = frozenset({"name", "kind", "on", "range"})
 _KEYS: Final[Mapping[str, frozenset[str]]] = {
     LINEAR: _COMMON | {"outcome"},
-    LOGISTIC: _COMMON | {"outcome", "label"},
+    LOGISTIC: _COMMON | {"outcome", "label", "report"},
     POISSON: _COMMON | {"outcome", "exposure"},
     COX: _COMMON | {"time", "event", "events", "strata"},
 }
@@ -42,6 +45,7 @@ class Model:
         labels: of a column of labels, those that are the outcome or the event; else none.
         exposure: of a model of counts the column of person-time; else empty.
         strata: columns by whose labels the baseline of a Cox model differs, besides the side.
+        report: whether the AUC of a logistic model is asked for.
     """
 
     name: str
@@ -53,6 +57,7 @@ class Model:
     labels: tuple[str, ...] = ()
     exposure: str = ""
     strata: tuple[str, ...] = ()
+    report: bool = False
 
     @property
     def has_constant(self) -> bool:
@@ -141,6 +146,7 @@ def _model(table: Any, place: str) -> Model:
         labels,
         exposure,
         strata,
+        report=_reports(table, place),
     )
     others = [name for name in (outcome, event, exposure, *strata) if name]
     if len(set(others)) < len(others) or set(others) & set(model.covariates):
@@ -199,6 +205,13 @@ def _names(value: Any, place: str) -> list[str]:
     ):
         raise UsageError(f"{place} is not a list of different columns.", 'Write ["...", "..."].')
     return list(value)
+
+
+def _reports(table: Mapping[str, Any], place: str) -> bool:
+    names = _names(table.get("report", ()), f"{place}.report")
+    if set(names) - {AUC}:
+        raise UsageError(f"{place}.report has an unknown entry.", f'Write report = ["{AUC}"].')
+    return bool(names)
 
 
 def _name(value: str, place: str) -> str:

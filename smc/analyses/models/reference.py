@@ -8,6 +8,7 @@ import numpy as np
 
 from smc.analyses.disclosure.release import MAX_FIT_OPENINGS
 from smc.analyses.models.design import Design, Floats, ModelRows
+from smc.analyses.models.discrimination import plainly
 from smc.analyses.models.likelihoods import derivatives, squares
 from smc.analyses.models.parameters import LINEAR
 from smc.analyses.models.run import Fit, Sizes
@@ -47,6 +48,7 @@ def fit_plainly(design: Design, sides: Sequence[ModelRows]) -> Fit:
         sum(map(len, sides)),
         2,
         converged=True,
+        discrimination=plainly(sides, found) if design.model.report else None,
     )
 
 

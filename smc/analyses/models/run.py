@@ -25,6 +25,12 @@ import numpy as np
 
 from smc.analyses.disclosure.release import MAX_FIT_OPENINGS, Release
 from smc.analyses.models.design import Design, Floats, ModelRows
+from smc.analyses.models.discrimination import (
+    Discrimination,
+    histograms,
+    joint_figures,
+    read_figures,
+)
 from smc.analyses.models.likelihoods import (
     derivatives,
     information_bound,
@@ -72,6 +78,7 @@ class Fit:
         rows: of both.
         openings: how often coefficients were opened.
         converged: whether the last step was small.
+        discrimination: where it is asked for.
     """
 
     coefficients: Floats | None
@@ -80,6 +87,7 @@ class Fit:
     rows: int
     openings: int
     converged: bool
+    discrimination: Discrimination | None = None
 
     @classmethod
     def none(cls, design: Design, rows: int, openings: int) -> Fit:
@@ -96,17 +104,19 @@ class Sizes:
         predictor: no predictor is larger while coefficients are within reach.
         less: bits by which standard errors can be smaller than the information says: of a linear model by the
             deviation of its residuals, down to a 32nd of half the range.
+        rows: the larger number of rows of a side.
     """
 
     information: float
     predictor: float
     less: int
+    rows: int
 
     @classmethod
     def of(cls, design: Design, rows: tuple[int, int]) -> Sizes:
         """Of so many rows of either side."""
         less = 5 if design.model.kind == LINEAR else 0
-        return cls(information_bound(design, max(rows)), design.size * REACH, less)
+        return cls(information_bound(design, max(rows)), design.size * REACH, less, max(1, *rows))
 
     @property
     def bits(self) -> int:
@@ -169,7 +179,8 @@ def fit_model(
         return Fit.none(design, total, 1)
     found = np.zeros(design.size) if opened is None else opened[0]
     reach, moves = sizes.usual_step, True
-    for openings in range(2, MAX_FIT_OPENINGS + 1):
+    asks = design.model.report
+    for openings in range(2, MAX_FIT_OPENINGS + 1 - asks):
         if moves:
             information, gradient = _sums_at(design, rows, found)
             definite = _definite(session, information, sizes)
@@ -187,14 +198,27 @@ def fit_model(
             reach, moves = Fraction(STEP_REACH), False
             continue
         if opened is None or not session.has_data:
+            if asks:  # the price of a run that ends here
+                _discrimination(session, rows, found, sizes, total, release)
             break
         moved, variances, *more = opened
         found, reach, moves = found + moved, sizes.usual_step, True
         rest = float(more[0][0]) if more else 0.0
         least = 2.0**-sizes.bits
         if (np.abs(moved) <= SMALL_STEP * np.sqrt(np.maximum(variances, least))).all():
-            return Fit(found, variances, rest, total, openings, converged=True)
+            told = _discrimination(session, rows, found, sizes, total, release) if asks else None
+            return Fit(found, variances, rest, total, openings, converged=True, discrimination=told)
     return Fit.none(design, total, MAX_FIT_OPENINGS)
+
+
+def _discrimination(
+    session: Session, rows: ModelRows, coefficients: Floats, sizes: Sizes, total: int, release: Release
+) -> Discrimination | None:
+    """How well the model tells the outcomes apart."""
+    figures = joint_figures(session, histograms(rows, coefficients), sizes.rows, total)
+    sealed = figures[0].seal(*figures[1:])
+    opened = sealed.read(release.coefficients(sealed.ints, frozenset(Role)))
+    return None if opened is None else read_figures(opened, total)
 
 
 def _definite(session: Session, information: Floats, sizes: Sizes) -> Definite:

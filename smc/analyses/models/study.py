@@ -101,6 +101,11 @@ class ModelsStudy(Study):
                 f'the exact {model.kind} model "{model.name}": {steps}, their standard errors{rest}, rounded'
                 f"{baseline}"
             )
+            if model.report:
+                gets.append(
+                    f'of "{model.name}" how many rows have the outcome, its AUC and two sums of squares, '
+                    "by which its interval is computed, rounded"
+                )
             gets.append(
                 f'whether "{model.name}" can be computed, one bit: not where a covariate follows from others '
                 "or nearly so"

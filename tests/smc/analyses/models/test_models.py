@@ -13,6 +13,7 @@ from smc.analyses.models import run as models_run
 from smc.analyses.models.design import Design, ModelRows
 from smc.analyses.models.likelihoods import derivatives, own_estimate
 from smc.analyses.models.parameters import parse
+from smc.analyses.models.reference import estimate
 from smc.analyses.models.study import MODELS as ANALYSIS
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.setting import RunSetting
@@ -70,6 +71,37 @@ def test_ratios_and_p_values_follow():
     assert 0.2 < logistic["p_value"][5] < 0.5
     assert "hazard_ratio" in fitted("cox")[0].tables[0].columns
     assert "rate_ratio" in fitted("poisson")[0].tables[0].columns
+
+
+@pytest.mark.parametrize("rows", [None, 60])
+def test_the_area_under_the_curve_is_that_of_all_pairs(rows):
+    outcome, _ = fitted("logistic", rows=rows, on=["age", "smoker"], report=["auc"])
+    summary = outcome.tables[-1].columns
+    design = Design.of(
+        parse({"models": [{**MODELS["logistic"], "on": ["age", "smoker"]}]}).models[0], SCHEMAS
+    )
+    sides = [design.rows(data(role, "logistic", rows)) for role in Role]
+    coefficients, _ = estimate(design, sides)
+    score = np.concatenate([each.covariates @ coefficients for each in sides])
+    died = np.concatenate([each.outcome for each in sides]) > 0
+    pairs = score[died][:, None] - score[~died]
+    wins = (pairs > 0) + (pairs == 0) / 2
+    assert summary["with_outcome"] == [int(died.sum())]
+    assert summary["auc"][0] == pytest.approx(wins.mean(), abs=1e-3)
+    error = np.sqrt(
+        wins.mean(axis=1).var(ddof=1) / died.sum() + wins.mean(axis=0).var(ddof=1) / (~died).sum()
+    )
+    assert (summary["auc"][0] - summary["auc_lower_95"][0]) / 1.959964 == pytest.approx(error, rel=0.02)
+
+
+def test_an_estimate_with_an_area_is_the_run():
+    study = ANALYSIS.parse({"models": [{**MODELS["logistic"], "report": ["auc"]}]})
+    sides = [data(role, "logistic", 200) for role in Role]
+    schemas = {column: held.schema for column, held in sides[0].items()}
+    estimated = estimate_cost(study, schemas, BOTH, RunSetting((200, 200)))
+    _, (alice, bob) = run_case(study, Case({}, *sides), NO_LIMITS)
+    assert (estimated.alice_bytes, estimated.bob_bytes) == (alice.sent, bob.sent)
+    assert estimated.rounds == max(alice.rounds, bob.rounds)
 
 
 def test_several_models_in_a_job():
@@ -196,6 +228,7 @@ WRONG = {
     "a float": {"models": [{"kind": "linear", "outcome": "cost", "on": ["age"], "range": {"age": [0.5, 9]}}]},
     "a name twice": {"models": [{"kind": "linear", "outcome": "cost", "on": ["age"]}] * 2},
     "no table": {"models": ["linear"]},
+    "an unknown report": {"models": [{**MODELS["logistic"], "report": ["roc"]}]},
 }
 
 
