@@ -1,0 +1,64 @@
+"""The prices on the page of secret numbers are those of runs over shapes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from smc.secret.reals.definite import Definite
+from tests.smc.secret.reals.sharing import cost_of_trace, reals
+
+PAGE = Path(__file__).parents[4] / "docs" / "secret-numbers.md"
+
+
+def price(program, *secrets):
+    """Bytes of both directions and rounds, without the set-up of transfers."""
+    found, setup = cost_of_trace(program, *secrets), cost_of_trace(lambda *own: None, *secrets)
+    return sum(found[:2]) - sum(setup[:2]), found[2] - setup[2]
+
+
+def numbers(count, lower, upper, scale):
+    return lambda session: reals(session, np.ones(count), lower, upper, scale)
+
+
+def stated(count):
+    """What stating and testing a range adds to an opening."""
+    secret = numbers(count, -8, 8, 20)
+    tested = price(lambda x: x.within(-1, 1).reveal(), secret)
+    plain = price(lambda x: x.reveal(), secret)
+    return tested[0] - plain[0], tested[1] - plain[1]
+
+
+MATRIX = lambda session: reals(session, np.eye(9), -1, 1, 20)  # noqa: E731
+FEW, MANY = 100, 8_000
+MEASURED = {
+    "product of few": lambda: price(lambda x: x * x[::-1], numbers(FEW, 0, 1, 24)),
+    "product of many": lambda: price(lambda x: x * x[::-1], numbers(MANY, 0, 1, 24)),
+    "quotient of few": lambda: price(lambda n: n.over(n, 24), numbers(FEW, 1, 200_000, 0)),
+    "quotient of many": lambda: price(lambda n: n.over(n, 24), numbers(MANY, 1, 200_000, 0)),
+    "reciprocal": lambda: price(lambda n: n.reciprocal(44), numbers(10_000, 1, (1 << 20) - 1, 0)),
+    "equations": lambda: price(lambda h, v: Definite.of(h).solve(v, 1), MATRIX, numbers(9, -1, 1, 20)),
+    "statements": lambda: stated(1_000),
+}
+SHOWN = {
+    "product of few": ("a product, 24 bits", "1,800", FEW, 1_800, 9),
+    "product of many": ("a product, 24 bits", "from 8,000 on 440", MANY, 440, 9),
+    "quotient of few": ("a quotient that is at most 1", "12,600", FEW, 12_600, 35),
+    "quotient of many": ("a quotient that is at most 1", "from 8,000 on 4,500", MANY, 4_500, 35),
+    "reciprocal": ("a reciprocal of counts below a million", "2,840", 10_000, 2_840, 34),
+    "equations": ("9 equations", "0.81 MB", 1, 810_000, 183),
+    "statements": ("statements, all together", "440 a number", 1_000, 440, 14),
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_a_price_of_the_page_is_measured(name):
+    row, text, count, size, rounds = SHOWN[name]
+    (line,) = [each for each in PAGE.read_text(encoding="utf-8").splitlines() if row in each]
+    assert text in line
+    assert line.endswith(f"| {rounds} |")
+    found = MEASURED[name]()
+    assert found[0] / count == pytest.approx(size, rel=0.015)
+    assert rounds - 1 <= found[1] <= rounds  # many at once take a round less than few
