@@ -165,7 +165,10 @@ _TOLERANT: Final = {
 }
 
 _RANKS: Final = {
-    "bits": 256,
+    "fields": [
+        {"column": name, "weight": weight}
+        for name, weight in {"given_name": 3, "surname": 2, "born": 3, "postcode": 1}.items()
+    ],
     "ranks": 1,
     "blocking": [
         ["born:value", "given_name:prefix1"],
@@ -177,7 +180,7 @@ _RANKS: Final = {
 }
 
 _REGISTRY: Final = {
-    **menu.parameters(menu.WEIGHTS.keys() & FIELDS, 1_000_000, 1, "0.72", has_dashes=False),
+    **menu.recipe(FIELDS, 1_000_000, has_dashes=False),
     "overflow": "accept",
 }
 """What `duetto matching suggest` gives for a million rows."""

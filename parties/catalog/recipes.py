@@ -18,6 +18,7 @@ from parties.catalog.reading import Reader
 from parties.config import Config, Limits
 from parties.errors import DataError, StorageError
 from smc.analyses.matching.suggestion.roles import guess_roles
+from smc.analyses.matching.suggestion.splink import MAX_BYTES, SplinkModel, read_model
 from smc.analyses.matching.suggestion.suggest import Assumed, Quality, Say, Suggestion, suggest
 from smc.analyses.records.normalization import KINDS
 from smc.errors import UsageError
@@ -93,6 +94,26 @@ def recipe(
     return {**_document(found, columns, assumed), "written": str(output) if output else None}
 
 
+def splink_model(path: Path | None) -> SplinkModel | None:
+    """A trained model of Splink; None without a path.
+
+    Raises:
+        DataError: the file cannot be read.
+        UsageError: it is no trained model.
+    """
+    if path is None:
+        return None
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MAX_BYTES + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(
+            f"{path} cannot be read as a model of Splink ({type(error).__name__}).",
+            "Name the JSON file that Splink's linker.misc.save_model_to_json wrote.",
+        ) from None
+    return read_model(text)
+
+
 def job_file(
     parameters: Mapping[str, Any], columns: Mapping[str, str], dataset: str, parties: tuple[str, str]
 ) -> str:
@@ -113,7 +134,7 @@ def job_file(
     ]
     keys = [f"    {_text(key)}," for key in parameters["blocking"]]
     tables = [
-        f"[[parameters.fields]]\ncolumn = {_text(one['column'])}\nweight = {one['weight']}"
+        "\n".join(["[[parameters.fields]]", *(f"{name} = {_text(value)}" for name, value in one.items())])
         for one in parameters["fields"]
     ]
     chosen = parameters.get("histogram")
@@ -183,7 +204,7 @@ def _document(found: Suggestion, columns: Mapping[str, str], assumed: Assumed) -
         "roles": dict(columns),
         "parameters": dict(found.parameters),
         "expected": _quality(found.expected),
-        "thresholds": [_quality(one) for one in found.thresholds],
+        "least_scores": [_quality(one) for one in found.least_scores],
         "rests_on": {
             "rows": found.rows,
             "linked": list(found.registers),
@@ -191,6 +212,7 @@ def _document(found: Suggestion, columns: Mapping[str, str], assumed: Assumed) -
             "peer_rows": assumed.peer_rows or found.rows,
             "overlap": assumed.overlap,
             "errors": asdict(assumed.errors),
+            "recipe": assumed.recipe,
             "seed": assumed.seed,
         },
         "coverage": found.coverage.details,
@@ -203,7 +225,7 @@ def _document(found: Suggestion, columns: Mapping[str, str], assumed: Assumed) -
 def _quality(one: Quality) -> dict[str, Any]:
     figures = {"precision": one.precision, "recall": one.recall, "f": one.f_measure}
     return {
-        "threshold": one.threshold,
+        "least_score": one.least_score,
         "pairs": one.pairs,
         **{name: round(value, 4) for name, value in figures.items()},
     }

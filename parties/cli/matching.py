@@ -9,16 +9,27 @@ from typing import Any, Final
 
 import click
 
-from parties.catalog.recipes import recipe
+from parties.catalog.recipes import recipe, splink_model
 from parties.cli.hints import with_config
 from parties.cli.options import Finite, Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client.pace import duration
 from parties.config import Config, load
 from parties.errors import ConfigError
-from smc.analyses.matching.suggestion import menu
+from parties.results.quality_chart import save_quality_chart
 from smc.analyses.matching.suggestion.errors import MAX_FACTOR, ErrorModel
-from smc.analyses.matching.suggestion.suggest import MAX_SAMPLE, MAX_SEED, MIN_OVERLAP, MIN_ROWS, Assumed
+from smc.analyses.matching.suggestion.suggest import (
+    LARGEST_SCORE,
+    MAX_SAMPLE,
+    MAX_SEED,
+    MENU,
+    MIN_OVERLAP,
+    MIN_ROWS,
+    MOST_PASSES,
+    PASSES,
+    RECIPES,
+    Assumed,
+)
 from smc.errors import UsageError
 from smc.protocols.exchange.row_counts import MAX_ROWS
 
@@ -50,11 +61,39 @@ def matching() -> None:
     show_default=True,
     help="Multiplies the shares of the error model.",
 )
-@click.option("--threshold", type=click.Choice(menu.THRESHOLDS), help="State it; else that of the highest F.")
+@click.option(
+    "--recipe",
+    "kind",
+    type=click.Choice(RECIPES),
+    default=MENU,
+    show_default=True,
+    help="Take passes and weights from the menu, or find them by this file: the peer sees them.",
+)
+@click.option(
+    "--passes",
+    type=click.IntRange(1, MOST_PASSES),
+    default=PASSES,
+    show_default=True,
+    help="How many the own recipe has.",
+)
+@click.option(
+    "--compare", multiple=True, metavar="ROLE", help="Compare this role, too, besides names, date and place."
+)
+@click.option(
+    "--splink",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="MODEL",
+    help="Take the weights of a trained model of Splink, a JSON file.",
+)
+@click.option(
+    "--least-score",
+    type=click.IntRange(-LARGEST_SCORE, LARGEST_SCORE),
+    help="State it; else that of the highest F.",
+)
 @click.option(
     "--histogram",
     metavar="EPSILON",
-    help="Let the run change the threshold, by a histogram with noise that costs so much.",
+    help="Let the run change the least score, by a histogram with noise that costs so much.",
 )
 @click.option(
     "--sample",
@@ -73,13 +112,22 @@ def matching() -> None:
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write the job file; never over another file."
 )
+@click.option(
+    "--chart", type=click.Path(path_type=Path), help="Draw precision and recall by least score, as SVG."
+)
 @click.option("--peer", help="The peer in the job file; else the only one that is paired.")
 @config_option
 @json_option
 def suggest_recipe(
-    source: str, config_path: Path | None, output: Path | None, peer: str | None, as_json: bool, **given: Any
+    source: str,
+    config_path: Path | None,
+    output: Path | None,
+    chart: Path | None,
+    peer: str | None,
+    as_json: bool,
+    **given: Any,
 ) -> None:
-    """Suggest keys, weights and a threshold for matching the persons of FILE or DATASET.
+    """Suggest passes, weights and a least score for matching the persons of FILE or DATASET.
 
     The rows are linked in the clear, here, with a copy that has errors by a public model. Nothing is sent.
     """
@@ -88,9 +136,13 @@ def suggest_recipe(
         given["overlap"],
         ErrorModel().times(given["errors"]),
         given["sample"],
-        given["threshold"] or "",
+        given["least_score"],
         given["seed"],
         given["histogram"] or "",
+        given["kind"],
+        given["passes"],
+        given["compare"],
+        splink_model(given["splink"]),
     )
     report = recipe(
         source,
@@ -101,6 +153,8 @@ def suggest_recipe(
         peer=peer,
         say=talk,
     )
+    if chart is not None:
+        save_quality_chart(report, chart)
     emit(report, lambda out: _show(out, report), as_json=as_json)
 
 
@@ -130,13 +184,12 @@ def _pairs(given: Sequence[str]) -> dict[str, str]:
 
 def _show(out: Screen, report: Mapping[str, Any]) -> None:
     parameters, expected, rests = report["parameters"], report["expected"], report["rests_on"]
-    weights = ", ".join(f"{one['column']} {one['weight']}" for one in parameters["fields"])
     out.print(
         f"Columns: {', '.join(f'{role} = {name}' for role, name in report['roles'].items())}.",
-        f"Weights: {weights}. Filters of {parameters['bits']} bits.",
-        f"Threshold {parameters['threshold']}, ranks = {parameters['ranks']}.",
+        *(f"Pass {number}: {' + '.join(key)}." for number, key in enumerate(parameters["blocking"], 1)),
+        f"Least score {parameters['least_score']}, ranks = {parameters['ranks']}.",
         *(
-            [f"The run changes the threshold by a histogram with noise, for epsilon {chosen['epsilon']}."]
+            [f"The run changes the least score by a histogram with noise, for epsilon {chosen['epsilon']}."]
             if (chosen := parameters.get("histogram"))
             else []
         ),
@@ -147,8 +200,11 @@ def _show(out: Screen, report: Mapping[str, Any]) -> None:
         "The peer's names and errors may be others, and strangers are more in larger files: "
         "then precision is lower.",
     )
-    heads = ("threshold", "precision", "recall", "F")
-    out.print(table("", heads, [[one[head.lower()] for head in heads] for one in report["thresholds"]]))
+    terms = ("column", "weight", "gram", "empty", "rarity")
+    out.print(table("", terms, [[one.get(term, "") for term in terms] for one in parameters["fields"]]))
+    heads = ("least score", "precision", "recall", "F")
+    names = [head.lower().replace(" ", "_") for head in heads]
+    out.print(table("", heads, [[one[name] for name in names] for one in report["least_scores"]]))
     out.print(*report["coverage_notes"])
     out.print(
         f"A run takes about {report['bytes'] / _MEGABYTE:,.0f} MB in both directions together and "

@@ -6,14 +6,14 @@ What a method returns is what the command of that name prints with `--json`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from parties.catalog.declarations.declaration import Catalog, load_catalog
 from parties.catalog.loading.described import count_document, dataset_document, dataset_documents
 from parties.catalog.reading import Reader
-from parties.catalog.recipes import recipe
+from parties.catalog.recipes import recipe, splink_model
 from parties.certificates.verification import read_certificate
 from parties.client import Party, Result, job_text
 from parties.config import Config, load
@@ -22,6 +22,7 @@ from parties.jobs.checks.opening import local_admission
 from parties.jobs.checks.spending import ledger_document, log_document
 from parties.jobs.reports import policy_document
 from parties.pki.home import load_identity, load_peer
+from parties.results.quality_chart import save_quality_chart
 from parties.session.pools import PoolStore, kept_documents, pool_documents
 from smc.analyses.matching.suggestion.errors import ErrorModel
 from smc.analyses.matching.suggestion.suggest import Assumed
@@ -85,11 +86,16 @@ class HomeParty(Party):
         peer_rows: int = 0,
         overlap: float = 0.5,
         errors: float = 1.0,
-        threshold: str = "",
+        kind: str = "menu",
+        passes: int = 7,
+        compare: Sequence[str] = (),
+        splink: Path | str | None = None,
+        least_score: int | None = None,
         histogram: str = "",
         sample: int = 100_000,
         seed: int = 1,
         output: Path | str | None = None,
+        chart: Path | str | None = None,
         peer: str | None = None,
     ) -> dict[str, Any]:
         """Suggest a recipe for matching persons; as `duetto matching suggest`. Nothing is sent.
@@ -100,11 +106,16 @@ class HomeParty(Party):
             peer_rows: of the other side; 0 for as many as here.
             overlap: share of the smaller side's persons whom both have, 0.01 to 1.
             errors: multiplies the shares of the error model, 0 to 5.
-            threshold: one of the menu's; empty takes that of the highest F.
-            histogram: epsilon of a histogram by which the run changes the threshold; empty for none.
+            kind: `menu`, or `own` to find passes and weights by this file; the peer sees them.
+            passes: how many the own recipe has, 1 to 16.
+            compare: roles that are compared besides names, date of birth, place and sex.
+            splink: a trained model of Splink, a JSON file, whose weights are taken.
+            least_score: of a match; None takes that of the highest F.
+            histogram: epsilon of a histogram by which the run changes the least score; empty for none.
             sample: rows to link at most, 200 to 200,000.
             seed: of the simulation.
             output: the job file to write; there is none of that name yet.
+            chart: an SVG file to write, of precision, recall and F by least score; likewise.
             peer: in the job file; None for the only one that is paired.
 
         Returns:
@@ -117,9 +128,17 @@ class HomeParty(Party):
             ConfigError: the configuration or the catalog is wrong.
         """
         model = ErrorModel().times(errors)
-        assumed = Assumed(peer_rows, overlap, model, sample, threshold, seed, histogram)
+        trained = splink_model(None if splink is None else Path(splink))
+        assumed = Assumed(
+            *(peer_rows, overlap, model, sample, least_score, seed, histogram, kind, passes),
+            tuple(compare),
+            trained,
+        )
         path = None if output is None else Path(output)
-        return recipe(source, self._config, roles or {}, assumed, output=path, peer=peer)
+        found = recipe(source, self._config, roles or {}, assumed, output=path, peer=peer)
+        if chart is not None:
+            save_quality_chart(found, Path(chart))
+        return found
 
     def policy_test(self, job: Path | str | Mapping[str, Any]) -> dict[str, Any]:
         """Check a job against every rule; as `duetto policy test`. Needs no daemon.

@@ -10,7 +10,6 @@ import argparse
 import csv
 import time
 from collections.abc import Iterable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,14 @@ import numpy as np
 from parties.bench.people import people
 from parties.bench.workloads import made_up
 from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.matching.suggestion.errors import ErrorModel
+from smc.analyses.matching.suggestion.roles import guess_roles
+from smc.analyses.matching.suggestion.suggest import PASSES, RECIPES, Assumed, suggest
 from smc.analyses.matching.tolerant import valley
-from smc.analyses.matching.tolerant.encoding import Filters, encode
 from smc.analyses.matching.tolerant.histogram import EDGES
 from smc.analyses.matching.tolerant.parameters import GREEDY, MODES, NONE, TolerantParameters
-from smc.analyses.matching.tolerant.plain import Claims, alike, all_links
-from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
-from smc.analyses.matching.tolerant.similarity import ABSENT, Rule, sizes_of
+from smc.analyses.matching.tolerant.plain import Claims, all_links
+from smc.analyses.matching.tolerant.records import Records, count_rows, prepare, read_texts
 from smc.analyses.matching.tolerant.study import TOLERANT, TolerantStudy
 from smc.analyses.studies.columns import Column, Data, Schema
 from smc.analyses.studies.outcome import Outcome
@@ -77,14 +77,13 @@ def field(text: str) -> dict[str, Any]:
     return {"column": column} | ({"weight": int(weight)} if weight else {})
 
 
-def greedy(links: np.ndarray, alice: Filters, bob: Filters) -> set[Pair]:
-    """The greedy pairing of all similar pairs: fewest differing bits first, then the earlier rows."""
-    differing = (alice.rows[links[:, 0]] != bob.rows[links[:, 1]]).sum(axis=1)
-    order = np.lexsort((links[:, 1], links[:, 0], differing))
+def greedy(links: np.ndarray) -> set[Pair]:
+    """The greedy pairing of all pairs that match: the largest margin first, then the earlier rows."""
+    order = np.lexsort((links[:, 1], links[:, 0], -links[:, 2]))
     rows: set[int] = set()
     columns: set[int] = set()
     chosen = set()
-    for a, b in links[order].tolist():
+    for a, b in links[order, :2].tolist():
         if a not in rows and b not in columns:
             chosen.add((a, b))
             rows.add(a)
@@ -92,31 +91,30 @@ def greedy(links: np.ndarray, alice: Filters, bob: Filters) -> set[Pair]:
     return chosen
 
 
-def nearest(rule: Rule, few: np.ndarray, many: np.ndarray) -> np.ndarray:
-    """The row of `many` that is alike and differs in the fewest bits from each of `few`, or -1."""
-    left, part = few.astype(np.float32), sizes_of(few)[:, None]
-    best = np.full(len(few), -1, dtype=np.int64)
-    least = np.full(len(few), np.iinfo(np.int64).max)
+def nearest(few: Records, rows: np.ndarray, many: Records) -> np.ndarray:
+    """The row of `many` with the largest margin that matches, of each of some rows of `few`, or -1."""
+    left, terms = few.weighed(rows).astype(np.float32), few.terms[rows, None]
+    best = np.full(len(rows), -1, dtype=np.int64)
+    most = np.full(len(rows), -1, dtype=np.int64)
     for start in range(0, len(many), STRIPE_ROWS):
-        right = many[start : start + STRIPE_ROWS]
-        overlaps = (left @ right.astype(np.float32).T).astype(np.int64)
-        sizes = sizes_of(right)
-        differing = np.where(alike(rule, overlaps, part, sizes), part + sizes - 2 * overlaps, ABSENT * 4)
-        place = differing.argmin(axis=1)
-        found = differing[np.arange(len(few)), place]
-        closer = (found < least) & (found < ABSENT * 4)
-        best[closer], least[closer] = start + place[closer], found[closer]
+        part = slice(start, start + STRIPE_ROWS)
+        overlaps = (left @ many.filters.rows[part].astype(np.float32).T).astype(np.int64)
+        margins = (overlaps << few.score.grain) + terms + many.terms[part]
+        place = margins.argmax(axis=1)
+        found = margins[np.arange(len(rows)), place]
+        nearer = found > most
+        best[nearer], most[nearer] = start + place[nearer], found[nearer]
     return best
 
 
-def sampled(rule: Rule, alice: Filters, bob: Filters, rows: np.ndarray) -> set[Pair]:
+def sampled(alice: Records, bob: Records, rows: np.ndarray) -> set[Pair]:
     """Of some of Alice's rows those pairs of all in which either is the nearest of the other.
 
     They are the first that the greedy pairing takes; it adds second choices of rows whose first was taken.
     """
-    found = nearest(rule, alice.rows[rows], bob.rows)
+    found = nearest(alice, rows, bob)
     rows, found = rows[found >= 0], found[found >= 0]
-    mutual = nearest(rule, bob.rows[found], alice.rows) == rows
+    mutual = nearest(bob, found, alice) == rows
     return set(zip(rows[mutual].tolist(), found[mutual].tolist(), strict=True))
 
 
@@ -146,37 +144,32 @@ def drawn(distribution: DiscreteLaplace, source: Randomness) -> list[int]:
 def by_histogram(
     parameters: TolerantParameters, alice: Data, bob: Data, truth: set[Pair], draws: int
 ) -> None:
-    """What thresholds chosen by so many histograms with noise lose of the best F-measure, in the clear."""
+    """What least scores chosen by so many histograms with noise lose of the best F-measure, in the clear."""
     sides = (prepare(parameters, read_texts(parameters, data), 1) for data in (alice, bob))
     claims, histogram = Claims.of(parameters, *sides), parameters.histogram
     if histogram is None:
         raise SystemExit("--draws goes with --histogram")
     counts = claims.counts
-    print(f"claims by likeness, from {float(EDGES[0])}: {counts}; noise of scale {1 / histogram.noise.rate}")
-    quality: dict[Fraction, float] = {}
+    print(f"claims by score from {EDGES[0]} on: {counts}; noise of scale {1 / histogram.noise.rate}")
+    quality: dict[int, float] = {}
 
-    def f_measure(threshold: Fraction) -> float:
-        if threshold not in quality:
-            links = {(int(a), int(b)) for a, b in claims.links(threshold)}
-            quality[threshold] = 2 * len(links & truth) / max(1, len(links) + len(truth))
-        return quality[threshold]
+    def f_measure(moved: int) -> float:
+        if moved not in quality:
+            links = {(int(a), int(b)) for a, b in claims.links(moved)}
+            quality[moved] = 2 * len(links & truth) / max(1, len(links) + len(truth))
+        return quality[moved]
 
-    best = max((Fraction(n, 100) for n in range(50, 87)), key=f_measure)
-    print(f"best threshold {float(best)}: F {f_measure(best):.4f}")
-    source = made_up()
-    for stated in (parameters.threshold, Fraction(3, 5), Fraction(7, 10), Fraction(4, 5)):
-        found = []
-        for _ in range(draws):
-            noisy = [
-                count + noise for count, noise in zip(counts, drawn(histogram.noise, source), strict=True)
-            ]
-            found.append(valley.threshold(noisy, histogram, stated))
-        lost = sorted(f_measure(best) - f_measure(one) for one in found)
-        print(
-            f"stated {float(stated):.2f}: F {f_measure(stated):.4f}; chosen in {draws} draws "
-            f"{float(min(found)):.2f} to {float(max(found)):.2f}: loses {sum(lost) / draws:.4f} in the mean, "
-            f"{lost[9 * draws // 10]:.4f} in one of ten, {lost[-1]:.4f} at most"
-        )
+    best = max(range(EDGES[0], EDGES[-1] + 1), key=f_measure)
+    print(f"best moved by {best}: F {f_measure(best):.4f}; stated: F {f_measure(0):.4f}")
+    source, found = made_up(), []
+    for _ in range(draws):
+        noisy = [count + noise for count, noise in zip(counts, drawn(histogram.noise, source), strict=True)]
+        found.append(valley.moved(noisy, histogram))
+    reached = sorted(map(f_measure, found))
+    print(
+        f"chosen in {draws} draws {min(found)} to {max(found)}: F {sum(reached) / draws:.4f} in the mean, "
+        f"{reached[draws // 10]:.4f} in one of ten, {reached[0]:.4f} at least"
+    )
 
 
 def in_the_clear(study: TolerantStudy, alice: Data, bob: Data, truth: set[Pair]) -> str:
@@ -186,7 +179,7 @@ def in_the_clear(study: TolerantStudy, alice: Data, bob: Data, truth: set[Pair])
 
 
 def jointly(study: TolerantStudy, alice: Data, bob: Data, truth: set[Pair], timeout: float) -> None:
-    """Both parties in this process: prints one line of the table, and the threshold if the run chose it."""
+    """Both parties in this process: prints one line, and the least score if the run chose it."""
     begun = time.perf_counter()
     outcomes = run_pair(
         lambda session: run_study(study, session, alice, frozenset(Role), NO_LIMITS.of_both),
@@ -196,30 +189,26 @@ def jointly(study: TolerantStudy, alice: Data, bob: Data, truth: set[Pair], time
     seconds = time.perf_counter() - begun
     print(scored(f"joint, {study.parameters.one_to_one}", linked(outcomes), truth, seconds))
     if study.parameters.histogram is not None:
-        print("joint:", outcomes[0].details["threshold"], outcomes[0].details["histogram"])
+        print("joint:", outcomes[0].details["least_score"], outcomes[0].details["histogram"])
 
 
 def over_all_pairs(parameters: TolerantParameters, alice: Data, bob: Data, truth: set[Pair]) -> None:
     """The same rule over all pairs in the clear: prints a line for the greedy pairing, one for all."""
     buckets = parameters.buckets([count_rows(parameters, data) for data in (alice, bob)])
     sides = (prepare(parameters, read_texts(parameters, data), buckets) for data in (alice, bob))
-    left, right = (side.filters for side in sides)
-    everything = all_links(parameters.rule, left, right)
+    everything = all_links(*sides)
     if parameters.one_to_one != NONE:
-        print(scored("in the clear, all pairs, greedy", greedy(everything, left, right), truth))
-    print(scored("in the clear, all similar pairs", everything, truth))
+        print(scored("in the clear, all pairs, greedy", greedy(everything), truth))
+    print(scored("in the clear, all similar pairs", everything[:, :2], truth))
 
 
 def of_a_sample(parameters: TolerantParameters, alice: Data, bob: Data, truth: set[Pair], size: int) -> str:
     """The nearest pairs of so many of Alice's rows in the clear: one line of the table."""
-    left, right = (
-        encode(parameters.fields, read_texts(parameters, data), parameters.bits, parameters.salt)
-        for data in (alice, bob)
-    )
-    rows = np.sort(made_up().permutation(len(left.rows))[:size])
+    left, right = (prepare(parameters, read_texts(parameters, data), 1) for data in (alice, bob))
+    rows = np.sort(made_up().permutation(len(left))[:size])
     taken = set(rows.tolist())
     wanted = {pair for pair in truth if pair[0] in taken}
-    return scored("in the clear, nearest of a sample", sampled(parameters.rule, left, right, rows), wanted)
+    return scored("in the clear, nearest of a sample", sampled(left, right, rows), wanted)
 
 
 def arguments() -> argparse.Namespace:
@@ -241,12 +230,17 @@ def arguments() -> argparse.Namespace:
         help="nothing but nearest pairs of all, of so many of Alice's rows",
     )
     parser.add_argument("--identity", default="rec_id", help="column that names a row, not compared")
-    parser.add_argument("--fields", required=True, help="columns to compare, column:weight, with commas")
-    parser.add_argument(
-        "--block", action="append", required=True, help="a pass: column:function, with commas"
-    )
+    parser.add_argument("--fields", help="columns to compare, column:weight, with commas")
+    parser.add_argument("--block", action="append", help="a pass: column:function, with commas")
     parser.add_argument("--threshold", default="0.6")
-    parser.add_argument("--bits", type=int, default=512)
+    parser.add_argument("--bits", type=int, default=64, help="of each field")
+    recipe = parser.add_argument_group("instead of fields, passes and threshold, a recipe from Alice's file")
+    recipe.add_argument("--suggest", choices=RECIPES, help="as duetto matching suggest --recipe")
+    recipe.add_argument("--role", action="append", default=[], metavar="ROLE=COLUMN")
+    recipe.add_argument("--compare", action="append", default=[], metavar="ROLE")
+    recipe.add_argument("--passes", type=int, default=PASSES)
+    recipe.add_argument("--overlap", type=float, default=0.6)
+    recipe.add_argument("--errors", type=float, default=1.0, help="multiplies the shares of the error model")
     parser.add_argument("--one-to-one", choices=MODES, default=GREEDY)
     parser.add_argument("--rounds", type=int, default=1, help="of the greedy pairing")
     parser.add_argument("--ranks", type=int, help="join passes in secret, with so many rows of a key a side")
@@ -256,7 +250,46 @@ def arguments() -> argparse.Namespace:
     given = parser.parse_args()
     if bool(given.made_up) is bool(given.files) or len(given.files) not in (0, 3):
         parser.error("name three files, or --made-up ROWS")
+    if not given.suggest and not (given.fields and given.block):
+        parser.error("name --fields and --block, or --suggest")
     return given
+
+
+def suggested(given: argparse.Namespace, alice: Data) -> tuple[dict[str, Any], dict[str, str]]:
+    """The parameters that Alice's file gives, and the column of each role."""
+    roles = guess_roles(alice, dict(text.split("=", 1) for text in given.role))
+    assumed = Assumed(
+        overlap=given.overlap,
+        errors=ErrorModel().times(given.errors),
+        recipe=given.suggest,
+        passes=given.passes,
+        compare=tuple(given.compare),
+    )
+    begun = time.process_time()
+    found = suggest({role: alice[name] for role, name in roles.items()}, assumed)
+    expected, parameters = found.expected, dict(found.parameters)
+    print(*(f"pass {' + '.join(key)}" for key in parameters["blocking"]), sep="\n")
+    print(*parameters["fields"], f"least score {parameters['least_score']}", sep="\n")
+    print(
+        f"expected: precision {expected.precision:.4f}, recall {expected.recall:.4f}, "
+        f"F {expected.f_measure:.4f}; {time.process_time() - begun:.0f} s of processor time; "
+        f"a run of the whole file {found.bytes / found.rows:,.0f} bytes a row, {found.seconds:.0f} s"
+    )
+    del parameters["method"]
+    return parameters | {"overflow": given.overflow}, roles
+
+
+def stated(given: argparse.Namespace) -> dict[str, Any]:
+    """The parameters that the command line states."""
+    return {
+        "fields": [field(text) | {"bits": given.bits} for text in given.fields.split(",")],
+        "blocking": [key.split(",") for key in given.block],
+        "threshold": given.threshold,
+        "one_to_one": given.one_to_one,
+        "overflow": given.overflow,
+        **({"rounds": given.rounds} if given.one_to_one == GREEDY and not given.ranks else {}),
+        **({"ranks": given.ranks} if given.ranks else {}),
+    }
 
 
 def main() -> None:
@@ -267,33 +300,26 @@ def main() -> None:
     else:
         (alice_ids, alice), (bob_ids, bob) = (read(path, given.identity) for path in given.files[:2])
         truth = known_pairs(given.files[2], alice_ids, bob_ids)
-    study = TOLERANT.parse(
-        {
-            "fields": [field(text) for text in given.fields.split(",")],
-            "blocking": [key.split(",") for key in given.block],
-            "threshold": given.threshold,
-            "bits": given.bits,
-            "one_to_one": given.one_to_one,
-            "overflow": given.overflow,
-            **({"rounds": given.rounds} if given.one_to_one == GREEDY and not given.ranks else {}),
-            **({"ranks": given.ranks} if given.ranks else {}),
-            **({"histogram": {"epsilon": given.histogram}} if given.histogram else {}),
-        }
-    )
-    parameters = study.parameters
+    if given.suggest:
+        parameters, roles = suggested(given, alice)
+        alice, bob = ({role: data[name] for role, name in roles.items()} for data in (alice, bob))
+    else:
+        parameters = stated(given)
+    histogram = {"histogram": {"epsilon": given.histogram}} if given.histogram else {}
+    study = TOLERANT.parse(parameters | histogram)
     if given.draws:
-        by_histogram(parameters, alice, bob, truth, given.draws)
+        by_histogram(study.parameters, alice, bob, truth, given.draws)
         return
     print(f"{'':34}{'pairs':>8}{'precision':>11}{'recall':>9}{'F-measure':>11}{'seconds':>8}")
     if given.sample:
-        print(of_a_sample(parameters, alice, bob, truth, given.sample))
+        print(of_a_sample(study.parameters, alice, bob, truth, given.sample))
         return
     if not given.plain:
         jointly(study, alice, bob, truth, given.timeout)
     if not given.joint:
         print(in_the_clear(study, alice, bob, truth))
     if not (given.plain or given.joint):
-        over_all_pairs(parameters, alice, bob, truth)
+        over_all_pairs(study.parameters, alice, bob, truth)
 
 
 if __name__ == "__main__":

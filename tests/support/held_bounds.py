@@ -41,14 +41,12 @@ LOW_BITS = {
     "smc.secret.reals.pivots.start",
     "smc.secret.reals.reciprocals._raised",
     "smc.secret.reals.reciprocals._start",
-    f"{TOLERANT}.likeness.count_words",
-    f"{TOLERANT}.likeness.reaches",
     f"{TOLERANT}.one_to_one.OneToOne._forwards",
     f"{TOLERANT}.places.Pairs.alike",
-    f"{TOLERANT}.rank_join.RankJoin._claims",
     f"{TOLERANT}.rank_join.RankJoin._claims.<locals>.<lambda>",
     f"{TOLERANT}.rank_join.RankJoin._compared",
     f"{TOLERANT}.rank_join.RankJoin._leads",
+    f"{TOLERANT}.rank_join.RankJoin._reach",
 }
 """Where shares are such modulo a smaller power of two: as many low bits are seen as a sign is taken of."""
 

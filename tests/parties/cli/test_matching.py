@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import csv
+import json
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
 import duetto
 from commons.settings.toml import parse
 from parties.bench.people import people
-from parties.errors import DataError
+from parties.errors import DataError, StorageError
+from parties.results.quality_chart import quality_chart
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from tests.parties.served import parsed
+from tests.smc.analyses.matching.suggestion.splink_models import splink_model
+
+COLUMNS = ("given_name", "surname", "born", "postcode")
 
 CATALOG = """
 [datasets.people]
@@ -70,12 +76,12 @@ def test_the_job_file_is_accepted(home, command):
 
 
 def test_from_python_it_is_the_same(home, command):
-    words = ("--role", "born=day", "--overlap", "0.4", "--errors", "2", "--threshold", "0.70", "--seed", "3")
+    words = ("--role", "born=day", "--overlap", "0.4", "--errors", "2", "--least-score", "4", "--seed", "3")
     report = parsed(command("matching", "suggest", "people", *words, "--json"))
     del report["success"]
     path = home / "from-python.toml"
     with duetto.Party(home) as party:
-        given = {"overlap": 0.4, "errors": 2, "threshold": "0.70", "seed": 3, "peer": "south"}
+        given = {"overlap": 0.4, "errors": 2, "least_score": 4, "seed": 3, "peer": "south"}
         found = party.suggest("people", {"born": "day"}, output=path, **given)
         assert found == report | {"written": str(path)}
         assert party.policy_test(path)["verdict"]["allowed"]
@@ -85,12 +91,43 @@ def test_from_python_it_is_the_same(home, command):
         with pytest.raises(UsageError, match="born"):
             party.suggest("people")
         with pytest.raises(UsageError, match="menu"):
-            party.suggest("people", {"born": "day"}, threshold="0.71")
+            party.suggest("people", {"born": "day"}, kind="best")
         with pytest.raises(DataError):
             party.suggest("peopel", {"born": "day"})
 
 
-def test_the_threshold_can_be_left_to_the_run(home, command):
+def test_a_recipe_of_this_file_is_a_job_and_is_drawn(home, command):
+    path, chart = home / "own.toml", home / "own.svg"
+    words = ("matching", "suggest", "people", "--role", "born=day", "--peer", "south", "--output", path)
+    report = parsed(command(*words, "--recipe", "own", "--passes", "5", "--chart", chart, "--json"))
+    assert len(report["parameters"]["blocking"]) == 5
+    assert parse(path.read_text(), "x", UsageError)["parameters"] == report["parameters"]
+    assert parsed(command("job", "check", path, "--json"))["verdict"]["allowed"]
+    drawn = chart.read_text()
+    assert drawn == quality_chart(report)
+    assert fromstring(drawn).attrib["role"] == "img"
+    with duetto.Party(home) as party:
+        with pytest.raises(StorageError, match="cannot be written"):
+            party.suggest("people", {"born": "day"}, chart=chart)
+        found = party.suggest("people", {"born": "day"}, kind="own", passes=5, chart=home / "again.svg")
+        assert found["parameters"] == report["parameters"]
+    assert (home / "again.svg").read_text() == drawn
+
+
+def test_weights_of_a_model_of_splink_are_taken(home, command):
+    model = home / "model.json"
+    model.write_text(json.dumps(splink_model(COLUMNS)))
+    words = ("matching", "suggest", "people", "--role", "born=day", "--splink", model)
+    report = parsed(command(*words, "--json"))
+    assert report["expected"]["f"] > 0.9
+    with duetto.Party(home) as party:
+        assert party.suggest("people", {"born": "day"}, splink=model)["parameters"] == report["parameters"]
+    model.write_text("{}")
+    assert "comparisons" in command(*words, code=2).stderr
+    assert "cannot be read" in command(*words[:-1], home / "nowhere.json", code=65).stderr
+
+
+def test_the_least_score_can_be_left_to_the_run(home, command):
     path = home / "suggested.toml"
     words = ("matching", "suggest", "people", "--role", "born=day", "--peer", "south", "--output", path)
     done = command(*words, "--histogram", "1/2")

@@ -9,6 +9,7 @@ import pytest
 from parties.client import job_text
 from parties.contracts.state import State
 from parties.errors import PeerRefused
+from smc.analyses.matching.tolerant.histogram import EDGES, HIGHEST, LOWEST
 from smc.errors import DomainError, UsageError
 from tests.parties.jobs.institutions import Institutions, job
 
@@ -172,7 +173,7 @@ def test_tolerant_to_one_party(matched):
 CHOSEN = {**TOLERANT, "ranks": 1, "overflow": "accept", "histogram": {"epsilon": "3/2"}}
 
 
-def test_a_threshold_chosen_in_the_run_is_charged_at_both_and_known_to_both(matched):
+def test_a_least_score_chosen_in_the_run_is_charged_at_both_and_known_to_both(matched):
     document = job("matching", CHOSEN, ["name", "born"])
     shown = matched.network.managers["north"].check(job_text(matched.file(document)))
     assert shown["verdict"]["allowed"]
@@ -180,13 +181,13 @@ def test_a_threshold_chosen_in_the_run_is_charged_at_both_and_known_to_both(matc
     done = matched.run(document)
     assert matched.spent("north") == matched.spent("south") == Fraction(3, 2)
     assert done.details("north") == done.details("south")
-    assert 0.5 <= float(done.details("north")["threshold"]) <= 0.86
-    assert len(done.details("south")["histogram"]["rows"]) == 13
+    assert LOWEST <= done.details("north")["least_score"] <= HIGHEST
+    assert len(done.details("south")["histogram"]["rows"]) == len(EDGES)
     assert done.details("south")["histogram"]["epsilon"] == "1.5"
     assert pairs(done) >= {(1, 1), (3, 2)}
 
 
-def test_without_a_budget_or_a_recipient_no_threshold_is_chosen(matched):
+def test_without_a_budget_or_a_recipient_no_least_score_is_chosen(matched):
     with pytest.raises(UsageError, match="known to both"):
         matched.submit(job("matching", CHOSEN, ["name", "born"], recipients=["alice"]))
     matched.allow("south", epsilon_per_job="1")

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.matching.suggestion.roles import BORN, GIVEN, POSTCODE, SEX, STREET, SURNAME, TOWN
+from smc.analyses.matching.suggestion.roles import BORN, GIVEN, HOUSE, POSTCODE, SEX, STREET, SURNAME, TOWN
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
 
@@ -32,13 +32,14 @@ class ErrorModel:
     Attributes:
         typo: in each of given name, surname, street and town: a letter exchanged with its neighbour,
             replaced, left out or doubled.
-        digit: in each of date of birth and postcode: a digit replaced, or two neighbours exchanged.
+        digit: in each of date of birth, postcode and house number: a digit replaced, or two neighbours
+            exchanged.
         turned: day and month of the birth date are exchanged, where the day is at most 12.
         missing: each field is empty.
         short: the given name is a short form, its first three letters.
         crossed: given name and surname are exchanged.
         renamed: another surname, that of another row.
-        moved: another postcode, town and street, those of another row.
+        moved: another postcode, town, street and house number, those of another row.
     """
 
     typo: float = 0.10
@@ -84,7 +85,7 @@ def corrupt_register(texts: Texts, model: ErrorModel, random: Randomness) -> dic
     def struck(rate: float) -> list[int]:
         return [int(row) for row in np.flatnonzero(_words(random, count) < rate * _WORD)]
 
-    for rate, roles in ((model.renamed, (SURNAME,)), (model.moved, (POSTCODE, TOWN, STREET))):
+    for rate, roles in ((model.renamed, (SURNAME,)), (model.moved, (POSTCODE, TOWN, STREET, HOUSE))):
         rows = struck(rate)
         others = random.below(count, len(rows))
         for role in roles:
@@ -151,5 +152,5 @@ _Change = Callable[[str, Randomness], str]
 def _mistakes(model: ErrorModel) -> tuple[tuple[str, _Change, float], ...]:
     return (
         *((role, _misspelt, model.typo) for role in (GIVEN, SURNAME, STREET, TOWN)),
-        *((role, _mistyped, model.digit) for role in (BORN, POSTCODE)),
+        *((role, _mistyped, model.digit) for role in (BORN, POSTCODE, HOUSE)),
     )

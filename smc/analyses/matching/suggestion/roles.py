@@ -14,6 +14,7 @@ BORN: Final = "born"
 POSTCODE: Final = "postcode"
 TOWN: Final = "town"
 STREET: Final = "street"
+HOUSE: Final = "house"
 SEX: Final = "sex"
 
 _KINDS: Final[Mapping[str, str]] = {
@@ -23,9 +24,16 @@ _KINDS: Final[Mapping[str, str]] = {
     POSTCODE: "postcode",
     TOWN: "town",
     STREET: "street",
+    HOUSE: "",
     SEX: "sex",
 }
-"""The kind of column names that fits each role."""
+"""The kind of column names that fits each role; "" where they are named one by one."""
+
+_HOUSES: Final = frozenset(
+    {"house", "housenumber", "houseno", "streetnumber", "streetno", "hausnummer", "hausnr", "huisnummer"}
+    | {"numeroderue", "numerodecasa", "numerocivico", "civico"}
+)
+"""Names of a column of house numbers, without what is no letter."""
 
 ROLES: Final = tuple(_KINDS)
 """All roles that a column can have."""
@@ -56,11 +64,7 @@ def guess_roles(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, s
         raise UsageError("A column has two roles.", "Name each column for one role only.")
     found = {}
     for role, kind in _KINDS.items():
-        fitting = (
-            name
-            for name in names
-            if name not in taken and any(one.name == kind for one in named_as_a_whole(name))
-        )
+        fitting = (name for name in names if name not in taken and _fits(name, kind))
         column = given[role] if role in given else next(fitting, "")
         if column:
             found[role] = column
@@ -71,3 +75,9 @@ def guess_roles(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, s
             f"Say which by --role {missing[0]}=COLUMN; there is no recipe without names and date of birth.",
         )
     return found
+
+
+def _fits(name: str, kind: str) -> bool:
+    if "".join(letter for letter in name.casefold() if letter.isalpha()) in _HOUSES:
+        return not kind
+    return any(one.name == kind for one in named_as_a_whole(name))

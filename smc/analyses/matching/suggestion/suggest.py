@@ -3,14 +3,17 @@
 The file is split into two registers that have a stated share of persons in common; the second has errors by a
 public model. Both are linked as a job would link them, and the truth is known. Nothing leaves this party, and
 nothing is known of the peer: the figures hold as far as its names, errors and overlap are as assumed.
+
+Passes, weights and local terms come from the menu, or are found by the two registers: passes one after the
+other (`passes`), weights and terms by a fit (`fit`); weights may come from a model of Splink instead
+(`splink`). The least score is in any case the one of the highest F-measure among some about the recipe's own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,12 +21,15 @@ from numpy.typing import NDArray
 
 from smc.analyses.matching.suggestion import menu
 from smc.analyses.matching.suggestion.errors import DEFAULT_ERRORS, ErrorModel, Texts, corrupt_register
-from smc.analyses.matching.suggestion.roles import BORN
+from smc.analyses.matching.suggestion.fit import Evidence, Terms, alike, fit_terms
+from smc.analyses.matching.suggestion.passes import choose_passes
+from smc.analyses.matching.suggestion.roles import BORN, ROLES, guess_roles
+from smc.analyses.matching.suggestion.splink import SplinkModel, terms_of
 from smc.analyses.matching.tolerant.coverage import Coverage
 from smc.analyses.matching.tolerant.encoding import DEFAULT_STEPS
-from smc.analyses.matching.tolerant.parameters import TolerantParameters
-from smc.analyses.matching.tolerant.plain import claims, ranked_pairs
-from smc.analyses.matching.tolerant.records import prepare, rank_layouts
+from smc.analyses.matching.tolerant.parameters import MAX_PASSES, MAX_SCORE, TolerantParameters
+from smc.analyses.matching.tolerant.plain import claims, met_by_ranks, ranked_pairs
+from smc.analyses.matching.tolerant.records import Records, prepare, rank_layouts
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.records.normalization import normalize
 from smc.analyses.records.numbers import loss_term
@@ -41,10 +47,15 @@ MIN_COMMON: Final = 10
 """Persons in both registers, of fewer of whom no threshold can be read."""
 MIN_OVERLAP: Final = 0.01
 MAX_SEED: Final = (1 << 63) - 1
-_WORTH: Final = 0.003
-"""What a second rank has to add to F: it doubles the costs."""
+MOST_PASSES: Final = MAX_PASSES
+LARGEST_SCORE: Final = MAX_SCORE
+MENU: Final = "menu"
+OWN: Final = "own"
+RECIPES: Final = (MENU, OWN)
+"""Where passes, weights and local terms come from."""
+PASSES: Final = 7
 _MOST_ODD: Final = 0.1
-_USUAL: Final = "0.70"
+_COMMON_SHARE: Final = 0.999
 
 Say = Callable[[str], object]
 
@@ -58,26 +69,45 @@ class Assumed:
         overlap: share of the smaller side's persons who are on both, 0.01 to 1.
         errors: how often the second register has which errors.
         sample: rows of the file that are linked at most, `MIN_ROWS` to `MAX_SAMPLE`.
-        threshold: one of `menu.THRESHOLDS`, where a person has chosen; empty takes that of the highest F.
+        least_score: where a person has chosen it; None takes that of the highest F.
         seed: of the simulation.
-        histogram: epsilon of a histogram by which the run changes the threshold; empty for none.
+        histogram: epsilon of a histogram by which the run changes the least score; empty for none.
+        recipe: where passes, weights and local terms come from, one of `RECIPES`.
+        passes: how many the own recipe has.
+        compare: roles that are compared besides `menu.COMPARED`.
+        model: of Splink, whose weights are taken; None for those of the recipe.
     """
 
     peer_rows: int = 0
     overlap: float = 0.5
     errors: ErrorModel = DEFAULT_ERRORS
     sample: int = 100_000
-    threshold: str = ""
+    least_score: int | None = None
     seed: int = 1
     histogram: str = ""
+    recipe: str = MENU
+    passes: int = PASSES
+    compare: tuple[str, ...] = ()
+    model: SplinkModel | None = None
 
     def __post_init__(self) -> None:
         if not MIN_OVERLAP <= self.overlap <= 1:
             raise UsageError("The overlap is out of range.", f"Use {MIN_OVERLAP} to 1.")
         if not MIN_ROWS <= self.sample <= MAX_SAMPLE:
             raise UsageError("The sample is out of range.", f"Use {MIN_ROWS} to {MAX_SAMPLE} rows.")
-        if self.threshold not in ("", *menu.THRESHOLDS):
-            raise UsageError("The threshold is not on the menu.", f"Use one of {', '.join(menu.THRESHOLDS)}.")
+        if self.least_score is not None and abs(self.least_score) > MAX_SCORE:
+            raise UsageError("The least score is out of range.", f"Use -{MAX_SCORE} to {MAX_SCORE}.")
+        if self.recipe not in RECIPES:
+            raise UsageError(f"There is no recipe {self.recipe!r}.", f"Use one of {', '.join(RECIPES)}.")
+        if not 1 <= self.passes <= MAX_PASSES:
+            raise UsageError("The number of passes is out of range.", f"Use 1 to {MAX_PASSES}.")
+        if unknown := [role for role in self.compare if role not in ROLES]:
+            raise UsageError(f"{unknown[0]!r} is not a role of a column.", f"Use {', '.join(ROLES)}.")
+        if self.compare and self.recipe == MENU and self.model is None:
+            raise UsageError(
+                "The menu has no weights of roles that are compared besides.",
+                f"Take the recipe {OWN!r}, or a model of Splink.",
+            )
         if self.histogram:
             loss_term(self.histogram, "The epsilon of the histogram")
         if not 0 <= self.peer_rows <= MAX_ROWS:
@@ -91,9 +121,9 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What linking the simulated registers gave."""
+    """What linking the simulated registers gave, from a least score on."""
 
-    threshold: str
+    least_score: int
     pairs: int
     precision: float
     recall: float
@@ -111,9 +141,9 @@ class Suggestion:
 
     Attributes:
         parameters: as in a job file, whose columns are called by their roles.
-        expected: at the threshold of the recipe, which a histogram may change in the run; of the linked
+        expected: at the least score of the recipe, which a histogram may change in the run; of the linked
             sample, with as many false pairs as the whole file has.
-        thresholds: the same at all thresholds of the menu, ascending.
+        least_scores: the same at all that were tried, ascending.
         rows: of the file.
         registers: rows of the two simulated ones.
         common: persons in both.
@@ -124,7 +154,7 @@ class Suggestion:
 
     parameters: Mapping[str, Any]
     expected: Quality
-    thresholds: tuple[Quality, ...]
+    least_scores: tuple[Quality, ...]
     rows: int
     registers: tuple[int, int]
     common: int
@@ -142,9 +172,10 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         say: takes notes on the progress.
 
     Raises:
-        DomainError: the file has too few rows, or too few for the peer's and the overlap while no threshold
-            is stated, or its birth dates are not written in one of two ways, or its persons cannot be told
-            apart.
+        UsageError: a model of Splink does not compare what the recipe does.
+        DomainError: the file has too few rows, or too few for the peer's and the overlap while no least
+            score is stated, or its birth dates are not written in one of two ways, or its persons cannot be
+            told apart.
     """
     texts = {role: normalize(column, DEFAULT_STEPS, f"The column {role!r}") for role, column in data.items()}
     rows = len(texts[BORN])
@@ -156,43 +187,26 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     has_dashes = _has_dashes(texts[BORN])
     random = Randomness.from_seed(assumed.seed.to_bytes(16, "big", signed=True), "duetto/matching/suggest/1")
     alice, bob, truth = _registers(texts, assumed, assumed.sample, random)
-    common = int((truth >= 0).sum())
-    if common < MIN_COMMON and not assumed.threshold:
-        raise DomainError(
-            f"Of these rows a simulation has {common} in both registers, too few to choose a threshold by.",
-            f"State it with --threshold, such as {_USUAL}, or take a file of more rows.",
-        )
-    larger = max(rows, assumed.peer_rows or rows)
-
-    def recipe(ranks: int, threshold: str) -> dict[str, Any]:
-        return menu.parameters(data, larger, ranks, threshold, has_dashes=has_dashes)
-
-    found: dict[int, tuple[Quality, ...]] = {}
-    for ranks in menu.RANKS:
-        say(f"Linking {len(truth):,} rows with {len(bob[BORN]):,}, {ranks} of a key a side.")
-        found[ranks] = _qualities(_parsed(recipe(ranks, menu.THRESHOLDS[0])), alice, bob, truth)
-    best = {ranks: _best(qualities, assumed.threshold) for ranks, qualities in found.items()}
-    one, two = (recipe(ranks, best[ranks].threshold) for ranks in menu.RANKS)
-    gain = best[two["ranks"]].f_measure - best[one["ranks"]].f_measure
-    ranks = (two if gain >= _WORTH or _coverage(one, texts).refusal else one)["ranks"]
-    qualities = found[ranks]
+    simulated = _Simulated(assumed, texts, alice, bob, truth, has_dashes=has_dashes)
+    recipe = simulated.recipe(data, max(rows, assumed.peer_rows or rows), say)
+    say(f"Linking {len(truth):,} rows with {len(bob[BORN]):,}.")
+    qualities = _qualities(recipe, alice, bob, truth)
     if rows > assumed.sample:
         say("Linking half as many, to see how false pairs grow with the file.")
-        fewer = _registers(texts, assumed, assumed.sample // 2, random)
-        half = _qualities(_parsed(recipe(ranks, menu.THRESHOLDS[0])), *fewer)
+        half = _qualities(recipe, *_registers(texts, assumed, assumed.sample // 2, random))
         qualities = extrapolate(qualities, half, rows / assumed.sample)
-    chosen = _best(qualities, assumed.threshold)
-    if not chosen.f_measure and common >= MIN_COMMON:
+    chosen = _best(qualities, assumed.least_score)
+    if not chosen.f_measure and simulated.common >= MIN_COMMON:
         raise DomainError(
             "No recipe tells these persons apart: of those who are in both registers none was found.",
             "Name columns that differ from person to person, by --role; or take the recipe of "
             "docs/analyses.md.",
         )
-    parameters = recipe(ranks, chosen.threshold)
+    parameters = recipe | {"least_score": chosen.least_score}
     if assumed.histogram:
         parameters |= {"histogram": {"epsilon": assumed.histogram}}
-    coverage = _coverage(parameters, texts)
     study = TOLERANT.parse(_without_method(parameters))
+    larger = max(rows, assumed.peer_rows or rows)
     cost = estimate_cost(study, {}, frozenset(Role), RunSetting((larger, larger)))
     return Suggestion(
         parameters,
@@ -200,11 +214,109 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
         qualities,
         rows,
         (len(truth), len(bob[BORN])),
-        common,
-        coverage,
+        simulated.common,
+        _coverage(parameters, texts),
         cost.alice_bytes + cost.bob_bytes,
         cost.seconds,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Simulated:
+    """Two registers of the file's persons.
+
+    Attributes:
+        assumed: of the peer.
+        texts: of the file.
+        alice: the first register.
+        bob: the other, with errors.
+        truth: Bob's row of each of Alice's persons or -1.
+        has_dashes: whether dates are YYYY-MM-DD.
+    """
+
+    assumed: Assumed
+    texts: Texts
+    alice: Texts
+    bob: Texts
+    truth: NDArray[np.int64]
+    has_dashes: bool
+
+    @property
+    def common(self) -> int:
+        """Persons in both."""
+        return int((self.truth >= 0).sum())
+
+    def recipe(self, roles: Collection[str], larger: int, say: Say) -> dict[str, Any]:
+        """The `[parameters]`, with the recipe's own least score or the stated one.
+
+        Raises:
+            DomainError: the registers have too few persons in common for what is asked.
+        """
+        assumed = self.assumed
+        if self.common < MIN_COMMON and (assumed.least_score is None or assumed.recipe == OWN):
+            raise DomainError(
+                f"Of these rows a simulation has {self.common} in both registers, too few to choose by.",
+                "State the least score with --least-score and take --recipe menu, or a file of more rows.",
+            )
+        fields = menu.compared(roles, assumed.compare)
+        if assumed.recipe == MENU:
+            blocking = menu.keys(roles, larger)
+        else:
+            say("Choosing the passes.")
+            blocking = tuple(
+                choose_passes(
+                    self.alice, self.bob, self.truth, fields, assumed.passes, has_dashes=self.has_dashes
+                )
+            )
+            if not blocking:
+                raise alike()
+
+        def made(terms: Terms, ranks: int) -> dict[str, Any]:
+            return menu.parameters(roles, fields, blocking, terms, ranks, has_dashes=self.has_dashes)
+
+        nothing = (0,) * len(fields)
+        flat = _parsed(made(Terms((1,) * len(fields), nothing, nothing, nothing, 0), 1))
+        if assumed.model is not None:
+            terms = self._modelled(assumed.model, fields, flat)
+        elif assumed.recipe == OWN:
+            say("Fitting the weights.")
+            terms = self._fitted(flat)
+        else:
+            terms = menu.terms(fields)
+        if assumed.least_score is not None:
+            terms = replace(terms, least=assumed.least_score)
+        one = made(terms, 1)
+        return made(terms, 2) if _coverage(one, self.texts).refusal else one
+
+    def _fitted(self, parameters: TolerantParameters) -> Terms:
+        left, right = (prepare(parameters, texts, 1) for texts in (self.alice, self.bob))
+        pairs = _met(left, right)
+        return fit_terms(Evidence.of(left, right, pairs), self.truth[pairs[:, 0]] == pairs[:, 1])
+
+    def _modelled(self, model: SplinkModel, fields: Sequence[str], parameters: TolerantParameters) -> Terms:
+        """The weights of a model of Splink.
+
+        Raises:
+            UsageError: it does not compare a field.
+        """
+        named = {one.column: one for one in model.comparisons}
+        columns = guess_roles(named, {role: role for role in fields if role in named})
+        if missing := [role for role in fields if role not in columns]:
+            raise UsageError(
+                f"The model does not compare {missing[0]}, which the recipe does.",
+                f"Leave it out with --role {missing[0]}=, or rename the comparison to {missing[0]}.",
+            )
+        sizes = prepare(parameters, self.alice, 1).filters.sizes
+        usual = [float(column[column > 0].mean()) if column.any() else 1.0 for column in sizes.T]
+        largest = np.maximum(1.0, np.quantile(sizes, _COMMON_SHARE, axis=0)).tolist()
+        return terms_of([named[columns[role]] for role in fields], model.prior, usual, largest)
+
+
+def _met(left: Records, right: Records) -> NDArray[np.int64]:
+    """The pairs of rows that meet in some pass, each once."""
+    every = [met_by_ranks(*both) for both in zip(left.ranked, right.ranked, strict=True)]
+    found: NDArray[np.int64] = np.unique(np.concatenate(every), axis=0)
+    return found
 
 
 def extrapolate(found: Sequence[Quality], half: Sequence[Quality], times: float) -> tuple[Quality, ...]:
@@ -215,8 +327,8 @@ def extrapolate(found: Sequence[Quality], half: Sequence[Quality], times: float)
     drawn out in a straight line through the sample and half of it.
 
     Args:
-        found: of the sample, threshold by threshold.
-        half: of a sample half as large, for the same thresholds.
+        found: of the sample, by least scores.
+        half: of a sample half as large, for the same ones.
         times: rows of the file for each of the sample, at least 1.
     """
     larger = []
@@ -225,13 +337,13 @@ def extrapolate(found: Sequence[Quality], half: Sequence[Quality], times: float)
         rate = rates[0] + max(0.0, rates[0] - rates[1]) * 2 * (times - 1)
         precision = one.recall / (one.recall + rate) if one.recall else one.precision
         pairs = round(one.pairs * one.precision / precision) if precision else one.pairs
-        larger.append(Quality(one.threshold, pairs, precision, one.recall))
+        larger.append(Quality(one.least_score, pairs, precision, one.recall))
     return tuple(larger)
 
 
-def _best(qualities: Sequence[Quality], threshold: str) -> Quality:
-    """Of a stated threshold, or else of the highest F-measure."""
-    able = [one for one in qualities if one.threshold == (threshold or one.threshold)]
+def _best(qualities: Sequence[Quality], least_score: int | None) -> Quality:
+    """Of a stated least score, or else of the highest F-measure."""
+    able = [one for one in qualities if least_score in (None, one.least_score)]
     return max(able, key=lambda one: one.f_measure)
 
 
@@ -282,19 +394,20 @@ def _registers(
 
 
 def _qualities(
-    parameters: TolerantParameters, alice: Texts, bob: Texts, truth: NDArray[np.int64]
+    recipe: Mapping[str, Any], alice: Texts, bob: Texts, truth: NDArray[np.int64]
 ) -> tuple[Quality, ...]:
-    """The quality at each threshold of the menu; the parameters have the least of them."""
+    """The quality from each least score on that lies so far from the recipe's as `menu.SHIFTS` says."""
+    own = recipe["least_score"]
+    lowest = max(-MAX_SCORE, own + menu.SHIFTS[0])
+    parameters = _parsed({**recipe, "least_score": lowest})
     left, right = (prepare(parameters, texts, 1) for texts in (alice, bob))
     pairs = ranked_pairs(parameters, left, right)
-    ones = left.counted[pairs[:, 0]] + right.counted[pairs[:, 1]]
-    twice = pairs[:, 2] - parameters.rule.most_score + ones
     common = int((truth >= 0).sum())
     found = []
-    for threshold in menu.THRESHOLDS:
-        limit = Fraction(threshold)
-        near = twice * limit.denominator >= ones * limit.numerator
-        links = claims(pairs[near], len(left), len(right))
-        right_ones = int((truth[links[:, 0]] == links[:, 1]).sum())
-        found.append(Quality(threshold, len(links), right_ones / max(1, len(links)), right_ones / common))
+    for shift in menu.SHIFTS:
+        if lowest <= own + shift <= MAX_SCORE:
+            links = claims(pairs[pairs[:, 2] >= own + shift - lowest], len(left), len(right))
+            right_ones = int((truth[links[:, 0]] == links[:, 1]).sum())
+            precision, recall = right_ones / max(1, len(links)), right_ones / max(1, common)
+            found.append(Quality(own + shift, len(links), precision, recall))
     return tuple(found)

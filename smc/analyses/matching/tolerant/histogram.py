@@ -1,7 +1,7 @@
 """The histogram with noise that a threshold is chosen by: its bins, its noise and what it costs of epsilon.
 
     claims of the rows of the side with fewer rows   each to its nearest of all passes, from the first edge on
-    their Dice coefficients, in bins                 counts
+    their scores about the stated one, in bins       counts
     + discrete Laplace noise of rate epsilon / s     what both parties see
 
 How much one row can change. Take two inputs that differ in one row of one side, which is empty in one of
@@ -24,22 +24,26 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Final
 
-from commons.settings.marks import Parse, Read, UnfitError, Unread
+from commons.settings.bounds import Between
+from commons.settings.marks import Read, UnfitError, Unread
 from smc.analyses.records.numbers import NUMBER, loss_term
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.neighbours import Neighbours
 from smc.errors import UsageError
 from smc.secret.noise.laplace import DiscreteLaplace
 
-EDGES: Final = tuple(Fraction(hundredths, 100) for hundredths in range(40, 89, 4))
-"""Where bins begin; the last one reaches up to 1."""
+WIDTH: Final = 6
+"""Of a bin, in units of the score."""
+
+EDGES: Final = tuple(range(-63, 34, WIDTH))
+"""Where bins begin, above the stated least score; the last one has all from there on."""
 
 FLOOR: Final = EDGES[0]
 """Claims begin here."""
 
-LOWEST: Final = Fraction(1, 2)
-HIGHEST: Final = Fraction(43, 50)
-"""Where a threshold is chosen unless the job says otherwise; no job goes beyond the edges."""
+LOWEST: Final = EDGES[1] + WIDTH // 2
+HIGHEST: Final = EDGES[-2] + WIDTH // 2
+"""What is added to the stated score at least and at most, unless the job says otherwise."""
 
 MAX_DELTA: Final = Fraction(1, 1 << 40)
 """Noise whose delta would be larger is refused."""
@@ -48,29 +52,16 @@ NEIGHBOURS: Final = Neighbours(1, rows_public=True)
 """What the guarantee is about: one person is one row, and the numbers of rows are public."""
 
 
-def _parse_end(text: str) -> Fraction:
-    try:
-        value = Fraction(text) if len(text) <= len("0.00") else None
-    except (ValueError, ZeroDivisionError):
-        value = None
-    if value is None or (100 * value).denominator != 1:
-        raise UsageError(
-            f"{text[:20]!r} is not a decimal in hundredths.", f'Write such as "{float(LOWEST)}".'
-        )
-    return value
-
-
-End = Annotated[Fraction, Parse(_parse_end)]
-
-
 @dataclass(frozen=True, slots=True)
 class Histogram:
     """How a threshold is chosen in the run.
 
     Attributes:
         epsilon: of the histogram, positive.
-        lowest: the least threshold that can be chosen, in whole hundredths.
-        highest: the largest one.
+        lowest: what is added to the stated least score at least, in units.
+        highest: at most.
+        band: pairs whose score is less than so many units away from the chosen one are told apart, for people
+            to look at; 0 for no such number.
         sensitivity: s, by how much the counts of neighbours differ together; the rest of the job decides it.
 
     Raises:
@@ -78,19 +69,19 @@ class Histogram:
     """
 
     epsilon: Annotated[Fraction, Read(loss_term, NUMBER)] = Fraction(0)
-    lowest: End = LOWEST
-    highest: End = HIGHEST
+    lowest: Annotated[int, Between(LOWEST, 0)] = LOWEST
+    highest: Annotated[int, Between(0, HIGHEST)] = HIGHEST
+    band: Annotated[int, Between(0, EDGES[-1])] = 0
     sensitivity: Annotated[int, Unread()] = 0
 
     def __post_init__(self) -> None:
         if not self.epsilon:
             raise UnfitError("epsilon", "is missing", 'Write epsilon = "1".')
 
-    def of(self, threshold: Fraction, passes: int, ranks: int) -> Histogram:
+    def of(self, passes: int, ranks: int) -> Histogram:
         """The histogram of a job.
 
         Args:
-            threshold: the stated one, from which the choice begins.
             passes: of the job.
             ranks: of the job; 0 where rows meet in buckets.
 
@@ -103,13 +94,6 @@ class Histogram:
                 "histogram",
                 "goes with ranks only: in buckets one row can change too many scores",
                 "Write ranks = 1, or state the threshold alone.",
-            )
-        if not EDGES[0] < self.lowest <= threshold <= self.highest < EDGES[-1]:
-            raise UnfitError(
-                "histogram",
-                "does not fit: the stated threshold has to lie between lowest and highest, and these between "
-                f"{float(EDGES[0])} and {float(EDGES[-1])}",
-                "Change one of the three; the choice begins at the stated threshold.",
             )
         found = replace(self, sensitivity=sensitivity(passes, ranks))
         _ = found.noise
@@ -142,12 +126,25 @@ class Chosen:
     """What came out.
 
     Attributes:
-        threshold: that holds for the pairs.
+        moved: what is added to the stated least score, in units.
         counts: with noise, one per bin.
     """
 
-    threshold: Fraction
+    moved: int
     counts: tuple[int, ...]
+
+    def near(self, band: int) -> int:
+        """By the counts, how many claims have a score less than `band` away from the chosen one.
+
+        A bin that lies in the band in part counts as a whole.
+        """
+        ends = (*EDGES[1:], None)
+        low, high = self.moved - band, self.moved + band
+        return sum(
+            count
+            for count, begin, end in zip(self.counts, EDGES, ends, strict=True)
+            if begin < high and (end is None or end > low)
+        )
 
 
 def sensitivity(passes: int, ranks: int) -> int:

@@ -37,21 +37,29 @@ _LEARNS: Final[Mapping[str, tuple[str, ...]]] = {
 
 def leakage(parameters: TolerantParameters, recipients: frozenset[Role]) -> Leakage:
     """Recipients learn their rows with a match and a number for each partner."""
-    gets, noisy = _LEARNS[parameters.one_to_one], _noisy(parameters)
+    gets, noisy = (*_LEARNS[parameters.one_to_one], *_rarity(parameters)), _noisy(parameters)
     matches = f"where the policies ask for a least number of matches: whether there are as many; {ASKED}"
     everybody = (*public(parameters), matches)
     alice, bob = ((*noisy, *gets) if role in recipients else noisy for role in Role)
     return Leakage(alice, bob, everybody)
 
 
+def _rarity(parameters: TolerantParameters) -> tuple[str, ...]:
+    """What recipients learn more where the score takes the rarity of values."""
+    if not any(one.rarity for one in parameters.fields):
+        return ()
+    return ("by bringing chosen rows: something of how frequent a paired row's values are at the other side",)
+
+
 def _noisy(parameters: TolerantParameters) -> tuple[str, ...]:
-    """What both learn where the threshold is chosen in the run."""
+    """What both learn where the least score is chosen in the run."""
     histogram = parameters.histogram
     if histogram is None:
         return ()
     return (
-        "the threshold, and the histogram that it is chosen by: how many rows of the side with fewer rows "
-        f"are how alike to their nearest, from {float(FLOOR)} on, with noise that neither party knows, under "
+        "the least score, and the histogram that it is chosen by: how many rows of the side with fewer rows "
+        f"have which score with their nearest, from {-FLOOR} units below the stated one on, with noise that "
+        "neither party knows, under "
         f"differential privacy with epsilon {text(histogram.epsilon)}: {NEIGHBOURS}",
     )
 
@@ -60,7 +68,8 @@ def public(parameters: TolerantParameters) -> tuple[str, ...]:
     """What everybody may know of how records are compared."""
     return (
         "how many rows each side has",
-        f"the fields, the size of filters, {_threshold(parameters)}, the blocking keys and "
+        f"the fields with their weights{_terms(parameters)}",
+        f"{_threshold(parameters)}, the blocking keys and "
         + ("how many ranks take part" if parameters.ranks else "the size of buckets"),
         *(
             ()
@@ -70,5 +79,12 @@ def public(parameters: TolerantParameters) -> tuple[str, ...]:
     )
 
 
+def _terms(parameters: TolerantParameters) -> str:
+    if not any(any(one.terms) for one in parameters.fields):
+        return ""
+    return " and local terms; where these were fitted to a side's file, that says something of how it is"
+
+
 def _threshold(parameters: TolerantParameters) -> str:
-    return "the threshold" if parameters.histogram is None else "the stated threshold and its range"
+    name = "threshold" if parameters.threshold else "least score"
+    return f"the {name}" if parameters.histogram is None else f"the stated {name} and how far it may move"

@@ -3,7 +3,7 @@
 For each pass, a stretch of buckets at a time:
 
     filters in shuffled places of each bucket  -->  shared overlaps of all pairs of a bucket
-    margins = overlaps and sizes               -->  shared bits "alike"
+    margins = overlaps and local terms         -->  shared bits "alike"
     chosen bits times the other row's number   -->  shared words, per pair or per row
 
 Rows have random numbers, which stand for them towards the other side. Where every alike pair is shown, a
@@ -156,7 +156,7 @@ class BucketLinkage(Linkage):
     def _compared(self, places: Places) -> Iterator[tuple[slice, Pairs, Bit]]:
         """The stretches of a pass: their buckets, their pairs and own XOR shares of which are alike."""
         for part in stretches(*places.rows.shape):
-            pairs = Pairs(self._session, self._parameters.rule, self._own, places[part])
+            pairs = Pairs(self._session, self._own, places[part])
             yield part, pairs, pairs.alike()
 
     def _arrange(self, registers: Registers, places: Places) -> None:

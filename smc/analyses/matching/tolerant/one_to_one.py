@@ -111,7 +111,7 @@ class OneToOne(BucketLinkage):
             way.mutual.append((part, np.packbits(found.mutual, axis=2)))
             tops[Role.ALICE].append(found.rows.reshape(-1))
             tops[Role.BOB].append(found.columns.reshape(-1))
-        most = self._parameters.rule.most_score
+        most = self._own.score.most_rank
         for role in Role:
             top = np.concatenate(tops[role])
             lead = top - best[role].shares[: len(top)]

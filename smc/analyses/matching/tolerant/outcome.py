@@ -54,7 +54,7 @@ def pairs_table(
         rows: the local rows of the pairs, from 0, shape (k,).
         partners: numbers that stand for the peer's rows, from 1, shape (k,).
         notes: remarks for people.
-        chosen: the threshold, where it is chosen in the run.
+        chosen: the least score, where it is chosen in the run.
     """
     columns: dict[str, list[Any]] = {
         "pair": list(range(1, len(rows) + 1)),
@@ -82,7 +82,9 @@ def notes_of(parameters: TolerantParameters, records: Records) -> tuple[str, ...
     if empty:
         notes.append(f"{empty} local rows have no text in any field and match nothing.")
     if records.filters.thinned:
-        notes.append(f"The filters of {records.filters.thinned} local rows were too full and lost some ones.")
+        notes.append(
+            f"The filters of {records.filters.thinned} local rows weighed too much and lost some ones."
+        )
     return tuple(notes)
 
 
@@ -90,8 +92,15 @@ def _told(parameters: TolerantParameters, chosen: Chosen | None) -> tuple[str, .
     if chosen is None:
         return ()
     return (
-        f"The threshold {float(chosen.threshold)} was chosen in the run from a histogram with noise; stated "
-        f"was {float(parameters.threshold)}.",
+        f"The least score was moved by {chosen.moved} units in the run, by a histogram with noise.",
+        *(
+            [
+                f"About {max(0, chosen.near(band))} claims have a score within {band} units of it, by the "
+                "noisy counts of their bins: as many pairs as people would have to look at."
+            ]
+            if parameters.histogram is not None and (band := parameters.histogram.band)
+            else []
+        ),
     )
 
 
@@ -103,7 +112,7 @@ def details_of(
     Args:
         parameters: of the job.
         counts: rows of each role.
-        chosen: the threshold, where it was chosen in the run.
+        chosen: the least score, where it was chosen in the run.
     """
     if parameters.ranks:
         items = parameters.ranks * min(counts.values())
@@ -116,8 +125,9 @@ def details_of(
         "route": route(parameters),
         "engine": "oblivious",
         "one_to_one": parameters.one_to_one,
-        "threshold": text(parameters.threshold if chosen is None else chosen.threshold),
-        "bits": parameters.bits,
+        **({"threshold": text(parameters.threshold)} if parameters.threshold else {}),
+        "least_score": parameters.least_score + (0 if chosen is None else chosen.moved),
+        "bits": len(parameters.score.weights),
         "passes": len(parameters.blocking),
         **meets,
         **_histogram(parameters, chosen),
@@ -129,14 +139,15 @@ def _histogram(parameters: TolerantParameters, chosen: Chosen | None) -> dict[st
     if histogram is None:
         return {}
     return {
-        "stated_threshold": text(parameters.threshold),
+        "stated_least_score": parameters.least_score,
         "histogram": {
-            "from": [float(edge) for edge in EDGES],
+            "from": [parameters.least_score + edge for edge in EDGES],
             "rows": None if chosen is None else list(chosen.counts),
+            **({} if chosen is None or not histogram.band else {"band": chosen.near(histogram.band)}),
             "epsilon": text(histogram.epsilon),
             "noise_scale": str(1 / histogram.noise.rate),
         },
-        "guarantee": "of the histogram and the threshold: (epsilon, delta)-differential privacy, "
+        "guarantee": "of the histogram and the least score: (epsilon, delta)-differential privacy, "
         "computational towards the parties; of the pairs: none",
         "neighbours": str(NEIGHBOURS),
     }

@@ -14,7 +14,7 @@ from commons.settings.reader import fields_of
 from smc.analyses.matching.tolerant.blocking import YEAR, KeyPart
 from smc.analyses.matching.tolerant.encoding import DEFAULT_STEPS, Field
 from smc.analyses.matching.tolerant.histogram import FLOOR, Histogram
-from smc.analyses.matching.tolerant.similarity import Rule
+from smc.analyses.matching.tolerant.score import Score
 from smc.analyses.records.normalization import DATE
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.parameters import read_parameters
@@ -32,7 +32,8 @@ ACCEPT: Final = "accept"
 MAX_FIELDS: Final = 64
 MAX_PASSES: Final = 16
 MAX_BITS: Final = 4096
-MIN_BITS: Final = 64
+"""Of a filter."""
+MAX_SCORE: Final = 1000
 MAX_ROUNDS: Final = 16
 MAX_RANKS: Final = 8
 LONGEST_SALT: Final = 100
@@ -83,8 +84,9 @@ class TolerantParameters:
 
     Attributes:
         fields: what is compared.
-        bits: of a filter.
-        threshold: least Dice coefficient of a match; with a histogram, where the choice begins.
+        threshold: least Dice coefficient of a match; 0 where fields have local terms.
+        least_score: least score of a match in units, where they have; 0 for a Dice coefficient. With a
+            histogram, the choice begins there.
         blocking: the key of each pass.
         bucket: most rows of one side in a bucket.
         load: mean rows of the larger side per bucket; 0 in the making is three eighths of a bucket.
@@ -97,7 +99,8 @@ class TolerantParameters:
         show: local columns that the result repeats beside the row numbers.
         histogram: how the threshold is chosen in the run; None where it is stated.
         output: always `PAIRS`; figures about pairs have parameters of their own.
-        has_bucket: whether the job says so.
+        has_least_score: whether the job says so.
+        has_bucket: likewise.
         has_rounds: likewise.
 
     Raises:
@@ -109,9 +112,11 @@ class TolerantParameters:
         Length(1, MAX_FIELDS),
         Wrong(f"must hold 1 to {MAX_FIELDS} fields", "Write [[parameters.fields]] tables."),
     ]
-    threshold: Annotated[Fraction, Parse(_parse_threshold, {"type": "string", "pattern": _DECIMAL.pattern})]
     blocking: Annotated[tuple[tuple[KeyPart, ...], ...], Read(_parse_blocking, _PASSES)]
-    bits: Annotated[int, Between(MIN_BITS, MAX_BITS)] = 512
+    threshold: Annotated[
+        Fraction, Parse(_parse_threshold, {"type": "string", "pattern": _DECIMAL.pattern})
+    ] = Fraction(0)
+    least_score: Annotated[int, Between(-MAX_SCORE, MAX_SCORE)] = 0
     bucket: Annotated[int, Between(2, PAD_BYTES)] = PAD_BYTES
     load: Annotated[int, Between(1, PAD_BYTES)] = 0
     overflow: Annotated[str, OneOf((REFUSE, ACCEPT))] = REFUSE
@@ -122,6 +127,7 @@ class TolerantParameters:
     show: Annotated[tuple[str, ...], Repeated()] = ()
     histogram: Histogram | None = None
     output: Annotated[str, OneOf((PAIRS,))] = PAIRS
+    has_least_score: Annotated[bool, Given("least_score")] = False
     has_bucket: Annotated[bool, Given("bucket")] = False
     has_rounds: Annotated[bool, Given("rounds")] = False
 
@@ -129,6 +135,7 @@ class TolerantParameters:
         if self.has_rounds and self.one_to_one != GREEDY:
             hint = 'Leave it out, or write one_to_one = "greedy".'
             raise UnfitError("rounds", "is only for the greedy mode", hint)
+        self._check_score()
         if len({each.column for each in self.fields}) < len(self.fields):
             hint = "Name it once; to make it count more, raise its weight."
             raise UnfitError("fields", "names a column twice", hint)
@@ -140,8 +147,21 @@ class TolerantParameters:
             raise UnfitError("load", "is out of range", f"Use 1 to {self.bucket}.")
         object.__setattr__(self, "load", self.load or max(1, 3 * self.bucket // 8))
         if self.histogram is not None and not self.histogram.sensitivity:
-            chosen = self.histogram.of(self.threshold, len(self.blocking), self.ranks)
+            chosen = self.histogram.of(len(self.blocking), self.ranks)
             object.__setattr__(self, "histogram", chosen)
+
+    def _check_score(self) -> None:
+        if bool(self.threshold) is self.has_least_score:
+            problem = "is missing" if not self.threshold else "does not go with least_score"
+            hint = (
+                "Write one of the two: a Dice coefficient, or the least score where fields have local terms."
+            )
+            raise UnfitError("threshold", problem, hint)
+        if self.threshold and any(any(one.terms) for one in self.fields):
+            hint = "Write least_score instead, or leave gram, empty and rarity out."
+            raise UnfitError("threshold", "does not go with local terms of fields", hint)
+        if sum(one.bits for one in self.fields) > MAX_BITS:
+            raise UnfitError("fields", f"have more than {MAX_BITS} bits together", "Lower the bits of some.")
 
     def _check_ranks(self) -> None:
         if self.one_to_one != GREEDY:
@@ -158,10 +178,10 @@ class TolerantParameters:
         return self.overflow == ACCEPT
 
     @property
-    def rule(self) -> Rule:
-        """When records are alike; those that meet by ranks do so one by one."""
-        least = self.threshold if self.histogram is None else FLOOR
-        return Rule(least, 1 if self.ranks else self.bucket)
+    def score(self) -> Score:
+        """How records are scored; those that meet by ranks do so one by one."""
+        least = self.least_score + (0 if self.histogram is None else FLOOR)
+        return Score(self.fields, self.threshold or None, least, 1 if self.ranks else self.bucket)
 
     @property
     def columns(self) -> tuple[str, ...]:

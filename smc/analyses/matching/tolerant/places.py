@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from smc.analyses.matching.tolerant.blocking import EMPTY, BucketLayout, Index
 from smc.analyses.matching.tolerant.records import Records
-from smc.analyses.matching.tolerant.similarity import Rule
 from smc.forms import Role
 from smc.pieces import chunks
 from smc.protocols.session import Session
@@ -99,33 +98,30 @@ class Pairs:
 
     Args:
         session: this side of the run.
-        rule: when records are alike.
         records: the local ones.
         places: the local places.
     """
 
-    def __init__(self, session: Session, rule: Rule, records: Records, places: Places) -> None:
+    def __init__(self, session: Session, records: Records, places: Places) -> None:
         self._session = session
-        self._rule = rule
+        self._score = records.score
         self._places = places
-        self._sizes = records.sizes(places.rows)
-        self._overlaps = common_ones.overlaps(session, records.bits(places.rows))
+        brought = records.bits if session.role is Role.ALICE else records.weighed
+        overlaps = common_ones.overlaps(session, brought(places.rows)).astype(np.uint64)
+        self._margins = (overlaps << np.uint64(self._score.grain)) + own(session, records.local(places.rows))
 
     def alike(self) -> Bit:
-        """Own XOR shares of which pairs are alike, shape (b, capacity, capacity)."""
-        rule = self._rule
-        margins = self._overlaps.astype(np.uint64) << np.uint64(rule.exponent + 1)
-        margins += own(self._session, rule.margin_part(self._sizes))
-        return msb.nonnegative(self._session, margins.reshape(-1), rule.margins).reshape(margins.shape)
+        """Own XOR shares of which pairs match, shape (b, capacity, capacity)."""
+        bits = msb.nonnegative(self._session, self._margins.reshape(-1), self._score.margins)
+        return bits.reshape(self._margins.shape)
 
     def best(self, eligible: Bit) -> Best:
-        """Own shares of the closest of eligible pairs, which are alike; scores are modulo a power of two."""
-        rule = self._rule
-        scores = self._overlaps.astype(np.uint64) << np.uint64(rule.tie_bits + 1)
-        scores += own(self._session, rule.score_part(self._sizes, self._places.ranks))
+        """Own shares of the nearest of eligible pairs, which match; scores are modulo a power of two."""
+        scores = self._margins << np.uint64(self._score.tie_bits)
+        scores -= own(self._session, self._places.ranks)
         if self._session.role is Role.ALICE:
-            scores += np.uint64(rule.most_score)
-        return pairing.best(self._session, eligible, scores, rule.most_score)
+            scores += np.uint64(self._score.first_rank)
+        return pairing.best(self._session, eligible, scores, self._score.most_rank)
 
 
 def newly(session: Session, role: Role, chosen: Bit, marks: Bit) -> Word:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.matching.tolerant import valley
-from smc.analyses.matching.tolerant.encoding import Filters
-from smc.analyses.matching.tolerant.histogram import EDGES, Chosen, Histogram
+from smc.analyses.matching.tolerant.histogram import EDGES, FLOOR, Chosen, Histogram
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.places import stretches
+from smc.analyses.matching.tolerant.ranks import RankLayout
 from smc.analyses.matching.tolerant.records import Records
-from smc.analyses.matching.tolerant.similarity import Rule, sizes_of
 from smc.forms import Role
 from smc.pieces import chunks, each
 from smc.secret.joins.circuit_psi import table_owner
@@ -47,57 +45,63 @@ def plain_links(parameters: TolerantParameters, alice: Records, bob: Records) ->
 
 
 def ranked_pairs(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:
-    """The pairs that are alike, once for each pass in which their keys agree and their ranks meet.
+    """The pairs that match, once for each pass in which their keys agree and their ranks meet.
 
     Returns:
-        Alice's row, Bob's row, the pair's score, and the places of the pair among the items of Alice's and of
-        Bob's row, shape (k, 5), pass by pass.
+        Alice's row, Bob's row, the pair's margin, and the places of the pair among the items of Alice's and
+        of Bob's row, shape (k, 5), pass by pass.
     """
-    rule, size = parameters.rule, parameters.ranks
+    size = parameters.ranks
     found = [np.empty((0, 5), dtype=np.int64)]
     for number, (first, second) in enumerate(zip(alice.ranked, bob.ranked, strict=True)):
-        keyed: dict[tuple[int, int], list[int]] = {}
-        for row in each(second.rows):
-            keyed.setdefault((int(second.hashes[row, 0]), int(second.hashes[row, 1])), []).append(int(row))
-        met = [
-            (int(row), partner)
-            for row in each(first.rows)
-            for partner in keyed.get((int(first.hashes[row, 0]), int(first.hashes[row, 1])), [])
-        ]
+        met = met_by_ranks(first, second)
         for part in chunks(len(met), _STRIPE_ROWS):
-            left, right = np.array(met[part]).T
-            overlaps = (alice.filters.rows[left] & bob.filters.rows[right]).sum(axis=1, dtype=np.int64)
-            sizes = alice.counted[left], bob.counted[right]
-            scores = (overlaps << 1) + rule.most_score - sizes[0] - sizes[1]
+            left, right = met[part].T
+            margins = margins_of(alice, bob, left, right)
             places = number * size + second.ranks[right], number * size + first.ranks[left]
-            near = alike(rule, overlaps, *sizes)
-            found.append(np.stack([left, right, scores, *places], axis=1)[near])
+            found.append(np.stack([left, right, margins, *places], axis=1)[margins >= 0])
     return np.concatenate(found)
+
+
+def met_by_ranks(first: RankLayout, second: RankLayout) -> Links:
+    """The pairs of rows of a key that take part in a pass, Alice's row and Bob's, shape (k, 2)."""
+    keyed: dict[bytes, list[int]] = {}
+    for row in each(second.rows):
+        keyed.setdefault(second.hashes[row].tobytes(), []).append(int(row))
+    met = [
+        (int(row), partner)
+        for row in each(first.rows)
+        for partner in keyed.get(first.hashes[row].tobytes(), [])
+    ]
+    return np.array(met, dtype=np.int64).reshape(-1, 2)
+
+
+def margins_of(alice: Records, bob: Records, left: Links, right: Links) -> Links:
+    """The margins of pairs of rows, shape (k,); a pair matches where its margin is not negative."""
+    overlaps = (alice.weighed(left) * bob.filters.rows[right]).sum(axis=1, dtype=np.int64)
+    found: Links = (overlaps << alice.score.grain) + alice.terms[left] + bob.terms[right]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What rows claim where the threshold is chosen by a histogram.
+    """What rows claim where the least score is chosen by a histogram.
 
     Attributes:
         pairs: the claims, as of `ranked_pairs`.
         claiming: the side whose rows claim, as of `nearest`.
-        ones: of both filters of each pair.
-        twice: twice the ones in common.
+        unit: one unit of the score as margins are held.
     """
 
     pairs: Links
     claiming: int
-    ones: Links
-    twice: Links
+    unit: int
 
     @classmethod
     def of(cls, parameters: TolerantParameters, alice: Records, bob: Records) -> Claims:
         """The nearest of each claiming row."""
         claiming = _claiming(len(alice), len(bob))
-        pairs = nearest(ranked_pairs(parameters, alice, bob), claiming)
-        ones = alice.counted[pairs[:, 0]] + bob.counted[pairs[:, 1]]
-        return cls(pairs, claiming, ones, pairs[:, 2] - parameters.rule.most_score + ones)
+        return cls(nearest(ranked_pairs(parameters, alice, bob), claiming), claiming, alice.score.unit)
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -105,23 +109,23 @@ class Claims:
         above = np.array([*(np.count_nonzero(self._reaching(edge)) for edge in EDGES), 0])
         return tuple((above[:-1] - above[1:]).tolist())
 
-    def links(self, threshold: Fraction) -> Links:
-        """The pairs, as of `plain_links`."""
-        pairs = nearest(self.pairs[self._reaching(threshold)], 1 - self.claiming)
+    def links(self, moved: int) -> Links:
+        """The pairs, as of `plain_links`, from so many units above the stated score on."""
+        pairs = nearest(self.pairs[self._reaching(moved)], 1 - self.claiming)
         return np.unique(pairs[:, :2], axis=0)
 
-    def _reaching(self, threshold: Fraction) -> NDArray[np.bool_]:
-        reached: NDArray[np.bool_] = self.twice * threshold.denominator >= self.ones * threshold.numerator
+    def _reaching(self, moved: int) -> NDArray[np.bool_]:
+        reached: NDArray[np.bool_] = self.pairs[:, 2] >= (moved - FLOOR) * self.unit
         return reached
 
 
 def chosen_links(
     parameters: TolerantParameters, histogram: Histogram, alice: Records, bob: Records
 ) -> tuple[Links, Chosen]:
-    """As `plain_links` where the threshold is chosen by a histogram, here without noise."""
+    """As `plain_links` where the least score is chosen by a histogram, here without noise."""
     found = Claims.of(parameters, alice, bob)
-    chosen = Chosen(valley.threshold(found.counts, histogram, parameters.threshold), found.counts)
-    return found.links(chosen.threshold), chosen
+    chosen = Chosen(valley.moved(found.counts, histogram), found.counts)
+    return found.links(chosen.moved), chosen
 
 
 def claims(pairs: Links, rows: int, columns: int) -> Links:
@@ -142,7 +146,7 @@ def claims(pairs: Links, rows: int, columns: int) -> Links:
 
 
 def nearest(pairs: Links, side: int) -> Links:
-    """The best pair of each row of a side: the highest score, and of equal ones the first of its items.
+    """The best pair of each row of a side: the highest margin, and of equal ones the first of its items.
 
     Args:
         pairs: as of `ranked_pairs`.
@@ -158,24 +162,23 @@ def _claiming(rows: int, columns: int) -> int:
 
 
 def compared_pairs(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:
-    """The pairs that are alike, once for each pass in which their rows meet.
+    """The pairs that match, once for each pass in which their rows meet.
 
     Returns:
-        Alice's row, Bob's row and the pair's score, shape (k, 3), pass by pass.
+        Alice's row, Bob's row and the pair's rank among all, shape (k, 3), pass by pass.
     """
-    rule = parameters.rule
     found = [np.empty((0, 3), dtype=np.int64)]
-    ranks = np.arange(parameters.bucket)
+    score, places = alice.score, np.arange(parameters.bucket)
     for first, second in zip(alice.layouts, bob.layouts, strict=True):
         for part in stretches(*first.rows.shape):
             rows = (first.rows[part], second.rows[part])
-            left, right = alice.sizes(rows[0])[:, :, None], bob.sizes(rows[1])[:, None]
-            bits = [side.bits(own).astype(np.float32) for side, own in zip((alice, bob), rows, strict=True)]
+            bits = alice.weighed(rows[0]).astype(np.float32), bob.bits(rows[1]).astype(np.float32)
             overlaps = (bits[0] @ bits[1].transpose(0, 2, 1)).astype(np.int64)
-            scores = (overlaps << (rule.tie_bits + 1)) + rule.most_score
-            scores += rule.score_part(left, ranks[:, None]) + rule.score_part(right, ranks)
-            block, i, j = np.nonzero(alike(rule, overlaps, left, right))
-            found.append(np.stack([rows[0][block, i], rows[1][block, j], scores[block, i, j]], axis=1))
+            margins = (overlaps << score.grain) + alice.local(rows[0])[:, :, None]
+            margins += bob.local(rows[1])[:, None]
+            ranks = score.ranks(margins, places[:, None], places)
+            block, i, j = np.nonzero(margins >= 0)
+            found.append(np.stack([rows[0][block, i], rows[1][block, j], ranks[block, i, j]], axis=1))
     return np.concatenate(found)
 
 
@@ -183,7 +186,7 @@ def _nearest(pairs: Links, rows: int, columns: int, rounds: int) -> Links:
     """Round after round the pairs that come first of all that either row has left.
 
     Args:
-        pairs: as of `compared_pairs`; of equal scores of a row the first comes first.
+        pairs: as of `compared_pairs`; of equal ranks of a row the first comes first.
         rows: Alice's.
         columns: Bob's.
         rounds: at least 1.
@@ -207,37 +210,22 @@ def _nearest(pairs: Links, rows: int, columns: int, rounds: int) -> Links:
     return pairs[chosen]
 
 
-def all_links(rule: Rule, alice: Filters, bob: Filters) -> Links:
-    """All pairs of rows that are alike, whether or not they would meet in a bucket.
+def all_links(alice: Records, bob: Records) -> Links:
+    """All pairs of rows that match, whether or not they would meet in a pass.
 
     Args:
-        rule: when they are.
-        alice: Alice's filters.
+        alice: Alice's records.
         bob: Bob's.
 
     Returns:
-        As `plain_links`.
+        Alice's row, Bob's row and the pair's margin, shape (k, 3).
     """
-    found = [np.empty((0, 2), dtype=np.int64)]
-    sizes = sizes_of(bob.rows)
-    right = bob.rows.astype(np.float32).T
-    for start in range(0, len(alice.rows), _STRIPE_ROWS):
-        left = alice.rows[start : start + _STRIPE_ROWS]
-        overlaps = (left.astype(np.float32) @ right).astype(np.int64)
-        links = np.argwhere(alike(rule, overlaps, sizes_of(left)[:, None], sizes))
-        links[:, 0] += start
-        found.append(links)
+    found = [np.empty((0, 3), dtype=np.int64)]
+    every = np.arange(len(alice))
+    right = bob.filters.rows.astype(np.float32).T
+    for part in chunks(len(alice), _STRIPE_ROWS):
+        overlaps = (alice.weighed(every[part]).astype(np.float32) @ right).astype(np.int64)
+        margins = (overlaps << alice.score.grain) + alice.terms[part, None] + bob.terms
+        i, j = np.nonzero(margins >= 0)
+        found.append(np.stack([i + part.start, j, margins[i, j]], axis=1))
     return np.concatenate(found)
-
-
-def alike(rule: Rule, overlaps: Links, left: Links, right: Links) -> NDArray[np.bool_]:
-    """Which pairs are alike.
-
-    Args:
-        rule: when they are.
-        overlaps: ones in common.
-        left: sizes of Alice's filters, `ABSENT` for empty ones.
-        right: of Bob's.
-    """
-    margins = (overlaps << (rule.exponent + 1)) + rule.margin_part(left) + rule.margin_part(right)
-    return margins >= 0

@@ -1,19 +1,19 @@
 """One-to-one pairing where passes are joins in secret: rows claim their nearest, and the nearest claim wins.
 
     each pass    items of both sides joined (`smc.secret.joins.joins`), the owner's in slots
-                 overlap of its filter and the other side's shared one      -->  alike, and the score
-    by row       best score over all items of an owner's row                -->  its claim
+                 overlap of its filter and the other side's shared one      -->  the margin
+    by row       best margin over all items of an owner's row                -->  its claim
     each pass    claims carried to the other side's items                   -->  best claim of a row there
     each pass    the accepted claims' numbers carried back                  -->  partners of both sides
 
-Where the threshold is chosen in the run, all pairs from `histogram.FLOOR` on are alike until there are
-claims: these are counted in a histogram with noise, and one holds if it reaches the threshold that follows
-(`smc.analyses.matching.tolerant.likeness`, `histogram`, `valley`).
+Where the least score is chosen in the run, all pairs from `histogram.FLOOR` on match until there are
+claims: these are counted in a histogram with noise, and one holds if it reaches the score that follows
+(`histogram`, `valley`).
 
-A slot without a match holds noise: that a pair is alike is a bit AND the slot's member bit. Scores are equal
-where filters differ in as many bits; the earlier pass wins, then the lower rank on the other side. A claim is
-one word (`word_layout`): the claiming row's number and a mark, and the score in the top bits. The side with
-fewer rows claims; a row whose claim is not accepted stays without a partner.
+A slot without a match holds noise: that a pair matches is a bit AND the slot's member bit. Of equal margins
+the earlier pass wins, then the lower rank on the other side. A claim is one word (`word_layout`): the
+claiming row's number and a mark, and the margin in the top bits. The side with fewer rows claims; a row whose
+claim is not accepted stays without a partner.
 
 Reference: as of `smc.secret.joins.joins`; pairing by claims is one round of Gale and Shapley, College
 admissions and the stability of marriage, American Mathematical Monthly 69, 1962.
@@ -21,7 +21,7 @@ admissions and the stability of marriage, American Mathematical Monthly 69, 1962
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,9 +30,9 @@ from typing_extensions import override
 
 from smc.analyses.disclosure.figures import Noisy
 from smc.analyses.disclosure.release import Release
-from smc.analyses.matching.tolerant import likeness, valley
+from smc.analyses.matching.tolerant import valley
 from smc.analyses.matching.tolerant.blocking import EMPTY, Index
-from smc.analyses.matching.tolerant.histogram import EDGES, Chosen, Histogram
+from smc.analyses.matching.tolerant.histogram import EDGES, FLOOR, Chosen, Histogram
 from smc.analyses.matching.tolerant.linkage import MARK, Linkage, Links, lowest
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.places import Bit, Word
@@ -57,10 +57,13 @@ from smc.secret.sharing.bounds import Bounds
 
 WORD_BITS: Final = 64
 COLUMNS: Final = 2
-"""Of an item beside its filter: the size of the filter, and a mask."""
+"""Of an item beside its filter: the local term, and a mask."""
 
 STRETCH_SLOTS: Final = 1 << 16
 """So many filters are compared at a time."""
+
+STRETCH_CLAIMS: Final = 1 << 20
+"""So many claims are compared with edges at a time."""
 
 
 def stretches(slots: int) -> Iterator[slice]:
@@ -69,7 +72,7 @@ def stretches(slots: int) -> Iterator[slice]:
 
 
 def leads(most: int) -> Bounds:
-    """Where four times differences of scores up to `most` lie, with room for what lower bits carry."""
+    """Where four times differences of margins up to `most` lie, with room for what lower bits carry."""
     return Bounds(-4 * most, 4 * most + 2)
 
 
@@ -112,7 +115,8 @@ class RankJoin(Linkage):
         self._mine = session.role is self._claiming
         self._items = {role: parameters.ranks * counts[role] for role in Role}
         self._words: dict[Role, Word] = {}
-        self._layout = WordLayout.of(counts.values())
+        self._score = own.score
+        self._layout = WordLayout.of(counts.values(), self._score.margins.sign_bits + 1)
 
     def paired(self) -> dict[Role, SecretBits]:
         """Run, and open nothing; as of `smc.analyses.matching.tolerant.one_to_one`.
@@ -165,40 +169,35 @@ class RankJoin(Linkage):
         self._session.report("pass", steps, steps)
 
     def _compared(self, layout: RankLayout, salt: bytes) -> tuple[_Pass, Word]:
-        """A pass joined, and local shares of the scores of alike pairs slot by slot, 0 for others."""
-        session, rule, bits = self._session, self._parameters.rule, self._parameters.bits
+        """A pass joined, and local shares of the ranks of pairs that match slot by slot, 0 for others."""
+        session = self._session
         keys = layout.items(session.role, salt, session.random)
-        width = filter_words(bits)
-        rows = np.repeat(np.arange(len(self._own), like=self._own.counted), layout.capacity)
+        width = filter_words(len(self._score.weights))
+        rows = np.repeat(np.arange(len(self._own), like=self._own.terms), layout.capacity)
         mask = session.random.words(len(keys))
         columns: Word | int = COLUMNS + width
         if not self._mine:
-            known = np.stack([self._own.counted[rows].view(np.uint64), mask], axis=1)
+            known = np.stack([self._own.terms[rows].view(np.uint64), mask], axis=1)
             columns = np.concatenate([known, self._filters(rows)], axis=1)
         joined = joins.join(session, keys, self._peer_items, self._claiming, columns, xored=width)
-        sizes = joined.columns[:, 0] * np.uint64(-rule.numerator % (1 << WORD_BITS))
-        doubled = joined.columns[:, 0]
+        terms = joined.columns[:, 0]
         taken = None
         if joined.items is not None:
             taken = np.where(joined.items == EMPTY, EMPTY, rows[joined.items])
-            counted = self._own.sizes(taken)
-            sizes += rule.margin_part(counted).view(np.uint64)
-            doubled = doubled + counted.view(np.uint64)
+            terms = terms + self._own.local(taken).view(np.uint64)
         overlaps = np.concatenate(
             [
                 self._overlaps(joined.columns[part, COLUMNS:], None if taken is None else taken[part])
-                for part in stretches(len(sizes))
+                for part in stretches(len(terms))
             ]
         )
-        margins = (overlaps << np.uint64(rule.exponent + 1)) + sizes
-        near = SecretBits(session, msb.nonnegative(session, margins, rule.margins))
-        alike = near & SecretBits(session, joined.member)
-        scores = (overlaps << np.uint64(1)) - doubled
+        margins = (overlaps << np.uint64(self._score.grain)) + terms
+        matches = SecretBits(session, msb.nonnegative(session, margins, self._score.margins))
+        matches &= SecretBits(session, joined.member)
         if session.role is Role.ALICE:
-            scores += np.uint64(rule.most_score)
-        if self._parameters.histogram is not None:
-            scores = likeness.words(self._layout, scores, doubled)
-        return _Pass(keys, joined, mask), mux.select(session, alike.shares, scores, width=self._layout.bits)
+            margins += np.uint64(self._score.first_rank)
+        found = mux.select(session, matches.shares, margins, width=self._layout.score_bits)
+        return _Pass(keys, joined, mask), found
 
     def _overlaps(self, filters: Word, rows: Index | None) -> Word:
         """Local shares modulo 256 of the overlaps of some slots, in words.
@@ -208,12 +207,12 @@ class RankJoin(Linkage):
             rows: the local rows at the claiming side.
         """
         octets = contiguous(filters).view(np.uint8)
-        planes = np.unpackbits(octets, axis=1, count=self._parameters.bits, bitorder="little")
+        planes = np.unpackbits(octets, axis=1, count=len(self._score.weights), bitorder="little")
         local: Bit | np.uint8 = np.uint8(0)
         if rows is not None:
-            own = self._own.bits(rows)
+            own = self._own.weighed(rows)
             # Of a (f' ^ f'') = a f' + a (1 - 2 f') f'' this party knows all but the other's share f''.
-            local = (own & planes).sum(axis=1, dtype=np.uint8)
+            local = (own * planes).sum(axis=1, dtype=np.uint8)
             planes = np.where(planes == 1, np.negative(own), own)
         found = common_ones.overlaps(self._session, planes[:, None], self._claiming.other)[:, 0, 0]
         return (found + local).astype(np.uint64)
@@ -227,23 +226,19 @@ class RankJoin(Linkage):
         Returns:
             Local shares, same shape: 0 but for the best item of a row that has one.
         """
-        session, most = self._session, self._parameters.rule.most_score
+        session = self._session
         lines = scores.reshape(len(scores), -1)
+        bounds = Bounds(-self._score.most_rank, self._score.most_rank)
+        places, tops = pairing.mutual_best(
+            session, lines, lambda lead: msb.nonnegative(session, lead, bounds), self._layout.score_bits
+        )
         histogram = self._parameters.histogram
-        if histogram is None:
-            bounds = Bounds(-most, most)
-            places, tops = pairing.mutual_best(
-                session, lines, lambda lead: msb.nonnegative(session, lead, bounds), self._layout.bits
-            )
-            positive = tops - np.uint64(session.role is Role.ALICE)
-            some = msb.nonnegative(session, positive, Bounds(-1, most))
-            words = tops << self._layout.score_bit
-        else:
-            places, tops = pairing.mutual_best(session, lines, self._leads, self._layout.bits)
-            nearest = likeness.Nearest.of(session, self._layout, tops)
-            self.chosen = self._choice(histogram, nearest)
-            some = likeness.reaches(session, nearest, self.chosen.threshold, most)
-            words = nearest.scores << self._layout.score_bit
+        least = 0
+        if histogram is not None:
+            self.chosen = self._choice(histogram, tops)
+            least = self.chosen.moved - FLOOR
+        some = self._reach(tops, [least])[0]
+        words = tops << self._layout.score_bit
         chosen = SecretBits(session, places) & SecretBits(session, some[:, None])
         if self._mine:
             words = words + self._marked
@@ -252,35 +247,57 @@ class RankJoin(Linkage):
             scores.shape
         )
 
-    def _choice(self, histogram: Histogram, nearest: likeness.Nearest) -> Chosen:
-        """The threshold that follows from how alike the claiming rows are to their nearest.
+    def _reach(self, ranks: Word, least: Sequence[int]) -> Bit:
+        """XOR shares of which rows have a pair with a margin of so many units at least.
+
+        Args:
+            ranks: local shares of the ranks of their nearest, 0 without one, shape (n,).
+            least: in units, k of them, not negative.
+
+        Returns:
+            Shape (k, n).
+        """
+        session, most = self._session, self._score.most_rank
+        begins = [one * self._score.unit + self._score.first_rank for one in least]
+        first = session.role is Role.ALICE
+        leads = np.stack([ranks - np.uint64(begin if first else 0) for begin in begins])
+        bits = msb.nonnegative(session, leads.reshape(-1), Bounds(-max(begins), most))
+        return bits.reshape(leads.shape)
+
+    def _choice(self, histogram: Histogram, ranks: Word) -> Chosen:
+        """The least score that follows from how near the claiming rows are to their nearest.
 
         Raises:
             DisclosureRefused: by the noisy counts there are fewer claims than matches are asked for.
         """
-        session = self._session
-        distribution = histogram.noise
-        counts = likeness.count_words(session, nearest, self._parameters.rule.most_score)
+        session, distribution = self._session, histogram.noise
+        above = []
+        for part in chunks(len(EDGES), max(1, STRETCH_CLAIMS // len(ranks))):
+            bits = self._reach(ranks, [edge - FLOOR for edge in EDGES[part]])
+            ones = session.oblivious.bits_to_arithmetic(bits.reshape(-1)).reshape(bits.shape)
+            above.append(ones.sum(axis=1, dtype=np.uint64))
+        counts: Word = np.concatenate(above)
+        counts[:-1] -= counts[1:].copy()
         counts += noise.draw(session, [distribution] * len(EDGES))
-        bounds = Bounds(-distribution.bound, len(nearest.scores) + distribution.bound)
+        bounds = Bounds(-distribution.bound, len(ranks) + distribution.bound)
         secret = SecretInts.from_shares(session, counts, bounds)
         every = SecretInts.from_shares(
             session, counts.sum(dtype=np.uint64, keepdims=True), bounds.summed(len(EDGES))
         )
-        # Of the matches themselves it is asked once the threshold is known, before pairs are opened.
+        # Of the matches themselves it is asked once the least score is known, before pairs are opened.
         self._release.intersection(lambda: (every,))
         opened = self._release.open(secret, BOTH, Noisy())
         if opened is None:
             raise RuntimeError("What is opened to both has not come.")
         counted = tuple(opened.tolist())
-        return Chosen(valley.threshold(counted, histogram, self._parameters.threshold), counted)
+        return Chosen(valley.moved(counted, histogram), counted)
 
     def _leads(self, differences: Word) -> Bit:
-        """Whether words with scores in their top bits are not below later ones."""
+        """Whether words with margins in their top bits are not below later ones."""
         session = self._session
-        # Lower bits take up to 2 from the difference; with 2 added that of equal scores is not negative.
+        # Lower bits take up to 2 from the difference; with 2 added that of equal margins is not negative.
         cut = (differences >> self._layout.top_bit) + np.uint64(2 * (session.role is Role.ALICE))
-        return msb.nonnegative(session, cut, leads(self._parameters.rule.most_score))
+        return msb.nonnegative(session, cut, leads(self._score.most_rank))
 
     def _claimed(self, way: _Pass, claims: Word) -> Word:
         """Local shares of the claims on the other side's items, 0 without one, by its rows and ranks."""
@@ -304,7 +321,7 @@ class RankJoin(Linkage):
         places, tops = pairing.mutual_best(session, lines, self._leads, self._layout.bits)
         # A row without a claim has a winner, too, but no mark is at it.
         chosen = SecretBits(session, places) & SecretBits(session, lowest(lines))
-        # Above a number and its mark there is the score, which nobody is to learn.
+        # Above a number and its mark there is the margin, which nobody is to learn.
         self._words[self._claiming.other] = tops << self._layout.number_bit
         words = np.zeros(len(lines), dtype=np.uint64, like=lines) if self._mine else self._marked
         spread = np.broadcast_to(words[:, None], lines.shape).reshape(-1)
@@ -332,7 +349,9 @@ class RankJoin(Linkage):
 
     def _filters(self, rows: Index) -> Word:
         packed = np.packbits(self._own.filters.rows, axis=1, bitorder="little")
-        words = np.zeros((len(packed), 8 * filter_words(self._parameters.bits)), dtype=np.uint8, like=packed)
+        words = np.zeros(
+            (len(packed), 8 * filter_words(len(self._score.weights))), dtype=np.uint8, like=packed
+        )
         words[:, : packed.shape[1]] = packed
         return words.view(np.uint64)[rows]
 

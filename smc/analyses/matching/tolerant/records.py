@@ -12,7 +12,7 @@ from smc.analyses.matching.tolerant.blocking import EMPTY, BucketLayout, Index, 
 from smc.analyses.matching.tolerant.encoding import Filters, Octet, encode
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.ranks import RankLayout, rank
-from smc.analyses.matching.tolerant.similarity import ABSENT, sizes_of
+from smc.analyses.matching.tolerant.score import Score
 from smc.analyses.records.normalization import normalize
 from smc.analyses.studies.columns import Data
 from smc.errors import DomainError
@@ -26,19 +26,21 @@ class Records:
     """The records of one side.
 
     Attributes:
+        score: how they are compared.
         filters: of all rows.
-        counted: their sizes as the rule wants them, shape (n,).
+        terms: their local terms, shape (n,).
         layouts: one for each pass, where rows meet in buckets.
         ranked: one for each pass, where they meet by ranks.
     """
 
+    score: Score
     filters: Filters
-    counted: NDArray[np.int64] = field(repr=False)
+    terms: NDArray[np.int64] = field(repr=False)
     layouts: tuple[BucketLayout, ...]
     ranked: tuple[RankLayout, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.counted)
+        return len(self.terms)
 
     def bits(self, rows: Index) -> Octet:
         """The filters of rows, with one axis more; zeros where a place is empty."""
@@ -46,9 +48,14 @@ class Records:
         found[rows == EMPTY] = 0
         return found
 
-    def sizes(self, rows: Index) -> NDArray[np.int64]:
-        """The sizes of filters in the shape of rows; of nothing where a place is empty."""
-        return np.where(rows == EMPTY, ABSENT, self.counted[rows])
+    def weighed(self, rows: Index) -> Octet:
+        """As `bits`, each one as what it weighs."""
+        found: Octet = self.bits(rows) * self.score.weights
+        return found
+
+    def local(self, rows: Index) -> NDArray[np.int64]:
+        """The local terms in the shape of rows; of nothing where a place is empty."""
+        return np.where(rows == EMPTY, self.score.absent, self.terms[rows])
 
 
 def count_rows(parameters: TolerantParameters, data: Data) -> int:
@@ -109,8 +116,9 @@ def prepare(parameters: TolerantParameters, texts: Texts, buckets: int) -> Recor
         texts: of at least one row.
         buckets: public.
     """
-    filters = encode(parameters.fields, texts, parameters.bits, parameters.salt)
-    sizes = sizes_of(filters.rows)
+    score = parameters.score
+    filters = encode(parameters.fields, texts, parameters.salt, score.most_weight)
+    terms = score.local(filters.sizes, filters.rarities)
     if parameters.ranks:
-        return Records(filters, sizes, (), rank_layouts(parameters, texts))
-    return Records(filters, sizes, layouts(parameters, texts, buckets))
+        return Records(score, filters, terms, (), rank_layouts(parameters, texts))
+    return Records(score, filters, terms, layouts(parameters, texts, buckets))

@@ -1,9 +1,9 @@
 """Tolerant matching: which rows of both sides are about the same person, by records that resemble each other.
 
 Each side turns its records into Bloom filters of their q-grams, which it keeps. Rows that meet in a bucket by
-a blocking key are compared inside the protocol, and recipients learn which pairs are alike by the Dice
-coefficient of their filters. What they learn of the other side's row is a number that stands for it in this
-run alone.
+a blocking key are compared inside the protocol, and recipients learn which pairs are alike by a linear score
+of their filters, see `smc.analyses.matching.tolerant.score`. What they learn of the other side's row is a
+number that stands for it in this run alone.
 
 References: Schnell, Bachteler and Reiher, BMC Medical Informatics and Decision Making 9, 2009; Vatsalan,
 Christen and Verykios, A taxonomy of privacy-preserving record linkage techniques, Information Systems 38,
@@ -74,8 +74,8 @@ class TolerantStudy(Study):
         Study.check_recipients(self, recipients)
         if self.parameters.histogram is not None and len(recipients) < len(Role):
             raise UsageError(
-                "A threshold that is chosen in the run is known to both, and so is its histogram.",
-                "Name alice and bob as recipients, or state the threshold alone.",
+                "A least score that is chosen in the run is known to both, and so is its histogram.",
+                "Name alice and bob as recipients, or leave the histogram out.",
             )
 
     @override
@@ -105,7 +105,7 @@ class TolerantStudy(Study):
             "which of its own rows have a partner, by passing numbers",
             "with many variants of a record: fields of the nearest one",
         )
-        chosen = ("the threshold, and a noisy histogram of likeness",)
+        chosen = ("the least score, and a noisy histogram of scores",)
         both = () if self.parameters.histogram is None else chosen
         does = "pair records that are alike, even if they are spelt differently"
         return Brief.to(recipients, does, gets, "which of its rows the other side's partners are", both=both)

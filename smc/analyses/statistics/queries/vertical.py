@@ -35,7 +35,9 @@ KEYS: Final = ("match", "alice_columns", "bob_columns")
 
 MAX_COLUMNS: Final = 1000
 
-_TOLERANT: Final = frozenset({"method", "fields", "threshold", "blocking", "one_to_one", "rounds"})
+_TOLERANT: Final = frozenset(
+    {"method", "fields", "threshold", "least_score", "blocking", "one_to_one", "rounds"}
+)
 
 _PLACE: Final = "parameters"
 _MATCH: Final = "parameters.match"

@@ -25,9 +25,14 @@ CHANGES = {
     "`--threshold 0.8`": ("--threshold", "0.8"),
     "`--threshold 0.9`": ("--threshold", "0.9"),
     f"`{FLAT}`": tuple(FLAT.split()),
-    "`--block born:value` alone": None,
     "`--one-to-one largest`": ("--one-to-one", "largest"),
 }
+INSTEAD = {
+    "`--block born:value` alone": ("--block", "born:value"),
+    "`--suggest menu` instead of all of these": ("--suggest", "menu"),
+    "`--suggest own` instead": ("--suggest", "own"),
+}
+"""Of what stands where the passes do, or the fields in the last two."""
 
 
 def check(name: str, found: str) -> None:
@@ -56,12 +61,10 @@ def test_qualities(quality):
     words = shlex.split(COMMAND)
     rows = ["| changed | pairs | precision | recall | F |", "|---|--:|--:|--:|--:|"]
     for name, change in CHANGES.items():
-        given = (
-            [*words, *change]
-            if change is not None
-            else [*words[: words.index("--block")], "--block", "born:value"]
-        )
-        rows.append(f"| {name} | {quality(given)} |")
+        rows.append(f"| {name} | {quality([*words, *change])} |")
+    for name, change in INSTEAD.items():
+        begin = "--block" if "--block" in change else "--threshold"
+        rows.append(f"| {name} | {quality([*words[: words.index(begin)], *change])} |")
     check("quality", "\n".join(rows))
 
 

@@ -23,8 +23,7 @@ ALICE, BOB = frozenset([Role.ALICE]), frozenset([Role.BOB])
 
 
 PASSES = {
-    "fields": [{"column": name} for name in FIELDS],
-    "bits": 192,
+    "fields": [{"column": name, "bits": 32} for name in FIELDS],
     "threshold": "0.5",
     "blocking": [["born:value"], ["surname:soundex"], ["town:prefix3"]],
     "bucket": 5,
@@ -39,6 +38,19 @@ def parameters(mode="greedy", **changes):
     """A job in which rows meet in buckets; keys that change to None are left out."""
     given = {**PASSES, "one_to_one": mode, **changes}
     return TOLERANT.parse({key: value for key, value in given.items() if value is not None})
+
+
+LINEAR = {
+    "threshold": None,
+    "least_score": -2,
+    "fields": [
+        {"column": "given_name", "weight": 5, "gram": "-2.25", "empty": "-3", "rarity": "0.5"},
+        {"column": "surname", "weight": 3, "gram": "-1.4", "rarity": "1.25"},
+        {"column": "born", "weight": 4, "gram": "-2.1", "empty": "6"},
+        {"column": "postcode", "weight": 2, "gram": "-0.75"},
+    ],
+}
+"""What changes where fields have local terms."""
 
 
 def by_ranks(ranks=2, **changes):

@@ -24,6 +24,7 @@ from tests.smc.analyses.matching.tolerant_runs import (
     ALICE,
     BOB,
     BOTH,
+    LINEAR,
     OPEN,
     ClosedError,
     check_estimate,
@@ -44,11 +45,17 @@ from tests.support.transcript import shapes, transcripts, truncated
 TIES = [[0, 1, 0, 2, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 3, 0]]
 
 
-@pytest.mark.parametrize(("ranks", "bob_rows", "turned"), crossed([1, 2, 3], [None, 17, 1], [False, True]))
-def test_joint_and_plain_runs_agree(ranks, bob_rows, turned):
+@pytest.mark.parametrize(
+    ("ranks", "bob_rows", "turned", "changes"),
+    [
+        *crossed([1, 2, 3], [None, 17, 1], [False, True], [{}]),
+        *crossed([1, 2], [None, 17], [False, True], [LINEAR]),
+    ],
+)
+def test_joint_and_plain_runs_agree(ranks, bob_rows, turned, changes):
     alice, bob, _ = tables(bob_rows=bob_rows)
     alice, bob = (bob, alice) if turned else (alice, bob)
-    parsed = parameters(ranks)
+    parsed = parameters(ranks, **changes)
     run = side(parsed, alice, bob)
     found = joined(*run_pair(run, run))
     assert found == joined(*parsed.reference(alice, bob, BOTH))
@@ -57,17 +64,18 @@ def test_joint_and_plain_runs_agree(ranks, bob_rows, turned):
         assert len(found) > 20
 
 
-def test_words_are_as_narrow_as_the_numbers_of_rows_allow():
-    most = (1 << 20) - 1
+@pytest.mark.parametrize("score_bits", [8, 11])
+def test_words_are_as_narrow_as_the_numbers_of_rows_allow(score_bits):
+    most = (1 << (29 - score_bits)) - 1
     for counts, bits in (((1, 1), 32), ((most, 5), 32), ((most + 1, 5), 64), ((5, most + 1), 64)):
-        layout = WordLayout.of(counts)
+        layout = WordLayout.of(counts, score_bits)
         assert layout.bits == bits
         assert 2 * max(counts) + 1 < 1 << int(layout.top_bit)
         assert layout.number_bit + layout.top_bit == 64
 
 
 def test_wide_words_give_what_narrow_ones_do(monkeypatch):
-    monkeypatch.setattr(rank_join.WordLayout, "of", lambda counts: WordLayout(64))
+    monkeypatch.setattr(rank_join.WordLayout, "of", lambda counts, score_bits: WordLayout(64, score_bits))
     alice, bob, _ = tables()
     run = side(parameters(1), alice, bob)
     found = joined(*run_pair(run, run))
@@ -138,9 +146,7 @@ def test_passes_find_what_comparing_everything_finds():
     parsed = parameters(4)
     records = [prepare(parsed.parameters, read_texts(parsed.parameters, data), 1) for data in (alice, bob)]
     found = {tuple(link) for link in plain_links(parsed.parameters, *records)}
-    everything = {
-        tuple(link) for link in all_links(parsed.parameters.rule, *(each.filters for each in records))
-    }
+    everything = {tuple(link[:2]) for link in all_links(*records)}
     assert found <= everything
     assert len(found & truth) > 0.9 * len(everything & truth)
 
@@ -203,9 +209,10 @@ def test_what_is_opened_is_a_number_and_nothing_of_the_score(monkeypatch, role):
     run_pair(run, run)
     (words,) = opened
     assert len(words) == 40
-    assert (words % (1 << 43) == 0).all()
-    assert ((words >> 43)[words > 0] % 2 == 1).all()
-    assert (words >> 44 <= 40).all()
+    shift = 64 - 32 + 11 + 2
+    assert (words % (1 << shift) == 0).all()
+    assert ((words >> shift)[words > 0] % 2 == 1).all()
+    assert (words >> (shift + 1) <= 40).all()
 
 
 def test_too_few_matches_are_not_opened(monkeypatch):

@@ -1,8 +1,6 @@
-"""Encoding, blocking and the rule of tolerant matching."""
+"""Encoding and blocking of tolerant matching, and largest assignments."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,15 +9,16 @@ from hypothesis import strategies as st
 
 from smc.analyses.matching.tolerant.assignment import largest_assignment
 from smc.analyses.matching.tolerant.blocking import EMPTY, KeyPart, lay_out
-from smc.analyses.matching.tolerant.encoding import Field, encode, grams
+from smc.analyses.matching.tolerant.encoding import Field, encode, grams, weights
 from smc.analyses.matching.tolerant.phonetics import cologne, soundex
-from smc.analyses.matching.tolerant.plain import alike
-from smc.analyses.matching.tolerant.similarity import ABSENT, MAX_ONES, Rule, sizes_of
 from smc.errors import UsageError
 
 
-def field(column="name", weight=1, q=2):
-    return Field(column, weight, q, ())
+def field(column="name", weight=1, q=2, bits=256):
+    return Field(column, weight, q, bits, ())
+
+
+MANY = 10**6
 
 
 @pytest.mark.parametrize(
@@ -37,31 +36,45 @@ def test_grams(text, q, expected):
 
 
 def test_filters_depend_on_the_text_the_field_and_the_salt_alone():
-    rows = encode([field()], {"name": ["anna", "otto", "anna", ""]}, 256, "s").rows
+    rows = encode([field()], {"name": ["anna", "otto", "anna", ""]}, "s", MANY).rows
     assert (rows[0] == rows[2]).all()
     assert (rows[0] != rows[1]).any()
     assert not rows[3].any()
     assert 1 <= rows[0].sum() <= len(grams("anna", 2))
-    other = encode([field()], {"name": ["anna"]}, 256, "t").rows
+    other = encode([field()], {"name": ["anna"]}, "t", MANY).rows
     assert (rows[0] != other[0]).any()
-    names = {"name": ["anna"], "again": ["anna"]}
-    double = encode([field(), field("again")], names, 256, "s").rows
-    assert double[0].sum() > rows[0].sum()
-    assert (double[0] >= rows[0]).all()
 
 
-def test_weights_set_more_bits():
-    texts = {"name": ["anna maria"]}
-    light, heavy = (encode([field(weight=weight)], texts, 4096, "").rows.sum() for weight in (1, 8))
-    assert heavy > 6 * light
+def test_fields_stand_side_by_side():
+    names = {"name": ["anna", "otto"], "again": ["anna", ""]}
+    fields = [field(), field("again", bits=64)]
+    found = encode(fields, names, "s", MANY)
+    assert found.rows.shape == (2, 320)
+    assert (found.rows[:, :256] == encode([field()], names, "s", MANY).rows).all()
+    assert found.sizes.tolist() == [[row[:256].sum(), row[256:].sum()] for row in found.rows]
+    assert found.sizes[1, 1] == 0
+    assert weights([field(weight=3), field("again", 7, bits=64)]).tolist() == [3] * 256 + [7] * 64
 
 
-def test_filters_that_are_too_full_are_thinned_alike():
+def test_rarities_are_halvings_of_the_share_of_rows():
+    texts = ["anna"] * 4 + ["otto"] * 2 + ["eva", ""]
+    assert encode([field()], {"name": texts}, "", MANY).rarities[:, 0].tolist() == [100] * 4 + [200] * 2 + [
+        300,
+        0,
+    ]
+
+
+def test_filters_that_weigh_too_much_are_thinned_alike():
     long = "".join(chr(33 + number * 7 % 90) + chr(200 + number) for number in range(150))
-    filters = encode([field()], {"name": [long, "short", long]}, 512, "")
+    texts = {"name": [long, "short", long], "other": ["xyz"] * 3}
+    fields = [field(weight=2, bits=512), field("other", weight=3)]
+    filters = encode(fields, texts, "", 126)
     assert filters.thinned == 2
-    assert filters.rows.sum(axis=1).tolist()[::2] == [MAX_ONES, MAX_ONES]
+    whole = filters.rows @ weights(fields).astype(int)
+    assert whole.max() <= 126
+    assert whole[0] > 126 - 3
     assert (filters.rows[0] == filters.rows[2]).all()
+    assert filters.sizes.tolist() == [[row[:512].sum(), row[512:].sum()] for row in filters.rows]
 
 
 @pytest.mark.parametrize(
@@ -174,48 +187,6 @@ def test_every_row_is_placed_or_counted(names, buckets, capacity):
     assert layout.rows.shape == (buckets, capacity)
     assert len(set(placed.tolist())) == len(placed) == len(names) - layout.full - layout.keyless
     assert layout.keyless == names.count(" ")
-
-
-@pytest.mark.parametrize("text", ["0.05", "0.3333", "0.5", "0.6", "0.8", "0.9999", "1"])
-def test_the_rule_is_the_exact_fraction(text):
-    threshold = Fraction(text)
-    rule = Rule(threshold, 16)
-    sizes = np.arange(1, MAX_ONES + 1)
-    for common in (*range(0, MAX_ONES, 7), MAX_ONES):
-        left, right = (part[part >= common] for part in (sizes, sizes))
-        found = alike(rule, np.int64(common), left[:, None], right)
-        exact = 2 * common * threshold.denominator >= threshold.numerator * (left[:, None] + right)
-        assert (found == exact).all()
-
-
-@pytest.mark.parametrize("text", ["0.05", "0.6", "1"])
-@pytest.mark.parametrize("capacity", [2, 16])
-def test_margins_and_scores_keep_their_bounds(text, capacity):
-    rule = Rule(Fraction(text), capacity)
-    assert 1 << (rule.exponent + 1 + 8) >= 2 << rule.margins.sign_bits
-    assert 2 * rule.most_score < 1 << (rule.tie_bits + 1 + 8)
-    ranks = np.arange(capacity)
-    for left in (1, 5, 77, MAX_ONES):
-        for right in (1, 64, MAX_ONES):
-            common = np.arange(min(left, right) + 1)
-            margins = (common << (rule.exponent + 1)) + rule.margin_part(np.int64(left + right))
-            assert rule.margins.contains(int(margins.min()), int(margins.max()))
-            close = common[margins >= 0]
-            if not len(close):
-                continue
-            scores = (close[:, None, None] << (rule.tie_bits + 1)) + rule.most_score
-            scores = scores + rule.score_part(np.int64(left), ranks[:, None])
-            scores = scores + rule.score_part(np.int64(right), ranks)
-            assert scores.min() >= 1
-            assert scores.max() <= rule.most_score
-            assert (scores[1:].min(axis=(1, 2)) > scores[:-1].max(axis=(1, 2))).all()
-
-
-def test_nothing_is_like_an_empty_filter():
-    rule = Rule(Fraction("0.05"), 16)
-    sizes = sizes_of(np.array([[0, 0], [1, 0]], dtype=np.uint8))
-    assert sizes.tolist() == [ABSENT, 1]
-    assert not alike(rule, np.zeros(2, dtype=np.int64), sizes, np.int64(ABSENT)).any()
 
 
 def brute(pairs):

@@ -34,8 +34,7 @@ def linked(parameters, alice, bob):
 def test_one_more_row_takes_the_partners_of_many():
     """A row that is near to all of the other side's makes each of them prefer it, and pairs with one."""
     given = {
-        "fields": [{"column": "name"}],
-        "bits": 512,
+        "fields": [{"column": "name", "bits": 512}],
         "threshold": "0.5",
         "blocking": [["town:value"]],
         "bucket": 16,
@@ -45,7 +44,7 @@ def test_one_more_row_takes_the_partners_of_many():
         "rounds": 1,
     }
     parameters = TOLERANT.parse(given).parameters
-    alice = [f"{letter}qohenstaufen{letter}{letter}" for letter in LETTERS]
+    alice = [f"{letter}qohenxtaufen{letter}{letter}" for letter in LETTERS]
     bob = [f"hohenstaufen{letter}{letter}" for letter in LETTERS]
     before = linked(parameters, alice, bob)
     after = linked(parameters, [*alice, "hohenstaufen"], bob)

@@ -28,6 +28,7 @@ from tests.smc.analyses.matching.tolerant_runs import (
     ALICE,
     BOB,
     BOTH,
+    LINEAR,
     OPEN,
     ClosedError,
     check_estimate,
@@ -46,15 +47,18 @@ from tests.support.transcript import shapes, transcripts, truncated
 MODES = ["none", "greedy", "largest"]
 
 
-@pytest.mark.parametrize(("mode", "bob_rows"), crossed(MODES, [None, 17, 1]))
-def test_joint_and_plain_runs_agree(mode, bob_rows):
+@pytest.mark.parametrize(
+    ("mode", "bob_rows", "changes"),
+    [*crossed(MODES, [None, 17, 1], [{}]), *crossed(MODES, [None], [LINEAR])],
+)
+def test_joint_and_plain_runs_agree(mode, bob_rows, changes):
     alice, bob, _ = tables(bob_rows=bob_rows)
-    parsed = parameters(mode)
+    parsed = parameters(mode, **changes)
     run = side(parsed, alice, bob)
     found, wanted = joined(*run_pair(run, run)), joined(*parsed.reference(alice, bob, BOTH))
     if mode == "largest":
         assert len(found) == len(wanted)
-        similar = joined(*parameters("none").reference(alice, bob, BOTH))
+        similar = joined(*parameters("none", **changes).reference(alice, bob, BOTH))
         assert found <= similar
     else:
         assert found == wanted
@@ -121,18 +125,14 @@ def test_partners_are_numbered_at_random():
 def test_most_pairs_are_found_and_right():
     """The greedy pairing finds what the rule over all pairs finds, blocked, and errs less."""
     alice, bob, truth = tables(200, 160)
-    parsed = parameters(bits=512, bucket=16, load=6, threshold="0.5")
+    parsed = parameters(bucket=16, load=6, threshold="0.5")
     both = [
         prepare(parsed.parameters, read_texts(parsed.parameters, data), parsed.parameters.buckets((200, 200)))
         for data in (alice, bob)
     ]
-    everything = {
-        tuple(link)
-        for link in all_links(parsed.parameters.rule, *(records.filters for records in both)).tolist()
-    }
+    everything = {tuple(link[:2]) for link in all_links(*both).tolist()}
     blocked = {
-        tuple(link)
-        for link in plain_links(parameters("none", bits=512, bucket=16, load=6).parameters, *both).tolist()
+        tuple(link) for link in plain_links(parameters("none", bucket=16, load=6).parameters, *both).tolist()
     }
     run = side(parsed, alice, bob)
     found = joined(*run_pair(run, run))

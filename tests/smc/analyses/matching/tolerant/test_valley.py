@@ -1,4 +1,4 @@
-"""The threshold that a histogram speaks for."""
+"""The least score that a histogram speaks for."""
 
 from __future__ import annotations
 
@@ -8,35 +8,36 @@ import numpy as np
 import pytest
 
 from smc.analyses.matching.tolerant import valley
-from smc.analyses.matching.tolerant.histogram import EDGES, HIGHEST, LOWEST, Histogram, sensitivity
+from smc.analyses.matching.tolerant.histogram import (
+    EDGES,
+    HIGHEST,
+    LOWEST,
+    WIDTH,
+    Chosen,
+    Histogram,
+    sensitivity,
+)
 
-MIDDLES = np.array([float(edge) + 0.02 for edge in EDGES])
+MIDDLES = np.array([edge + WIDTH / 2 for edge in EDGES])
 
 
 def histogram(epsilon="1", lowest=LOWEST, highest=HIGHEST):
-    return Histogram(Fraction(epsilon), lowest, highest, sensitivity(8, 1))
+    return Histogram(Fraction(epsilon), lowest, highest, 0, sensitivity(7, 1))
 
 
-def made(strangers, pairs, fall, begin):
-    """Claims of strangers, level up to `begin` and a falling bell from there, and growing ones of pairs."""
-    bell = strangers * np.exp(-(np.maximum(0, (MIDDLES - begin) / fall) ** 2) / 2)
-    return (bell + pairs * np.exp(11 * (MIDDLES - 0.86))).astype(int).tolist()
+def made(strangers, pairs, place):
+    """Claims of strangers, level up to some way below that place, and a bell of pairs above it."""
+    fall = strangers * np.exp(-(np.maximum(0, (MIDDLES - place + 12) / 9) ** 2))
+    bell = pairs * np.exp(-(((MIDDLES - place - 30) / 11) ** 2) / 2)
+    return (fall + bell).astype(int).tolist()
 
 
-def crossing(strangers, pairs, fall, begin):
-    fine = np.linspace(0.5, 0.9, 401)
-    bell = strangers * np.exp(-(np.maximum(0, (fine - begin) / fall) ** 2) / 2)
-    return fine[np.argmax(pairs * np.exp(11 * (fine - 0.86)) >= bell)]
-
-
-SHAPES = [(1200, 1000, 0.05, 0.6), (4000, 600, 0.05, 0.62), (800, 3000, 0.04, 0.5), (9000, 9000, 0.06, 0.58)]
+SHAPES = [(1200, 20_000, 0), (4000, 60_000, -12), (800, 9000, -18), (300, 9000, 6)]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("stated", ["0.6", "0.7", "0.8"])
-def test_it_is_where_strangers_and_pairs_are_equally_many(shape, stated):
-    found = valley.threshold(made(*shape), histogram(), Fraction(stated))
-    assert abs(float(found) - crossing(*shape)) <= 0.04
+def test_it_lies_between_strangers_and_pairs(shape):
+    assert abs(valley.moved(made(*shape), histogram("4")) - shape[2]) <= 6
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -45,31 +46,34 @@ def test_noise_moves_it_little(shape):
     scale, source = float(1 / given.noise.rate), np.random.default_rng(3)
     for _ in range(20):
         noise = np.round(source.laplace(0, scale, len(EDGES))).astype(int)
-        found = valley.threshold((made(*shape) + noise).tolist(), given, Fraction(7, 10))
-        assert abs(float(found) - crossing(*shape)) <= 0.06
+        assert abs(valley.moved((made(*shape) + noise).tolist(), given) - shape[2]) <= 9
 
 
-@pytest.mark.parametrize("stated", ["0.62", "0.7", "0.76"])
-def test_noise_alone_gives_about_the_stated_one(stated):
+def test_noise_alone_gives_about_the_stated_one():
     given = histogram()
     scale, source = float(1 / given.noise.rate), np.random.default_rng(4)
     for _ in range(10):
         noise = np.round(source.laplace(0, scale, len(EDGES))).astype(int).tolist()
-        assert abs(valley.threshold(noise, given, Fraction(stated)) - Fraction(stated)) <= Fraction(8, 100)
-    nothing = valley.threshold([0] * len(EDGES), given, Fraction(stated))
-    assert abs(nothing - Fraction(stated)) <= Fraction(2, 100)
+        assert abs(valley.moved(noise, given)) <= 20
+    assert abs(valley.moved([0] * len(EDGES), given)) <= 3
 
 
-@pytest.mark.parametrize("counts", [[10**9, *[0] * 12], [0] * 12 + [10**9], [-(10**9)] * 13, [10**15] * 13])
+@pytest.mark.parametrize("counts", [[10**9, *[0] * 16], [0] * 16 + [10**9], [-(10**9)] * 17, [10**15] * 17])
 def test_whatever_the_counts_it_is_in_its_range(counts):
-    for lowest, highest in ((LOWEST, HIGHEST), (Fraction(62, 100), Fraction(66, 100)), (LOWEST, LOWEST)):
-        found = valley.threshold(counts, histogram(lowest=lowest, highest=highest), lowest)
-        assert lowest <= found <= highest
-        assert (100 * found).denominator == 1
+    for lowest, highest in ((LOWEST, HIGHEST), (-6, 6), (-20, 0), (0, 0)):
+        assert lowest <= valley.moved(counts, histogram(lowest=lowest, highest=highest)) <= highest
 
 
 def test_both_sides_find_the_same_whatever_their_python():
     """Known answers: sums are rounded once and exponentials are decimal, on every machine."""
-    counts = [217, 262, 241, 244, 240, 214, 157, 104, 142, 250, 767, 1105, 5000]
-    assert valley.threshold(counts, histogram(), Fraction(7, 10)) == Fraction(69, 100)
-    assert valley.threshold(counts[::-1], histogram("1/3"), Fraction(7, 10)) == Fraction(14, 25)
+    counts = [217, 262, 241, 244, 240, 214, 157, 104, 42, 50, 67, 110, 300, 767, 1105, 2000, 5000]
+    assert valley.moved(counts, histogram()) == -4
+    assert valley.moved(counts[::-1], histogram("1/3")) == -32
+
+
+def test_claims_near_the_chosen_score_are_those_of_its_bins():
+    chosen = Chosen(0, tuple(range(len(EDGES))))
+    middle = EDGES.index(-3)
+    assert chosen.near(1) == middle
+    assert chosen.near(4) == sum(range(middle - 1, middle + 2))
+    assert Chosen(EDGES[-1], (*[0] * 16, 7)).near(1) == 7
