@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from parties.errors import StorageError
-from parties.results.svg import scale
+from parties.results.axes import scale
 
 _WIDTH, _HEIGHT = 560, 320
 _LEFT, _RIGHT, _TOP, _FOOT = 52, 14, 34, 46
