@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from smc.analyses.studies.columns import Data
 from smc.analyses.validation.parameters import Feature, ValidationParameters
 from smc.errors import DomainError
+from smc.numeric.shapes import of_shape, shape_array
 from smc.protocols.session import Session
 from smc.secret.ints import SecretInts
 from smc.secret.sharing.bounds import Bounds
@@ -54,10 +55,20 @@ def weights_of(parameters: ValidationParameters, data: Data) -> Model:
     Raises:
         DomainError: a feature has no weight, or another name one; or a score could be too large.
     """
+    return _model_of(parameters, data["weight"].array, data)
+
+
+@of_shape(
+    lambda parameters, held, data: (
+        shape_array(len(parameters.features), np.int64),
+        shape_array(1, np.int64),
+    )
+)
+def _model_of(parameters: ValidationParameters, held: Whole, data: Data) -> Model:
     unit = 10 ** data["weight"].schema.scale
     given: Mapping[str, Fraction] = {
-        name: Fraction(held, unit)
-        for name, held in zip(data["feature"].texts, data["weight"].integers, strict=True)
+        name: Fraction(weight, unit)
+        for name, weight in zip(data["feature"].texts, held.tolist(), strict=True)
     }
     names = {feature.name for feature in parameters.features}
     unknown = sorted(({*given} - names - {INTERCEPT}) | (names - {*given}))

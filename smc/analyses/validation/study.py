@@ -87,6 +87,21 @@ class ValidationStudy(Study):
         self._outcomes(schemas[given.outcome])
 
     @override
+    def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
+        """What is not known is as the job takes it for: numbers, an outcome, a model."""
+        given = self.parameters
+        labels = (*given.positive, "")
+        outcome = Schema("category", categories=labels) if given.positive else Schema("integer", 0, 0, 1)
+        assumed = dict.fromkeys((feature.name for feature in given.features), Schema("integer"))
+        return {
+            **assumed,
+            given.outcome: outcome,
+            "feature": Schema("text"),
+            "weight": Schema("decimal"),
+            **schemas,
+        }
+
+    @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
         return Facts(
             pairs_by_position=False,

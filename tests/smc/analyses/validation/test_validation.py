@@ -7,13 +7,15 @@ import pytest
 
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.studies.columns import PERSONS, Column, Schema
+from smc.analyses.studies.setting import RunSetting
+from smc.analyses.studies.traced import estimate_cost
 from smc.analyses.validation import study as validation
 from smc.analyses.validation.figures import ScoreCounts
 from smc.analyses.validation.study import VALIDATION
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.testing import Case, check_analysis
-from smc.testing.case import run_case
+from smc.testing.case import run_case, schemas_of
 
 RANDOM = np.random.default_rng(31)
 FEATURES = [
@@ -78,6 +80,20 @@ def test_without_noise_the_joint_run_counts_as_the_clear_one(rows, monkeypatch, 
     by_score = next(table for table in found[0].tables if table.name == "by score")
     assert sum(by_score.columns["rows"]) == 300
     assert sum(by_score.columns["with_outcome"]) == rows["died"].array.sum()
+
+
+@pytest.mark.parametrize("count", [1, 300, 40_000])
+def test_the_estimate_is_what_a_run_sends(count):
+    study, rows = VALIDATION.parse(PARAMETERS), patients(count)
+    _, sent = run_case(study, Case(PARAMETERS, model(), rows), NO_LIMITS)
+    schemas = schemas_of({**model(), **rows})
+    found = estimate_cost(study, schemas, frozenset(Role), RunSetting((3, count)))
+    assert (found.alice_bytes, found.bob_bytes) == tuple(each.sent for each in sent)
+    assert found.rounds == sent[0].rounds
+    # A side that does not know the other's declarations asks as well.
+    for known in (model(), rows):
+        alone = estimate_cost(study, schemas_of(known), frozenset(Role), RunSetting((3, count)))
+        assert (alone.alice_bytes, alone.bob_bytes) == (found.alice_bytes, found.bob_bytes)
 
 
 def test_the_side_of_the_model_may_be_bob(rows, monkeypatch):
