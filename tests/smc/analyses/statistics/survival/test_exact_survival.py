@@ -277,3 +277,13 @@ def test_variances_of_incidences_along_points_are_near_those_of_steps():
     assert found is not None
     assert found.incidence == pytest.approx(chances[:, at], abs=1e-12)
     assert found.incidence_variance[:, 1:] == pytest.approx(variance[:, at][:, 1:], rel=0.1)
+
+
+@pytest.mark.parametrize("limits", [NO_LIMITS, Limits(minimum_group=5)])
+def test_ten_years_of_days_of_two_large_groups_stay_within_their_traffic(limits):
+    """Two groups, 3,600 days, 100,000 rows a side: at most 200 MB and 350 rounds."""
+    arms = SCHEMAS | {"arm": Schema("category", categories=("A", "B"))}
+    study = exact(**{**PLAIN, "every": 30, "until": 3600})
+    estimate = estimate_cost(study, arms, BOTH, RunSetting((100_000, 100_000), limits))
+    assert estimate.alice_bytes + estimate.bob_bytes <= 200e6
+    assert estimate.rounds <= 350
