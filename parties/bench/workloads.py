@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from parties.bench.cohorts import JOBS, cohorts
 from parties.bench.people import FIELDS, people
 from smc.analyses.matching.suggestion import menu
 from smc.analyses.studies.columns import Column, Data, Schema
@@ -132,6 +133,10 @@ def _matched(rows: int) -> Mapping[Role, Data]:
     return tables
 
 
+def _cohorts(rows: int) -> Mapping[Role, Data]:
+    return cohorts(made_up(), rows)
+
+
 MATCHED: Final = (("a0", "a1", "a2", "a3"), ("b0", "b1", "b2", "b3"))
 """The measures of Alice and of Bob in statistics over matched rows."""
 
@@ -204,6 +209,7 @@ _VECTORS: Final = {"method": "vectors", "columns": [f"f{i}" for i in range(128)]
 
 WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
     {
+        **{name: Workload(*job, _cohorts) for name, job in JOBS.items()},
         "clusters": Workload("clustering", {**_CLUSTERS, "start": "random"}, _points),
         "clusters-plus-plus": Workload("clustering", _CLUSTERS, _points),
         "clusters-many": Workload("clustering", {**_CLUSTERS, "start": "random", "clusters": 20}, _points),

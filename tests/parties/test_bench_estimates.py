@@ -19,7 +19,17 @@ from smc.testing.case import schemas_of
 
 ROWS = 40
 LINKS = {"loopback": (None, 1), "link": (Network(20, 100), 1), "lanes": (None, 2)}
-DEAR = ("median-fine", "histogram-gaussian", "clusters", "clusters-many", "clusters-plus-plus", "tolerant")
+DATA_DECIDE = ("model-cox",)
+"""How many steps a run takes; two are stated, and so few rows need more."""
+DEAR = (
+    "survival",
+    "median-fine",
+    "histogram-gaussian",
+    "clusters",
+    "clusters-many",
+    "clusters-plus-plus",
+    "tolerant",
+)
 """Not run on each link but with `--slow`."""
 
 
@@ -41,6 +51,7 @@ def stated(name, rows, network=None, lanes=1):
     [
         pytest.param(name, link, marks=[pytest.mark.slow] if name in DEAR else [])
         for name in WORKLOADS
+        if name not in DATA_DECIDE
         for link in LINKS
     ],
 )

@@ -228,9 +228,24 @@ class SecretReals(NoTruth):
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def sum(self, axis: int | None = None) -> Self:
-        """Sums along an axis, or of all; one-dimensional, local."""
-        return self._as(self._ints.sum(axis))
+    def sum(self, axis: int | None = None, *, known: tuple[Number, Number] | None = None) -> Self:
+        """Sums along an axis, or of all; one-dimensional, local.
+
+        Args:
+            axis: along which; None for all.
+            known: what the sums lie within, on the caller's word as with `known`, where less follows from
+                the ranges of the summands: each may be large, and all together no larger.
+
+        Raises:
+            DomainError: a sum could wrap.
+        """
+        if known is None:
+            return self._as(self._ints.sum(axis))
+        shares = self._ints.shares
+        found = np.add.reduce(shares.reshape(-1) if axis is None else shares, axis=axis or 0, dtype=np.uint64)
+        bounds = _held(*known, self.scale).fit("sum")
+        held = SecretInts.from_shares(self.session, contiguous(found).reshape(-1), bounds, self.scale)
+        return self._as(held)
 
     def cumsum(self, axis: int = -1, *, reverse: bool = False, at: Sequence[int] | None = None) -> Self:
         """Sums up to each place along an axis, that place included; local.

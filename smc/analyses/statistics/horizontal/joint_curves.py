@@ -163,17 +163,15 @@ class JointTables:
         strata = len(self._layout.strata)
         own = [self._risk[group * strata : (group + 1) * strata][:, :-1] for group in range(groups)]
         parts = [(each * of_every).known(0, 1 + SLACK).rescale(PART_BITS) for each in own]
-        expected = join([(both * parts[group]).sum() for group in range(1, groups)])
+        most = 2 * self._most
+        expected = join([(both * parts[group]).sum(known=(0, most)) for group in range(1, groups)])
         found = []
         for one, other in pairs(groups):
             product = (parts[one] * parts[other]).known(0, 1 + SLACK)
             shared = parts[one] - product if one == other else -product
-            found.append(((shared * ratio) * both).sum())
+            found.append(((shared * ratio) * both).sum(known=(-most, most)))
         observed = events.sum(axis=1).reshape(groups, strata).sum(axis=1)
-        most = 2 * self._most
-        return JointTest(
-            observed.known(0, most), expected.known(0, most), join(found).known(-2 * most, 2 * most)
-        )
+        return JointTest(observed.known(0, most), expected, join(found))
 
     def _reciprocals(self, counts: Sequence[SecretReals]) -> list[SecretReals]:
         """One divided by each, in one batch."""

@@ -47,6 +47,8 @@ PROGRAMS = {
     "matrix": (lambda x, y: x @ y.T, lambda x, y: x @ y.T, HALF),
     "public matrix": (lambda x, y: np.eye(3, dtype=np.int64) @ x, lambda x, y: x, 0),
     "rows": (lambda x, y: x.sum(axis=0), lambda x, y: x.sum(axis=0), 0),
+    "known rows": (lambda x, y: x.sum(axis=0, known=(-9, 9)), lambda x, y: x.sum(axis=0), 0),
+    "known total": (lambda x, y: x.sum(known=(-60, 60)), lambda x, y: x.sum().reshape(1), 0),
     "all": (lambda x, y: x.sum(), lambda x, y: [x.sum()], 0),
     "prefixes": (lambda x, y: x.cumsum(axis=1), lambda x, y: x.cumsum(axis=1), 0),
     "suffixes": (
@@ -228,3 +230,15 @@ def test_a_secret_has_no_truth_and_is_no_array():
             np.asarray(x)
 
     run_pair(program)
+
+
+def test_many_large_numbers_that_are_known_to_add_up_to_little_do_not_wrap():
+    """By their ranges alone a sum of 4,096 of them could need more than a word."""
+
+    def run(session):
+        numbers = reals(session, np.ones((1, 4096)), 0, 2.0**30, 24)
+        with pytest.raises(DomainError, match="sum"):
+            numbers.sum()
+        return numbers.sum(known=(0, 2.0**30)).reveal()
+
+    assert run_pair(run)[0].tolist() == [4096.0]
