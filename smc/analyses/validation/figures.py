@@ -113,14 +113,14 @@ def _figures(parameters: ValidationParameters, counts: ScoreCounts) -> Table:
     false, true = counts.negative[place:].tolist(), counts.positive[place:].tolist()
     without, missed = counts.negative[:place].tolist(), counts.positive[:place].tolist()
     found: dict[str, Figure | None] = {
-        "area_under_curve": counts.area(),
+        "area under the curve": counts.area(),
         "sensitivity": counts.rate(true, true + missed),
         "specificity": counts.rate(without, without + false),
-        "positive_predictive_value": counts.rate(true, true + false),
-        "negative_predictive_value": counts.rate(without, without + missed),
+        "positive predictive value": counts.rate(true, true + false),
+        "negative predictive value": counts.rate(without, without + missed),
     }
     if parameters.kind == LOGISTIC:
-        found["brier_score"] = counts.brier(_middles(parameters))
+        found["Brier score"] = counts.brier(_middles(parameters))
     names = ("value", "lower_95", "upper_95", "noise_alone")
     columns: dict[str, list[Any]] = {"figure": [*found]} | {name: [] for name in names}
     for figure in found.values():
