@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, NoReturn
 
@@ -21,6 +22,9 @@ CELL: Final = 1 << 17
 """Characters that a cell may have at most."""
 ROW: Final = 1 << 20
 """Characters that a row may have at most, with its separators and ends of lines."""
+
+_TITLES: Final = 20
+"""Rows in which the names of columns are looked for below a title."""
 
 _START: Final = 1 << 16
 """Bytes that are looked at together."""
@@ -115,10 +119,17 @@ class CsvFile:
                 ((at, row) for at, row in enumerate(rows) if any(map(str.strip, row))), (0, None)
             )
             second = next((row for row in rows if row), None)
+            names_line = _names_below(first, second, rows)
         if first is None:
             hint = "Write a line with the names of the columns, and the rows below."
             raise self.fail(f"{self.called} is empty.", hint)
         names = [name.strip() for name in first]
+        if names_line is not None:
+            raise self.fail(
+                f"{self.called} has lines above the names of its columns, which seem to stand in line "
+                f"{names_line}.",
+                f"Remove the lines above line {names_line}, or export the table without its title.",
+            )
         self._check_names(names, start)
         separator = self.dialect.separator
         lines = [separator.join(cells) for cells in (first, second) if cells]
@@ -205,6 +216,19 @@ class CsvFile:
                 f"{self.called} begins with a line for Excel, which names the separator.",
                 f"Remove that line; below it delimiter = {quoted(said)} is what it says.",
             )
+
+
+def _names_below(first: Sequence[str] | None, second: Sequence[str] | None, rows: Rows) -> int | None:
+    """The line below a title that has names of columns, if the first row is a title: its first cell alone."""
+    if first is None or not first[0].strip() or any(map(str.strip, first[1:])):
+        return None
+
+    def names(row: Sequence[str] | None) -> bool:
+        return row is not None and len(row) > 1 and all(cell.strip(" 0123456789.,-+") for cell in row)
+
+    if names(second):
+        return rows.line
+    return next((rows.line for row in islice(rows, _TITLES) if names(row)), None)
 
 
 class Rows:
