@@ -34,9 +34,10 @@ _FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     HOUSE: ("value",),
 }
 _PARTS: Final = (2, 3)
-_MOST_FULL: Final = 0.1
-"""The largest share of rows with a key that may have the key of an earlier one: less than what a run refuses,
-as registers are smaller than their file."""
+_MOST_FULL: Final = ((20_000, 0.1), (0, 0.15))
+"""From so many rows of a register on, the largest share of rows with a key that may have that of an earlier
+one: less than what a run refuses, as registers are smaller than their file. In large files such rows bring
+false pairs, in small ones persons whom no finer key finds."""
 
 
 def choose_passes(
@@ -55,10 +56,11 @@ def choose_passes(
     registers = [_Register.of(side, compared, has_dashes=has_dashes) for side in (alice, bob)]
     rows = np.flatnonzero(truth >= 0)
     partners = truth[rows]
+    most_full = next(share for least, share in _MOST_FULL if len(truth) >= least)
     met = {}
     for key in each([*_keys(alice, compared)]):
         first, second = (one.firsts(key) for one in registers)
-        if min(first.kept, second.kept) >= 1 - _MOST_FULL:
+        if min(first.kept, second.kept) >= 1 - most_full:
             met[key] = (
                 (first.hashes[rows] == second.hashes[partners]) & first.chosen[rows] & second.chosen[partners]
             )
