@@ -354,6 +354,15 @@ def test_leakage_says_who_learns_what(mode):
     assert both.alice == both.bob == one.alice
 
 
+def test_leakage_says_what_fitted_terms_tell_and_what_choosers_learn_of_rarity():
+    plain, fitted = parameters().leakage(ALICE), parameters(**LINEAR).leakage(ALICE)
+    assert any("says something of how it is" in line for line in fitted.public)
+    assert not any("says something" in line for line in plain.public)
+    assert any("how frequent a paired row's values are" in line for line in fitted.alice)
+    assert not any("frequent" in line for line in plain.alice)
+    assert not any("frequent" in line for line in fitted.bob)
+
+
 def test_progress_is_told():
     alice, bob, _ = tables(8, 5)
     told = []
