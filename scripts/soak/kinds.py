@@ -28,11 +28,15 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "cost": {"type": "integer", "lower": 0, "upper": 100_000, "unit": "EUR"},
     "smoker": {"type": "category", "values": ["no", "yes"]},
 }
+MODEL: Mapping[str, Mapping[str, Any]] = {
+    "term": {"type": "text"},
+    "factor": {"type": "decimal", "scale": 3, "lower": "-10", "upper": "10"},
+}
 RULE: Mapping[str, Any] = {
     "name": "everything",
     "analyses": ["*"],
     "peers": ["*"],
-    "datasets": ["people"],
+    "datasets": ["people", "model"],
     "columns": ["*"],
     "keys": ["*"],
     "may_state": ["where", "derived", "bounds", "centres"],
@@ -85,7 +89,9 @@ def furnish(home: Path, number: int, rows: int, **entries: Any) -> None:
                 )
             )
     people = {"source": "people.csv", "key": "card", "columns": {**COLUMNS}}
-    (home / "catalog.toml").write_text(tomli_w.dumps({"datasets": {"people": people}}))
+    (home / "model.csv").write_text("term,factor\n(intercept),-4\nage,0.05\nweight,0.01\n")
+    model = {"source": "model.csv", "columns": {**MODEL}}
+    (home / "catalog.toml").write_text(tomli_w.dumps({"datasets": {"people": people, "model": model}}))
     rules = [{**RULE, **entries}, {**RULE, **VECTORS, **entries}]
     (home / "policy.toml").write_text(tomli_w.dumps({"rules": rules}))
 
@@ -107,7 +113,11 @@ def kinds(names: tuple[str, str], seconds: int = 600) -> dict[str, dict[str, Any
 
 
 def _document(job: Mapping[str, Any], names: tuple[str, str], seconds: int) -> dict[str, Any]:
-    sides = {side: {"dataset": "people", "columns": job[side]} for side in SIDES if side in job}
+    sides = {
+        side: {"dataset": "model" if "term" in job[side].values() else "people", "columns": job[side]}
+        for side in SIDES
+        if side in job
+    }
     parameters = dict(job["parameters"])
     if "maximum_rows" in parameters:
         parameters["maximum_rows"] = 10_000_000

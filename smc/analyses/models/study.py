@@ -20,6 +20,7 @@ from smc.analyses.studies.brief import Brief, count_of
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Stated, Whom
 from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.memory import Pace
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.study import Leakage, Study
 from smc.errors import UsageError
@@ -43,6 +44,7 @@ class ModelsStudy(Study):
 
     parameters: ModelsParameters
     gives = "models"
+    pace = Pace(0.05, byte=6e-9, round=1.05e-3, row=1.6e-5)
 
     @property
     @override

@@ -113,7 +113,7 @@ class ValidationParameters:
     cuts: Annotated[tuple[Fraction, ...], Read(_numbers, {"type": "array", "items": NUMBER})] = ()
     threshold: Annotated[Fraction | None, Read(number, NUMBER)] = None
     epsilon: Annotated[Fraction, Read(loss_term, NUMBER)]
-    maximum_rows: Annotated[int, Between(1, MAX_ROWS)] = 100_000
+    maximum_rows: Annotated[int, Between(1, MAX_ROWS)] = MAX_ROWS
     features: Annotated[tuple[Feature, ...], Length(1, MAX_FEATURES)]
 
     def __post_init__(self) -> None:

@@ -24,7 +24,7 @@ SUM = SIZE | {"output": "statistics", "values": [{"side": "alice", "column": "v"
 KEYS = SIZE | {"output": "keys"}
 TOLERANT = {
     "method": "tolerant",
-    "fields": [{"column": "id"}],
+    "fields": [{"column": "id", "bits": 512}],  # of 64 bits two grams of different numbers share one
     "threshold": "1",
     "blocking": [["id:value"]],
 }
