@@ -124,12 +124,6 @@ class CsvFile:
             hint = "Write a line with the names of the columns, and the rows below."
             raise self.fail(f"{self.called} is empty.", hint)
         names = [name.strip() for name in first]
-        if names_line is not None:
-            raise self.fail(
-                f"{self.called} has lines above the names of its columns, which seem to stand in line "
-                f"{names_line}.",
-                f"Remove the lines above line {names_line}, or export the table without its title.",
-            )
         self._check_names(names, start)
         separator = self.dialect.separator
         lines = [separator.join(cells) for cells in (first, second) if cells]
@@ -139,6 +133,12 @@ class CsvFile:
                 f"{self.called} separates its cells by {SEPARATORS[other]}, and {self.document} does not say "
                 "so.",
                 f"Write delimiter = {quoted(other)} below [{self.place}].",
+            )
+        if names_line is not None:
+            raise self.fail(
+                f"{self.called} has lines above the names of its columns, which seem to stand in line "
+                f"{names_line}.",
+                f"Remove the lines above line {names_line}, or export the table without its title.",
             )
         return Header(names, second, blank)
 
