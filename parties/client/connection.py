@@ -46,7 +46,9 @@ class Connection:
         else:
             config = load(path)
             self.name, self.config_path, self._socket = config.name, config.path, socket_path(config)
-        self._channel = grpc.insecure_channel(f"unix:{self._socket}")
+        # Not the connection of another client of this process, which would outlive the socket.
+        options = (("grpc.use_local_subchannel_pool", 1),)
+        self._channel = grpc.insecure_channel(f"unix:{self._socket}", options)
         self._stub: Any = control_pb2_grpc.ControlStub(self._channel)  # type: ignore[no-untyped-call]
         if self.config_path == path and path.is_socket():
             self.name = self.call("Status", pb.StatusRequest()).party
