@@ -74,7 +74,7 @@ def matching() -> None:
     type=click.IntRange(1, MOST_PASSES),
     default=PASSES,
     show_default=True,
-    help="How many the own recipe has.",
+    help="How many passes the recipe own has.",
 )
 @click.option(
     "--compare", multiple=True, metavar="ROLE", help="Compare this role, too, besides names, date and place."

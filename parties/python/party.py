@@ -107,7 +107,7 @@ class HomeParty(Party):
             overlap: share of the smaller side's persons whom both have, 0.01 to 1.
             errors: multiplies the shares of the error model, 0 to 5.
             kind: `menu`, or `own` to find passes and weights by this file; the peer sees them.
-            passes: how many the own recipe has, 1 to 16.
+            passes: how many passes the recipe `own` has, 1 to 16.
             compare: roles that are compared besides names, date of birth, place and sex.
             splink: a trained model of Splink, a JSON file, whose weights are taken.
             least_score: of a match; None takes that of the highest F.

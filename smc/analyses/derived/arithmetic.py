@@ -114,7 +114,7 @@ class Arithmetic:
             exact: whether figures are released without noise.
 
         Raises:
-            UsageError: a source is no number or has no bounds; units do not fit; what is divided by may be 0;
+            UsageError: a source is not a number, or has no bounds; units do not fit; the divisor may be 0;
                 or bounds do not fit.
         """
         one, two = (self._source(name, schemas) for name in self.numbers)

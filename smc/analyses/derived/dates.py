@@ -47,7 +47,7 @@ class Difference:
         start: a column of dates, or a date.
         end: likewise.
         unit: one of `UNITS`. A year is over on the day of the month on which it began, one that began on
-            29 February on 1 March where there is no such day.
+            29 February on 1 March in years without that day.
         lower: what is less counts as this; None to take the bound of the columns.
         upper: what is more counts as this; likewise.
 

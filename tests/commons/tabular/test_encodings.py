@@ -47,7 +47,7 @@ WESTERN = {
 @pytest.mark.parametrize("text", WESTERN.values(), ids=WESTERN)
 @pytest.mark.parametrize("encoding", ["cp850", "mac-roman", "cp1252", "utf-8"])
 def test_files_of_old_programs_are_read_as_they_are_written(text, encoding):
-    """Read as cp1252, a name of cp850 is no name to whoever looks for names: `M\u201eller`."""
+    """Read as cp1252, a name in cp850 goes unrecognised: `M\u201eller`."""
     data = text.encode(encoding)
     assert data.decode(guess_encoding([data])) == text
 

@@ -73,7 +73,7 @@ class Assumed:
         seed: of the simulation.
         histogram: epsilon of a histogram by which the run changes the least score; empty for none.
         recipe: where passes, weights and local terms come from, one of `RECIPES`.
-        passes: how many the own recipe has.
+        passes: how many passes the recipe `own` has.
         compare: roles that are compared besides `menu.COMPARED`.
         model: of Splink, whose weights are taken; None for those of the recipe.
     """

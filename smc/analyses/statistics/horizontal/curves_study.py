@@ -18,7 +18,7 @@ from typing_extensions import override
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.horizontal.curves_run import LocalCurves, plain_figures, run_curves
-from smc.analyses.statistics.horizontal.study import HorizontalStudy, public_text
+from smc.analyses.statistics.horizontal.study import ExactStudy, HorizontalStudy
 from smc.analyses.statistics.kinds.survival.figures import SurvivalFigures
 from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from, outcome_of
@@ -27,8 +27,6 @@ from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.follow_up import FollowUp
 from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
-from smc.analyses.studies.facts import ExactFigures, Facts, RowBounds, Whom
-from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.memory import Pace
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.setting import RunSetting
@@ -55,7 +53,7 @@ _ROUNDED: Final = "where the policies limit groups, these figures are rounded by
 
 
 @dataclass(frozen=True, slots=True)
-class ExactCurvesStudy(HorizontalStudy):
+class ExactCurvesStudy(ExactStudy):
     """A job about survival without noise: one query."""
 
     pace = Pace(0.015, byte=2.5e-8, round=0.4e-3, numpy=2.2)
@@ -90,23 +88,6 @@ class ExactCurvesStudy(HorizontalStudy):
             )
 
     @override
-    def facts(self, recipients: frozenset[Role]) -> Facts:
-        """Exact figures, about rows of which each side brings its own."""
-        return Facts(
-            pairs_by_position=False,
-            matches=False,
-            lpn=False,
-            row_results=False,
-            comparison_type=None,
-            exact=ExactFigures(1, Whom.CELLS),
-            sorts_by=self.parameters.sorts_by,
-            keeps_missing=frozenset(),
-            loss=Loss(),
-            bounds=RowBounds(self.parameters.maximum_rows),
-            asked=self.parameters.asked,
-        )
-
-    @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         query, asked = self._asked
         by = f", by {', '.join(asked.by)}" if asked.by else ""
@@ -122,13 +103,7 @@ class ExactCurvesStudy(HorizontalStudy):
                 f"of all times up to {asked.until} together: the events of each group, how many of them were "
                 f"expected if survival were equal{within}, and the covariances of these numbers"
             )
-        gets.append(_ROUNDED)
-
-        def learns(role: Role) -> tuple[str, ...]:
-            other = role.other.value.capitalize()
-            return (*gets, _WITHHELD, _GOES_ON.format(other=other)) if role in recipients else ()
-
-        return Leakage(learns(Role.ALICE), learns(Role.BOB), public_text(self.parameters))
+        return self.learnt(recipients, (*gets, _ROUNDED, _WITHHELD), _GOES_ON)
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:
@@ -192,7 +167,9 @@ class ExactCurvesStudy(HorizontalStudy):
                 "are shown, by straight lines between them."
             )
         if rounded:
-            notes.append(f"{query.name}: figures are rounded to a part of their standard error, by limits.")
+            notes.append(
+                f"{query.name}: as limits ask, figures are rounded, the more the fewer persons there are."
+            )
         if figures.withheld:
             notes.append(
                 f"{query.name}: {figures.withheld} points are withheld, where too few have an event between "

@@ -167,18 +167,8 @@ class NoisyStudy(HorizontalStudy):
 
 
 @dataclass(frozen=True, slots=True)
-class ExactTablesStudy(HorizontalStudy):
+class ExactStudy(HorizontalStudy):
     """A job without noise."""
-
-    route = "local sums; each side's part opened to recipients as far as its limits allow"
-
-    @override
-    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
-        """Check that both sides' columns fit each other and the queries, and that nothing can wrap."""
-        for query in self.parameters.queries:
-            check_alike(query, alice, bob, noisy=False)
-        for schemas in (alice, bob):
-            exact_queries(self.parameters, schemas)
 
     @override
     def facts(self, recipients: frozenset[Role]) -> Facts:
@@ -200,17 +190,34 @@ class ExactTablesStudy(HorizontalStudy):
             asked=self.parameters.asked,
         )
 
+    def learnt(self, recipients: frozenset[Role], gets: tuple[str, ...], of_the_other: str) -> Leakage:
+        """What recipients learn, and of the other side's part with its name for `{other}`."""
+        alice, bob = (
+            (*gets, of_the_other.format(other=role.other.value.capitalize())) if role in recipients else ()
+            for role in Role
+        )
+        return Leakage(alice, bob, public_text(self.parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class ExactTablesStudy(ExactStudy):
+    """Its queries are tables."""
+
+    route = "local sums; each side's part opened to recipients as far as its limits allow"
+
+    @override
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
+        """Check that both sides' columns fit each other and the queries, and that nothing can wrap."""
+        for query in self.parameters.queries:
+            check_alike(query, alice, bob, noisy=False)
+        for schemas in (alice, bob):
+            exact_queries(self.parameters, schemas)
+
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         names, pooled = names_text(self.parameters), pooled_text(self.parameters)
         tables = (f"the exact results of: {names}; of sums and means the row counts too", WITHHELD)
-
-        def learns(role: Role) -> tuple[str, ...]:
-            other = role.other.value.capitalize()
-            gets = (*(tables if names else ()), *pooled, GOES_ON.format(other=other))
-            return gets if role in recipients else ()
-
-        return Leakage(learns(Role.ALICE), learns(Role.BOB), public_text(self.parameters))
+        return self.learnt(recipients, (*(tables if names else ()), *pooled), GOES_ON)
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:

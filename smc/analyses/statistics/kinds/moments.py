@@ -258,7 +258,8 @@ class Correlation(Moments):
         nothing = Fraction(0)
         both, first, second = (_spread(sums, *pair) or nothing for pair in ((0, 1), (0, 0), (1, 1)))
         if first <= 0 or second <= 0:
-            note = f"{self.query.name}: a column does not vary, as far as the noise lets see; no correlation."
+            why = "with this much noise, a column cannot be told from one that does not vary"
+            note = f"{self.query.name}: no correlation: {why}."
             return replace(_scaled(None, ends, 1), notes=(note,))
         value = min(max(float(both) / sqrt(first) / sqrt(second), -1.0), 1.0)
         found = _scaled(value, ends, 1)

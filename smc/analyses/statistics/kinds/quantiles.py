@@ -189,7 +189,7 @@ class Quantile(Statistic):
         if 1 <= entries[0] <= self.points:
             value = real(self._value(entries[0]), scale)
         else:
-            notes = (f"{self.query.name}: there are no rows, as far as the noise lets see.",)
+            notes = (f"{self.query.name}: with this much noise, the rows cannot be told from none.",)
         if not distributions:
             return Result(value, value, value, notes=notes)
         upper = (

@@ -15,7 +15,7 @@ import numpy as np
 from typing_extensions import override
 
 from smc.analyses.statistics.kinds.chi_square import noisy_test
-from smc.analyses.statistics.kinds.crosstabs import Cells
+from smc.analyses.statistics.kinds.counted_cells import CountedCells
 from smc.analyses.statistics.kinds.figure_rows import FigureRow, figure_table
 from smc.analyses.statistics.kinds.proportions import (
     RANGES,
@@ -26,12 +26,12 @@ from smc.analyses.statistics.kinds.proportions import (
     sampling_ends,
 )
 from smc.analyses.statistics.kinds.simulated_figures import CountedFigures
-from smc.analyses.statistics.kinds.statistic import MISS, Result
+from smc.analyses.statistics.kinds.statistic import Result
 from smc.numeric.random import Randomness
 from smc.secret.noise.distribution import Distribution
 
 
-class Risks(Cells):
+class Risks(CountedCells):
     """The risk of an event in two groups.
 
     The bins of the first column are the groups, those of the second the event and its absence.
@@ -39,47 +39,33 @@ class Risks(Cells):
 
     __slots__ = ()
 
-    @property
-    @override
-    def simulates(self) -> bool:
-        """The intervals and the p-value."""
-        return True
-
-    @property
-    @override
-    def unit(self) -> str:
-        """None: of the common table's value, a ratio."""
-        return ""
-
-    @property
-    @override
-    def has_margins(self) -> bool:
-        """Totals would tell nothing that the four counts do not."""
-        return False
+    figures_called = "risks"
 
     @override
-    def result(
-        self, entries: Sequence[int | None], distributions: Sequence[Distribution], random: Randomness
-    ) -> Result:
-        """The risk ratio, with all figures in a table of their own. Entries that are None were withheld."""
+    def count_names(self) -> list[str]:
         groups, events = (bins.labels for bins in self.bins)
-        names = [f"{group}: {event}" for group in groups for event in events]
-        width = distributions[0].half_width(MISS) if distributions else 0
-        rows = [FigureRow.of_count(term, entry, width) for term, entry in zip(names, entries, strict=True)]
-        name = self.query.name
-        known = [entry for entry in entries if entry is not None]
-        if len(known) < len(entries):
-            return Result(table=figure_table(rows), notes=(f"{name}: no risks, as counts are withheld.",))
+        return [f"{group}: {event}" for group in groups for event in events]
+
+    @override
+    def result_of(
+        self,
+        counts: list[FigureRow],
+        entries: Sequence[int],
+        distributions: Sequence[Distribution],
+        random: Randomness,
+    ) -> Result:
+        """The risk ratio."""
+        groups, name = self.bins[0].labels, self.query.name
         terms = [f"risk of {group}" for group in groups] + list(RANGES)[2:]
-        found = _FIGURES.rows(known, distributions, random)
-        p_value, how = self._test(known, distributions, random)
+        found = _FIGURES.rows(entries, distributions, random)
+        p_value, how = self._test(entries, distributions, random)
         notes = (
             f"{name}: the value is the risk ratio of {groups[0]} to {groups[1]}.",
             f"{name}: the p-value is of {how}.",
         )
-        rows += [replace(figure, term=term) for term, figure in zip(terms, found.values(), strict=True)]
+        rows = [replace(figure, term=term) for term, figure in zip(terms, found.values(), strict=True)]
         main = found[RISK_RATIO]
-        table = figure_table(rows)
+        table = figure_table([*counts, *rows])
         return Result(main.value, *main.noise, table, notes, p_value=p_value, sampled=main.sampled)
 
     def _test(

@@ -182,7 +182,7 @@ def ratio_result(
         rows: of the table, without the ratio.
     """
     if expected <= 0 or observed < 0:
-        note = f"{name}: no ratio, as no events are expected, as far as the noise lets see."
+        note = f"{name}: no ratio: with this much noise, the expected events cannot be told from none."
         row = FigureRow(RATIO, None, open_ends(noise or (-inf, inf)))
         return Result(table=figure_table([*rows, row]), notes=(note,))
     value = observed / expected

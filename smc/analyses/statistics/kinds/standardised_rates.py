@@ -18,12 +18,12 @@ from typing import Final
 import numpy as np
 from typing_extensions import override
 
-from smc.analyses.statistics.kinds.crosstabs import Cells
+from smc.analyses.statistics.kinds.counted_cells import CountedCells
 from smc.analyses.statistics.kinds.draws import Floats
 from smc.analyses.statistics.kinds.figure_rows import FigureRow, figure_table
 from smc.analyses.statistics.kinds.proportions import Ends, Z
 from smc.analyses.statistics.kinds.simulated_figures import CountedFigures
-from smc.analyses.statistics.kinds.statistic import MISS, Result
+from smc.analyses.statistics.kinds.statistic import Result
 from smc.numeric.random import Randomness
 from smc.secret.noise.distribution import Distribution
 
@@ -41,7 +41,7 @@ _RANGES: Final[Mapping[str, Ends]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class StandardisedRates(Cells):
+class StandardisedRates(CountedCells):
     """The rates of two groups.
 
     The bins of the first column are the groups, those of the second the event and its absence, those of the
@@ -53,46 +53,32 @@ class StandardisedRates(Cells):
 
     weights: tuple[float, ...]
 
-    @property
-    @override
-    def simulates(self) -> bool:
-        """The intervals."""
-        return True
-
-    @property
-    @override
-    def unit(self) -> str:
-        """None: of the common table's value, a ratio."""
-        return ""
-
-    @property
-    @override
-    def has_margins(self) -> bool:
-        """Totals would tell nothing that the counts do not."""
-        return False
+    figures_called = "rates"
 
     @override
-    def result(
-        self, entries: Sequence[int | None], distributions: Sequence[Distribution], random: Randomness
-    ) -> Result:
-        """The rate ratio, with all figures in a table of their own. Entries that are None were withheld."""
+    def count_names(self) -> list[str]:
         groups, events, strata = (bins.labels for bins in self.bins)
-        names = [f"{group}, {stratum}: {event}" for group in groups for event in events for stratum in strata]
-        width = distributions[0].half_width(MISS) if distributions else 0
-        rows = [FigureRow.of_count(term, entry, width) for term, entry in zip(names, entries, strict=True)]
-        name = self.query.name
-        known = [entry for entry in entries if entry is not None]
-        if len(known) < len(entries):
-            return Result(table=figure_table(rows), notes=(f"{name}: no rates, as counts are withheld.",))
+        return [f"{group}, {stratum}: {event}" for group in groups for event in events for stratum in strata]
+
+    @override
+    def result_of(
+        self,
+        counts: list[FigureRow],
+        entries: Sequence[int],
+        distributions: Sequence[Distribution],
+        random: Randomness,
+    ) -> Result:
+        """The rate ratio."""
+        groups, name = self.bins[0].labels, self.query.name
         figures = CountedFigures(self.figures, _RANGES, self.sampling, frozenset({RATIO}))
-        found = figures.rows(known, distributions, random)
+        found = figures.rows(entries, distributions, random)
         terms = [f"standardised rate of {group}" for group in groups] + list(_RANGES)[2:]
-        rows += [replace(figure, term=term) for term, figure in zip(terms, found.values(), strict=True)]
+        rows = [replace(figure, term=term) for term, figure in zip(terms, found.values(), strict=True)]
         main = found[RATIO]
         note = (
             f"{name}: the value is the ratio of the standardised rate of {groups[0]} to that of {groups[1]}."
         )
-        return Result(main.value, *main.noise, figure_table(rows), (note,), sampled=main.sampled)
+        return Result(main.value, *main.noise, figure_table([*counts, *rows]), (note,), sampled=main.sampled)
 
     def figures(self, cells: Floats) -> dict[str, Floats]:
         """All figures of tables, see `CountedFigures.of`; NaN where a stratum that has a weight is empty."""

@@ -103,7 +103,7 @@ class TTest(Clamped):
         """The difference of the means, first label minus second, with a table of the test."""
         samples = _samples(entries)
         if samples is None or any(count - width < 2 for count, width in _counts(entries, distributions)):
-            return self._nothing("a group has too few rows, as far as the noise lets see")
+            return self._nothing("a group may have too few rows, with this much noise")
         if not distributions:
             exact = Welch.of(samples)
             if exact is None:

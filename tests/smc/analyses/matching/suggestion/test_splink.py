@@ -1,4 +1,4 @@
-"""Weights from a trained model of Splink: its bits are kept, and what is no such model is refused."""
+"""Weights from a trained model of Splink: its bits are kept, and any other file is refused."""
 
 from __future__ import annotations
 
