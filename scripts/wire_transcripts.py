@@ -61,10 +61,6 @@ class Tap:
         """Send a message, encoded once, as a ciphertext can leave only once."""
         self._channel.send(self._written(message))
 
-    def send_aside(self, message: Message) -> None:
-        """Send a message that is expected aside."""
-        self._channel.send_aside(self._written(message))
-
     def _written(self, message: Message) -> Any:
         body, kind = message.encode(), message.kind()
         self._transcript.add(kind, body)

@@ -6,7 +6,6 @@ further use: nothing is repeated, because a repeated step with the same randomne
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
@@ -76,15 +75,6 @@ class Clock:
         return Clock(max(self.heard, other.heard), max(self.said, other.said), max(self.last, other.last))
 
 
-@dataclass(frozen=True, slots=True)
-class _Aside:
-    """A message that comes beside the others, and what takes it."""
-
-    kind: str
-    size: int
-    take: Callable[[bytes], None]
-
-
 class Channel:
     """One end of a two-party conversation.
 
@@ -102,9 +92,7 @@ class Channel:
         self._clock = 0
         self._sent_depth = 0
         self._last_depth = 0
-        self._aside_depth = 0
         self._unchecked = False
-        self._due: deque[_Aside] = deque()
 
     @property
     def traffic(self) -> Traffic:
@@ -151,20 +139,8 @@ class Channel:
             PeerLost: the peer is gone.
             FreshnessError: a ciphertext in it is not fresh.
         """
-        self._sent_depth = self._clock + 1
-        self._send(message, self._sent_depth)
-
-    def send_aside(self, message: Message) -> None:
-        """Send a message that the peer expects aside; it counts as a round only where somebody waits for it.
-
-        Raises:
-            PeerLost: the peer is gone.
-        """
-        self._aside_depth = self._clock + 1
-        self._send(message, self._aside_depth)
-
-    def _send(self, message: Message, depth: int) -> None:
         check_cancelled()
+        self._sent_depth = self._clock + 1
         if self._unchecked and not message.hidden():
             raise UsageError(
                 f"{message.kind()} may tell what unchecked transfers hide.",
@@ -178,7 +154,7 @@ class Channel:
             )
         view = memoryview(data)
         for start in range(0, max(1, len(data)), FRAME_BYTES):
-            self._put(message.kind(), view[start : start + FRAME_BYTES], len(data), depth)
+            self._put(message.kind(), view[start : start + FRAME_BYTES], len(data))
         self._sent += len(data)
         self._messages += 1
 
@@ -211,49 +187,22 @@ class Channel:
         self._messages += 1
         return values[0] if len(values) == 1 else tuple(values)
 
-    def expect_aside(self, kind: type[Message], size: int, take: Callable[[bytes], None]) -> None:
-        """Let a message that the peer sends aside be taken before the next one that comes after it.
-
-        Args:
-            kind: which nobody receives otherwise.
-            size: bytes of the message, at most `FRAME_BYTES`.
-            take: gets them.
-        """
-        self._due.append(_Aside(kind.kind(), size, take))
-        self._received += size
-        self._messages += 1
-
-    def settle(self) -> None:
-        """Wait for all that is expected aside, which must come before any other message.
-
-        Raises:
-            ProtocolViolation: another message came.
-        """
-        while self._due:
-            frame = self._frame(self._due[0].kind)
-            self._take_aside(frame)
-            self._clock = max(self._clock, frame.depth)
-
-    def _take_aside(self, frame: Frame) -> None:
-        due = self._due.popleft()
-        self._check(frame, due.kind, due.size, due.size)
-        due.take(bytes(frame.data))
-
     def finish(self) -> None:
         """Say that nothing more follows and wait until the peer has said so too."""
-        self._put(END, b"", 0, self._sent_depth)
+        self._put(END, b"", 0)
         self._next(END, 0, 0)
 
     def abort(self, code: str) -> None:
         """Tell the peer a code, and no more than that, and close."""
         try:
             data = abort_data(code)
-            self._put(ABORT, data, len(data), self._sent_depth)
+            self._put(ABORT, data, len(data))
         finally:
             self._transport.close()
 
-    def _put(self, kind: str, data: bytes | memoryview, total: int, depth: int) -> None:
-        self._transport.send(Frame(self._sent_frames, kind, depth, total, data, self._lane))
+    def _put(self, kind: str, data: bytes | memoryview, total: int) -> None:
+        frame = Frame(self._sent_frames, kind, self._sent_depth, total, data, self._lane)
+        self._transport.send(frame)
         self._sent_frames += 1
 
     def _message(self, kind: str, size: int) -> bytes:
@@ -275,9 +224,6 @@ class Channel:
         Frames are full but for a message's last one, so a message costs no more memory than its bytes.
         """
         frame = self._frame(kind)
-        while self._due and frame.kind == self._due[0].kind:
-            self._take_aside(frame)
-            frame = self._frame(kind)
         self._check(frame, kind, size, due)
         return frame
 
@@ -310,8 +256,7 @@ class Channel:
             raise ProtocolViolation(
                 f"{kind}: a frame of {due} bytes was expected, but one of {len(frame.data)} came."
             )
-        latest = max(self._sent_depth, self._aside_depth) + 1
-        if kind != END and not self._last_depth <= frame.depth <= latest:
+        if kind != END and not self._last_depth <= frame.depth <= self._sent_depth + 1:
             raise ProtocolViolation(
                 f"{kind}: the peer claims an impossible place for it in the order of messages."
             )

@@ -1,19 +1,20 @@
 """Random transfers of every kind over the channel: rows that differ by a secret offset, and their pads.
 
     receiver (choices c)                            sender (offsets D_v)
-      row t_j = q_j + D_c     -- matrices -->         row q_j
+      row t_j = q_j + D_c     -- matrices, proof -->  row q_j
       pad: form of t_j                                pads: form of q_j + D_v for every v
 
 A kind says how rows are made (1-of-2 and 1-of-16 transfers), a form what is taken of them: two bits of the
 hash, 64, 128, or the row itself. A batch is cut into pieces of which each is one message, so that computing
-overlaps sending. Every batch of every kind and form is checked here, by `smc.oblivious.consistency`.
+overlaps sending. Every batch of every kind and form carries a proof and is checked here, by
+`smc.oblivious.consistency`, before its pads are given to anybody.
 
 Inputs: choices at the receiver.
 Outputs: a pad for each transfer at the receiver, those of all choices at the sender.
 Learns: neither party anything of the other's.
 Assumes: the kind's module; `smc.oblivious.correlation_robust_hash`; for a receiver that deviates
 `smc.oblivious.consistency`.
-Cost: the matrices in one flight, and `CHALLENGE_BYTES` from the sender, which wait for nobody.
+Cost: the matrices and the proof, `TransferKind.bytes_received`, in one flight.
 Reference: those of the kinds.
 """
 
@@ -24,16 +25,17 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows
-from smc.errors import UsageError
+from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
+from smc.errors import InconsistentTransfers, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.bitmatrix import COLUMNS, SLOTS, Word
-from smc.oblivious.consistency import MASK_WORDS, Checker, Prover
+from smc.oblivious.consistency import DIGEST_BYTES, MASK_WORDS, TAG_WORDS, Checker, Prover, proof_bytes
 from smc.oblivious.correlation_robust_hash import NO_OFFSET, RowHash
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
@@ -58,9 +60,18 @@ class TransferChoiceColumns(Message, kind="transfer-choice-columns", hidden=True
 
 @dataclass(frozen=True, slots=True)
 class TransferMask(Message, kind="transfer-mask", hidden=True):
-    """The matrix of the transfers that hide what the next check tells, from their receiver."""
+    """The matrix of the transfers that hide what the first proof tells, from their receiver."""
 
     matrix: ByteRows
+
+
+@dataclass(frozen=True, slots=True)
+class TransferProof(Message, kind="transfer-proof", hidden=True):
+    """Behind a batch's matrices: tags of choices, digest of those of columns, matrix of the next mask."""
+
+    tags: Words
+    digest: ByteRows
+    mask: ByteRows
 
 
 Matrix = TransferColumns | TransferChoiceColumns | TransferMask
@@ -83,6 +94,10 @@ class TransferKind:
     matrix_rows: int
     piece_words: int
     purpose: bytes
+
+    def bytes_received(self, words: int) -> int:
+        """Bytes that the receiver of a batch of so many words of slots sends; 0 for none."""
+        return self.matrix_rows * _WORD * words + proof_bytes(self.planes, self.matrix_rows) if words else 0
 
 
 ONE_OF_2: Final = TransferKind(
@@ -165,6 +180,10 @@ class Conversation:
         """The hash of one direction and kind."""
         return RowHash(self.session, sender, kind.purpose, self.workspace, salt)
 
+    def name(self, sender: Role, kind: TransferKind) -> bytes:
+        """Names one direction and kind, as no other."""
+        return b"/".join((self.session, sender.value.encode(), kind.purpose))
+
 
 class Receiver:
     """The receiving end of one kind and direction; the peer has the `Sender`.
@@ -179,7 +198,8 @@ class Receiver:
         self._kind, self._end, self._shared = kind, end, shared
         self._channel, self._random = shared.channel, shared.random
         self._hash: RowHash | None = None
-        self._prover = Prover(kind.planes, make_kernels(shared.workspace), shared.channel)
+        name = shared.name(shared.role.other, kind)
+        self._prover = Prover(kind.planes, make_kernels(shared.workspace), name)
 
     def begin(self, salt: bytes) -> None:
         """Take the peer's salt, before the first transfers."""
@@ -189,7 +209,7 @@ class Receiver:
         """Transfers with the given choices.
 
         Args:
-            choices: planes, shape (planes, w), which nobody changes before the next message from the peer.
+            choices: planes, shape (planes, w).
             form: of the pads.
 
         Returns:
@@ -202,33 +222,34 @@ class Receiver:
             raise UsageError("The peer's salt has not come.", "Set up before you make transfers.")
         width = choices.shape[1]
         pads = form.empty(1, width)
-        pieces = []
         for part in chunks(width, self._kind.piece_words):
-            columns = self._extend(choices[:, part], self._kind.matrix)
+            matrix, columns = self._extend(choices[:, part])
+            self._channel.send(self._kind.matrix(ByteRows(matrix.view(np.uint8))))
+            self._prover.add(matrix, choices[:, part], columns)
             self._hash.add_salt(columns)
             pads[:, :, part] = form.hash(self._hash, columns, NO_OFFSET)
-            pieces.append((choices[:, part], columns))
-        if pieces:
-            self._prover.keep(pieces)
+        if width:
+            tags, digest = self._prover.prove()
+            mask = ByteRows(self._renew().view(np.uint8))
+            self._channel.send(TransferProof(Words(tags), ByteRows(digest), mask))
         result: Word = pads[0]
         return result
 
-    def renew(self) -> None:
-        """Send the mask of the next check."""
+    def send_mask(self) -> None:
+        """Send the mask of the first batch."""
+        self._channel.send(TransferMask(ByteRows(self._renew().view(np.uint8))))
+
+    def _renew(self) -> Word:
+        """The matrix of the next batch's mask."""
         choices = self._random.words(self._kind.planes * MASK_WORDS).reshape(-1, MASK_WORDS)
-        self._prover.begin(choices, self._extend(choices, TransferMask))
+        matrix, columns = self._extend(choices)
+        self._prover.begin(matrix, choices, columns)
+        return matrix
 
-    def prove_and_renew(self) -> None:
-        """Show that all transfers since the mask are consistent, whose keys have come; send the next mask."""
-        self._channel.send(self._prover.proof())
-        self.renew()
-
-    def _extend(self, choices: Word, message: type[Matrix]) -> Word:
-        """Send a matrix; the columns, shape (128, w)."""
+    def _extend(self, choices: Word) -> tuple[Word, Word]:
+        """The matrix, valid until the next one is made, and the columns, shape (128, w)."""
         columns = np.empty((COLUMNS, choices.shape[1]), dtype=np.uint64)
-        matrix = self._end.extend(choices, columns)
-        self._channel.send(message(ByteRows(matrix.view(np.uint8))))
-        return columns
+        return self._end.extend(choices, columns), columns
 
 
 class Sender:
@@ -245,8 +266,8 @@ class Sender:
         self._kind, self._end = kind, end
         self._channel = shared.channel
         self._hash = shared.hash(shared.role, kind, salt)
-        kernels = make_kernels(shared.workspace)
-        self._checker = Checker(end.offsets, kernels, shared.channel, shared.random)
+        name = shared.name(shared.role, kind)
+        self._checker = Checker(end.offsets, make_kernels(shared.workspace), name)
 
     @property
     def offset(self) -> Word:
@@ -263,28 +284,38 @@ class Sender:
 
         Returns:
             The pads of every choice, of the form's shape each; of `ROWS` those of choice 0 alone.
+
+        Raises:
+            InconsistentTransfers: the peer's matrices are not consistent.
         """
         pads = form.empty(1 if form is ROWS else len(self._end.offsets), width)
-        batch = self._checker.batch()
         for part in chunks(width, self._kind.piece_words):
-            columns = self._columns(part.stop - part.start, self._kind.matrix)
+            matrix = self._channel.recv(self._kind.matrix, self._expected(part.stop - part.start))
+            columns = self._take(matrix, self._checker.add)
             self._hash.add_salt(columns)
-            self._checker.take(batch, columns)
             pads[:, :, part] = form.hash(self._hash, columns, self._end.offsets)
         if width:
-            self._checker.tell(batch)
+            tags, digest, mask = self._channel.recv(
+                TransferProof,
+                ExpectedWords(TAG_WORDS * self._kind.planes),
+                ExpectedByteRows(1, DIGEST_BYTES),
+                self._expected(MASK_WORDS),
+            )
+            if not self._checker.holds(tags, digest):
+                raise InconsistentTransfers
+            self._take(mask, self._checker.begin)
         return pads
 
-    def renew(self) -> None:
-        """Take the mask of the next check."""
-        self._checker.begin(self._columns(MASK_WORDS, TransferMask))
+    def take_mask(self) -> None:
+        """Take the mask of the first batch."""
+        self._take(self._channel.recv(TransferMask, self._expected(MASK_WORDS)), self._checker.begin)
 
-    def check_and_renew(self) -> bool:
-        """Take the peer's proof and its next mask; whether the proof holds."""
-        held = self._checker.check()
-        self.renew()
-        return held
+    def _expected(self, width: int) -> ExpectedByteRows:
+        return ExpectedByteRows(self._kind.matrix_rows, _WORD * width)
 
-    def _columns(self, width: int, message: type[Matrix]) -> Word:
-        expected = ExpectedByteRows(self._kind.matrix_rows, _WORD * width)
-        return self._end.extend(self._channel.recv(message, expected).view(np.uint64))
+    def _take(self, sent: NDArray[np.uint8], note: Callable[[Word, Word], None]) -> Word:
+        """The columns of a matrix that came, which the checker is to note, shape (128, w)."""
+        matrix = sent.view(np.uint64)
+        columns = self._end.extend(matrix)
+        note(matrix, columns)
+        return columns

@@ -7,20 +7,18 @@ transfers; in all else both do the same. A batch is padded to whole words of 64 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Final
 
 from smc.numeric.narrow_words import packed_words
 from smc.oblivious import ot_1_of_16, silent_consistency
 from smc.oblivious.bitmatrix import SLOTS, words_for
-from smc.oblivious.consistency import CHALLENGE_BYTES, MASK_WORDS, proof_bytes
-from smc.oblivious.correlated_transfers import KINDS
+from smc.oblivious.consistency import MASK_WORDS
+from smc.oblivious.correlated_transfers import KINDS, ONE_OF_2, ONE_OF_16
 from smc.oblivious.setup import FLIGHT_BYTES
 from smc.oblivious.spans import (
     BELOW_WORD_BYTES,
-    BIT_COLUMN_BYTES,
-    CHOICE_COLUMN_BYTES,
     CONJUNCTION_WORD_BYTES,
     CORRELATED_WORD_BYTES,
     PLANES_SENT,
@@ -45,7 +43,6 @@ class FlightBytes:
         second: bytes from the second party.
         prepared: prepared transfers of each direction that it takes.
         triples: words of prepared triples that it takes.
-        waits: whether somebody waits for it; the others are the keys of checks, which are no flight.
         refills: whether it makes silent transfers, which its sender sends.
     """
 
@@ -53,13 +50,7 @@ class FlightBytes:
     second: int
     prepared: int = 0
     triples: int = 0
-    waits: bool = True
     refills: bool = False
-
-
-def challenges(first: int, second: int) -> FlightBytes:
-    """The keys of checks that follow matrices, of so many batches that either party sends."""
-    return FlightBytes(CHALLENGE_BYTES * first, CHALLENGE_BYTES * second, waits=False)
 
 
 def _both(size: int) -> FlightBytes:
@@ -70,45 +61,41 @@ _MASK_BYTES: Final = WORD_BYTES * MASK_WORDS * sum(kind.matrix_rows for kind in 
 
 
 SETUP: Final = (_both(FLIGHT_BYTES[0]), _both(FLIGHT_BYTES[1] + _MASK_BYTES))
-"""The base transfers and seed trees of both directions, and the masks of the first check."""
+"""The base transfers and seed trees of both directions, and the masks of the first batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """Which transfers have been made since the last check.
+    """Which silent transfers have been made since the last check.
 
     Attributes:
-        extended: whether there were extended ones, of either direction.
-        first: whether the first party has sent silent ones.
+        first: whether the first party has sent some.
         second: whether the second one has.
     """
 
-    extended: bool = False
     first: bool = False
     second: bool = False
 
     def after(self, steps: Iterable[FlightBytes]) -> Unchecked:
         """After further steps."""
-        extended, first, second = self.extended, self.first, self.second
-        for step in steps:
-            extended |= not step.waits and step.first + step.second > 0
-            first |= step.refills and step.first > 0
-            second |= step.refills and step.second > 0
-        return Unchecked(extended, first, second)
+        sent = [step for step in steps if step.refills]
+        return Unchecked(
+            self.first or any(step.first for step in sent), self.second or any(step.second for step in sent)
+        )
 
     @property
     def mirror(self) -> Unchecked:
         """With the parties exchanged."""
-        return Unchecked(self.extended, self.second, self.first)
+        return Unchecked(self.second, self.first)
+
+    def __or__(self, other: Unchecked) -> Unchecked:
+        return Unchecked(self.first or other.first, self.second or other.second)
 
     def check(self, ends: int = 1) -> tuple[FlightBytes, ...]:
         """The flights of a check, of so many engines side by side."""
         asked, answered = SILENT_BYTES
         steps = [
-            FlightBytes(
-                CHECK[0].first * self.extended + asked * self.second,
-                CHECK[0].second * self.extended + asked * self.first,
-            ),
+            FlightBytes(asked * self.second, asked * self.first),
             FlightBytes(answered * self.first, answered * self.second),
         ]
         return tuple(FlightBytes(ends * s.first, ends * s.second) for s in steps if s.first + s.second)
@@ -116,9 +103,6 @@ class Unchecked:
 
 SILENT_BYTES: Final = silent_consistency.CHALLENGE_BYTES, silent_consistency.ANSWER_BYTES
 """Of the receiver and of the sender of silent transfers, in the check of one direction."""
-
-CHECK: Final = (_both(sum(proof_bytes(kind.planes) for kind in KINDS) + _MASK_BYTES),)
-"""Showing and checking that transfers are consistent, and the masks of the next check."""
 
 POOL_AGREEMENT: Final = (FlightBytes(POOL_NAME_BYTES + 8, POOL_NAME_BYTES + 8),)
 """Agreeing on a pool: its name and how much of it is left."""
@@ -165,7 +149,6 @@ def over_lanes(
         FlightBytes(
             sum(s.first for s in at),
             sum(s.second for s in at),
-            waits=all(s.waits for s in at),
             refills=any(s.refills for s in at),
         )
         for at in together
@@ -174,13 +157,13 @@ def over_lanes(
 
 
 def matrix_bytes(transfers: int) -> int:
-    """Bytes of the extension matrix of so many 1-of-2 transfers."""
-    return BIT_COLUMN_BYTES * words_for(transfers)
+    """Bytes of the extension matrix of a batch of so many 1-of-2 transfers, and of its proof."""
+    return ONE_OF_2.bytes_received(words_for(transfers))
 
 
 def extended_blocks(count: int) -> tuple[FlightBytes, ...]:
     """So many random transfers of 128 bits; the first party sends them."""
-    return (FlightBytes(0, matrix_bytes(count)), challenges(1, 0)) if count else ()
+    return (FlightBytes(0, matrix_bytes(count)),) if count else ()
 
 
 def openings(width: int, planes: int) -> list[FlightBytes]:
@@ -216,18 +199,15 @@ def _compared(count: int, digits: Digits) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in spans(count, digits.word_bytes):
         width = words_for(span.stop - span.start)
-        steps += [*_matrices(digits, width), *_digits_and_tree(digits, width)]
+        steps += [_matrices(digits, width), *_digits_and_tree(digits, width)]
     return tuple(steps)
 
 
 def preparation(count: int, bits: int) -> tuple[FlightBytes, ...]:
     """Filling a pool for `count` comparisons."""
     digits = Digits.of(bits)
-    steps: list[FlightBytes] = []
-    for span in spans(count, digits.word_bytes):
-        steps += _matrices(digits, words_for(span.stop - span.start))
-    # The check waits for the last keys.
-    return (*steps[:-1], replace(steps[-1], waits=True), *CHECK)
+    cut = spans(count, digits.word_bytes)
+    return tuple(_matrices(digits, words_for(span.stop - span.start)) for span in cut)
 
 
 def prepared_comparison(count: int, bits: int) -> tuple[FlightBytes, ...]:
@@ -242,13 +222,12 @@ def prepared_comparison(count: int, bits: int) -> tuple[FlightBytes, ...]:
     return tuple(steps)
 
 
-def _matrices(digits: Digits, width: int) -> list[FlightBytes]:
-    triples = BIT_COLUMN_BYTES * digits.joins
-    batches = ((each > 0) + (digits.joins > 0) for each in (digits.sent_by_x, digits.sent_by_y))
+def _matrices(digits: Digits, width: int) -> FlightBytes:
+    triples = ONE_OF_2.bytes_received(width * digits.joins)
     x_sends, y_sends = (
-        width * (CHOICE_COLUMN_BYTES * each + triples) for each in (digits.sent_by_y, digits.sent_by_x)
+        ONE_OF_16.bytes_received(width * each) + triples for each in (digits.sent_by_y, digits.sent_by_x)
     )
-    return [FlightBytes(x_sends, y_sends), challenges(*batches)]
+    return FlightBytes(x_sends, y_sends)
 
 
 def _digits_and_tree(digits: Digits, width: int) -> list[FlightBytes]:
@@ -266,15 +245,13 @@ def _below(count: int) -> tuple[FlightBytes, ...]:
     steps: list[FlightBytes] = []
     for span in spans(count, BELOW_WORD_BYTES):
         width = words_for(span.stop - span.start)
-        matrix = BELOW_WORD_BYTES * width
-        steps += [FlightBytes(matrix, matrix), challenges(1, 1), *openings(width, WORD_BITS)]
+        steps += [_both(ONE_OF_2.bytes_received(width * (WORD_BITS - 1))), *openings(width, WORD_BITS)]
     return tuple(steps)
 
 
 def prepared(count: int, words: int) -> tuple[FlightBytes, ...]:
     """Preparing so many transfers of each direction, and words of triples."""
-    batches = (count > 0) + (words > 0)
-    return _both(matrix_bytes(count) + BIT_COLUMN_BYTES * words), challenges(batches, batches)
+    return (_both(matrix_bytes(count) + ONE_OF_2.bytes_received(words)),)
 
 
 def conjunction(count: int, lanes: int = 1, *, taken: bool = False) -> tuple[FlightBytes, ...]:
@@ -287,7 +264,7 @@ def conjunction(count: int, lanes: int = 1, *, taken: bool = False) -> tuple[Fli
     for span in spans(count, CONJUNCTION_WORD_BYTES):
         width = words_for(span.stop - span.start)
         if not taken:
-            steps += [_both(BIT_COLUMN_BYTES * width), challenges(1, 1)]
+            steps.append(_both(ONE_OF_2.bytes_received(width)))
         steps.append(FlightBytes(2 * WORD_BYTES * width, 2 * WORD_BYTES * width, triples=width * taken))
     return tuple(steps)
 
@@ -328,5 +305,5 @@ def exchange(
             both = corrections + WORD_BYTES * words_for(size)
             steps.append(FlightBytes(both, both, prepared=size))
         else:
-            steps += [_both(matrix), challenges(1, 1), _both(corrections)]
+            steps += [_both(matrix), _both(corrections)]
     return tuple(steps)

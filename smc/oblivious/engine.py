@@ -64,16 +64,12 @@ class ObliviousEngine:
     def verify(self) -> None:
         """Check that the peer's transfers so far are consistent, before anything that they hide is opened.
 
-        One flight, `smc.oblivious.cost.CHECK`, and nothing where there were none since the last check; both
-        parties call it at the same place.
+        Both parties call it at the same place. Extended transfers are checked as they come, see
+        `smc.oblivious.consistency`; silent ones wait for it, see `smc.oblivious.silent_consistency`.
 
         Raises:
             ProtocolViolation: they are not.
         """
-        with self._guarded():
-            self._transfers.prove()
-            self._transfers.check()
-            self._channel.set_unchecked(False)
 
     def setup_lanes(self) -> None:
         """Open the lanes of a `LanedEngine`, if that has not happened."""

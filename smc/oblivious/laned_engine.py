@@ -56,7 +56,7 @@ class LanedEngine(SilentEngine):
         self._open_lane = open_lane
         self._shared: Lanes | None = None
         self._lanes: list[LaneEnd] = []
-        self._lanes_used = False
+        self._lanes_unchecked = False
         self._threads: ThreadPoolExecutor | None = None
 
     @override
@@ -73,8 +73,8 @@ class LanedEngine(SilentEngine):
 
     @override
     def verify(self) -> None:
-        if self._lanes_used:
-            self._lanes_used = False
+        if self._lanes_unchecked:
+            self._lanes_unchecked = False
             with self._guarded():
                 self._together([LaneCall("verify") for _ in self._lanes])
         super().verify()
@@ -155,8 +155,9 @@ class LanedEngine(SilentEngine):
     def _cut(self, method: str, *arrays: NDArray[Any], **options: int | bool | None) -> list[NDArray[Any]]:
         """Do a batch in lanes: both parties call it for the two sides of the same one."""
         self.setup_lanes()
-        self._lanes_used = True
-        self._channel.set_unchecked(True)
+        if options.get("silent"):
+            self._lanes_unchecked = True
+            self._channel.set_unchecked(True)
         with self._guarded():
             parts = lane_parts(len(arrays[0]), self._count)
             answers = self._together(

@@ -3,7 +3,7 @@
     Alice                                   Bob
       digests, offers          -- 1st flight -->      the same        (both at once)
       answers, sums, a salt,   -- 2nd flight -->      the same        (both at once)
-      masks of the first check
+      masks of the first batches
       checks the peer's trees                         the same
 
 Each party owns the trees of the transfers that it receives. It draws them before it has heard anything, under
@@ -146,16 +146,6 @@ class Ends:
     choice_receiver: Receiver
     choice_sender: Sender
 
-    @property
-    def receivers(self) -> tuple[Receiver, ...]:
-        """In the order in which they prove."""
-        return self.bit_receiver, self.choice_receiver
-
-    @property
-    def senders(self) -> tuple[Sender, ...]:
-        """In that order."""
-        return self.bit_sender, self.choice_sender
-
 
 def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
     """Run the set-up, the same code on both sides.
@@ -186,8 +176,8 @@ def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
     )
     bit_receiver = Receiver(ONE_OF_2, BitReceiver(own_bits, workspace), shared)
     choice_receiver = Receiver(ONE_OF_16, ChoiceReceiver(own_choices, workspace), shared)
-    bit_receiver.renew()
-    choice_receiver.renew()
+    bit_receiver.send_mask()
+    choice_receiver.send_mask()
     chosen = base.receive()
     shown = [channel.recv(LevelSums, *forest.expected) for forest in _FORESTS]
     peer_salt = channel.recv(TransferSalt, ExpectedByteRows(1, SALT_BYTES)).tobytes()
@@ -196,8 +186,8 @@ def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
     choice_receiver.begin(peer_salt)
     bit_sender = Sender(ONE_OF_2, BitSender(*bits, workspace), shared, salt)
     choice_sender = Sender(ONE_OF_16, ChoiceSender(*choices, workspace), shared, salt)
-    bit_sender.renew()
-    choice_sender.renew()
+    bit_sender.take_mask()
+    choice_sender.take_mask()
     return Ends(keys.session, salt, peer_salt, bit_receiver, bit_sender, choice_receiver, choice_sender)
 
 

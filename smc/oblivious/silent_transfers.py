@@ -35,9 +35,9 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
 from smc.errors import InconsistentTransfers, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious import softspoken
 from smc.oblivious.bitmatrix import Bit, Word, pack_slots, unpack_slots, words_for
-from smc.oblivious.cost import FlightBytes, challenges
+from smc.oblivious.correlated_transfers import ONE_OF_2
+from smc.oblivious.cost import FlightBytes
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.prepared import PreparedTransfers, Triples
@@ -61,8 +61,8 @@ _WORD: Final = 8
 
 def setup(sizes: LpnSet = PRODUCTION) -> tuple[FlightBytes, ...]:
     """The first reserve of both directions; the set-up of `smc.oblivious.cost` comes before it."""
-    size = softspoken.TREES * _WORD * _first_words(sizes)
-    return FlightBytes(size, size), challenges(1, 1)
+    size = ONE_OF_2.bytes_received(_first_words(sizes))
+    return (FlightBytes(size, size),)
 
 
 def _first_words(sizes: LpnSet) -> int:

@@ -8,6 +8,7 @@ from typing import Final
 
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.bitmatrix import SLOTS
+from smc.oblivious.consistency import proof_bytes
 from smc.pieces import chunks
 
 SPAN_BYTES: Final = 16 << 20
@@ -29,17 +30,22 @@ BIT_COLUMN_BYTES: Final = softspoken.TREES * WORD_BYTES
 CHOICE_COLUMN_BYTES: Final = ot_1_of_16.MATRIX_ROWS * WORD_BYTES
 
 
+_PROOF_BYTES: Final = proof_bytes(1, softspoken.TREES) + proof_bytes(
+    ot_1_of_16.DIGIT_BITS, ot_1_of_16.MATRIX_ROWS
+)
+
+
 PLANES_SENT: Final = 2 * (ot_1_of_16.CHOICES - 1)
 
 
 def spans(count: int, word_bytes: int) -> Iterator[slice]:
-    """Cut a batch into spans whose first flight fits `SPAN_BYTES`.
+    """Cut a batch into spans whose first flight fits `SPAN_BYTES`, with the proofs of its transfers.
 
     Args:
         count: instances in the batch.
         word_bytes: most bytes of one direction's first flight for 64 instances, at least 1.
     """
-    size = SLOTS * max(1, SPAN_BYTES // word_bytes)
+    size = SLOTS * max(1, (SPAN_BYTES - _PROOF_BYTES) // word_bytes)
     return chunks(count, size)
 
 

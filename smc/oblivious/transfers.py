@@ -27,7 +27,6 @@ import numpy as np
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
-from smc.errors import InconsistentTransfers
 from smc.forms import Role
 from smc.numeric.narrow_words import WORD_BITS, pack, packed_words, unpack
 from smc.numeric.random import Randomness
@@ -82,7 +81,6 @@ class Transfers:
         self._channel = channel
         self._random = random
         self._made: Ends | None = None
-        self._used = False
         self._prepared = PreparedTransfers.none()
         self._coming: Callable[[], PreparedTransfers] | None = None
 
@@ -100,9 +98,7 @@ class Transfers:
 
     @property
     def _ends(self) -> Ends:
-        """What makes transfers: whatever asks for it is checked by the next `verify`."""
-        self._used = True
-        self._channel.set_unchecked(True)
+        """What makes transfers."""
         return self._made or self.setup()
 
     def setup(self) -> Ends:
@@ -137,26 +133,6 @@ class Transfers:
             self.prepare_by(lambda: made)
 
         return end
-
-    def prove(self) -> None:
-        """Show that the transfers received since the last check are consistent: the first part of a check."""
-        if self._made is not None and self._used:
-            self._channel.settle()
-            for receiver in self._made.receivers:
-                receiver.prove_and_renew()
-
-    def check(self) -> None:
-        """Check the peer's proofs: the second part; both parts are one flight.
-
-        Raises:
-            InconsistentTransfers: its transfers are not consistent.
-        """
-        if self._made is not None and self._used:
-            self._used = False
-            # All proofs are read before one is judged, so that its time does not tell which failed.
-            held = [sender.check_and_renew() for sender in self._made.senders]
-            if not all(held):
-                raise InconsistentTransfers
 
     def receive_choices(self, choices: Word) -> Word:
         """Receive random 1-of-16 transfers of two bits; the peer calls `send_choices`.

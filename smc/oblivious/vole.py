@@ -267,9 +267,6 @@ class VoleSender:
         sizes: VoleSizes = PRODUCTION,
     ) -> None:
         rows, offset = transfers.send_rows(sizes.silent.reserve_rows)
-        # Before anything is sent under them: what follows could be recognised by who knows a part of D.
-        transfers.prove()
-        transfers.check()
         self._channel, self._random, self._sizes = channel, random, sizes
         name = hashlib.sha256(_BASE_DOMAIN + transfers.session).digest()
         self._silent = SilentSender(offset, rows, name, sender, sizes.silent, random)
@@ -341,9 +338,6 @@ class VoleReceiver:
     ) -> None:
         choices = random.bits(sizes.silent.reserve_rows)
         rows = transfers.receive_rows(choices)
-        # Before anything is sent under them: what follows could be recognised by who knows a part of D.
-        transfers.prove()
-        transfers.check()
         self._channel, self._random, self._sizes = channel, random, sizes
         name = hashlib.sha256(_BASE_DOMAIN + transfers.session).digest()
         self._silent = SilentReceiver(choices, rows, name, sender, sizes.silent)

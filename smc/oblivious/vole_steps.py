@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from smc.oblivious import cost
 from smc.oblivious.cost import FlightBytes, extended_blocks
 from smc.oblivious.lpn import LpnSet
 from smc.oblivious.silent_ot import ROW_BYTES, message_bytes
@@ -18,9 +17,9 @@ CHECK: Final = (FlightBytes(0, CHALLENGE_BYTES), FlightBytes(ANSWER_BYTES, 0))
 
 
 def setup(sizes: VoleSizes = PRODUCTION) -> tuple[FlightBytes, ...]:
-    """The set-up of one direction, at its first use, with the check of transfers that it ends with."""
+    """The set-up of one direction, at its first use."""
     made = _refills(sizes, sizes.first_rows) + _sums(sizes.first, sizes.first_blocks)
-    return *extended_blocks(sizes.silent.reserve_rows), FlightBytes(made, 0), *cost.CHECK
+    return *extended_blocks(sizes.silent.reserve_rows), FlightBytes(made, 0)
 
 
 def steps(count: int, sizes: VoleSizes = PRODUCTION) -> tuple[FlightBytes, ...]:

@@ -96,34 +96,24 @@ class Step:
 
 @dataclass(slots=True)
 class Transferred:
-    """Which transfers of a session were not checked, as far as a plan's steps make them.
+    """Which silent transfers of a session were not checked, as far as a plan's steps make them.
 
     Attributes:
         own: those of the session itself.
         lanes: those of its lanes.
-        opened: whether lanes were opened.
-        told: whether keys of the check are under way that nothing has waited for.
     """
 
-    own: Unchecked
+    own: Unchecked = field(default_factory=Unchecked)
     lanes: Unchecked = field(default_factory=Unchecked)
-    opened: bool = False
-    told: bool = False
 
     def run(self, step: Step, parameters: Parameters) -> Cost:
         """The cost of a step."""
         cost = step.cost(parameters)
-        if step.spec.takes_transfers and cost.flights:
-            self.told = False
-            silent = SILENT_TRANSFERS in step.spec.setups
-            made = Unchecked(not silent, silent, silent)
+        if SILENT_TRANSFERS in step.spec.setups and cost.flights:
             if Flight.LANES in cost.flights:
-                # Opening them makes their reserves, by extended transfers.
-                self.lanes = replace(made, extended=made.extended or not self.opened)
-                self.opened = True
+                self.lanes = Unchecked(True, True)
             else:
-                own = self.own
-                self.own = Unchecked(own.extended | made.extended, own.first | silent, own.second | silent)
+                self.own = Unchecked(True, True)
         return cost
 
     def check_before(self, step: Step, parameters: Parameters) -> Cost:
@@ -132,11 +122,9 @@ class Transferred:
 
     def check(self, parameters: Parameters) -> Cost:
         """The cost of a check."""
-        wait = Cost((Flight.BOTH,)) if self.told else Cost()
         steps = self.own.check() + self.lanes.check(parameters.lanes)
         self.own = self.lanes = Unchecked()
-        self.told = False
-        return wait + cost_of(steps)
+        return cost_of(steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,12 +191,7 @@ class Plan:
 
     def once(self, parameters: Parameters) -> Cost:
         """The cost of one chunk of `parameters.count` comparisons, the first of a session."""
-        return self._once(parameters, self._transferred())
-
-    def _transferred(self) -> Transferred:
-        """What is not checked after the set-ups: those of silent transfers make some."""
-        silent = SILENT_TRANSFERS in self.setups
-        return Transferred(Unchecked(extended=silent), told=silent)
+        return self._once(parameters, Transferred())
 
     def _once(self, parameters: Parameters, made: Transferred) -> Cost:
         """The cost of one chunk, with what was not checked before; changes that to what is not after it."""
@@ -237,7 +220,7 @@ class Plan:
     def cost(self, parameters: Parameters) -> Cost:
         """The exact cost of `parameters.count` comparisons, without the set-up of a session."""
         full, rest = divmod(parameters.count, size := self.chunk(parameters))
-        made, whole = self._transferred(), replace(parameters, count=size)
+        made, whole = Transferred(), replace(parameters, count=size)
         total = self._once(whole, made) if full else Cost()
         if full > 1:
             # From the second chunk on each begins as the one before it.

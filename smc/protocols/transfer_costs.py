@@ -36,8 +36,7 @@ def cost_of(steps: Iterable[FlightBytes]) -> Cost:
     flights = []
     alice = bob = 0
     for step in steps:
-        if step.waits:
-            flights.append(_FLIGHTS[step.first > 0, step.second > 0])
+        flights.append(_FLIGHTS[step.first > 0, step.second > 0])
         alice += step.first
         bob += step.second
     return Cost(tuple(flights), alice, bob)
@@ -101,8 +100,7 @@ def _saves(
 
 def _summed(steps: Iterable[FlightBytes]) -> tuple[int, int, int]:
     flights = tuple(steps)
-    waits = sum(step.waits for step in flights)
-    return waits, sum(step.first for step in flights), sum(step.second for step in flights)
+    return len(flights), sum(step.first for step in flights), sum(step.second for step in flights)
 
 
 def cost_comparison(count: int, bits: int, network: Network | None = None) -> Cost:

@@ -100,18 +100,6 @@ class _Watched(Channel):
         self._inner.set_unchecked(unchecked)
 
     @override
-    def send_aside(self, message: Message) -> None:
-        self._inner.send_aside(message)
-
-    @override
-    def expect_aside(self, kind: type[Message], size: int, take: Callable[[bytes], None]) -> None:
-        self._inner.expect_aside(kind, size, take)
-
-    @override
-    def settle(self) -> None:
-        self._inner.settle()
-
-    @override
     def finish(self) -> None:
         self._inner.finish()
 

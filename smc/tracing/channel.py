@@ -48,9 +48,6 @@ class TracedStep:
         sends: whether the message was sent.
         cost: of a step of the engine; the ends may make two of them in different orders.
         data: the body of a message where it is known, as row counts are; None where it depends on data.
-        aside: bytes sent and received of what nobody waits for.
-        tells: whether this end sends such at the end of a step of the engine.
-        settles: whether a step of the engine waits for what the other end has told.
     """
 
     kind: str = ""
@@ -58,9 +55,6 @@ class TracedStep:
     sends: bool = False
     cost: Cost | None = None
     data: bytes | None = None
-    aside: tuple[int, int] | None = None
-    tells: bool = False
-    settles: bool = False
 
 
 class TracedChannel(Channel):
@@ -127,28 +121,16 @@ class TracedChannel(Channel):
         """Receive what the other end's `tell` sends."""
         self._hear(kind, size)
 
-    def charge(self, cost: Cost, *, tells: bool = False, settles: bool = False) -> None:
-        """Take what a step costs that both ends make; both call it.
-
-        Args:
-            cost: of the step, in a session that has made what is made once.
-            tells: see `TracedStep`.
-            settles: see there.
-        """
+    def charge(self, cost: Cost) -> None:
+        """Take what a step costs that both ends make, in a session that has made what is made once."""
         check_cancelled()
-        self.steps.append(TracedStep(cost=cost, tells=tells, settles=settles))
-
-    def count_aside(self, sent: int, received: int) -> None:
-        """Count what this end sends and receives beside the messages, which nobody waits for."""
-        self.steps.append(TracedStep(aside=(sent, received)))
+        self.steps.append(TracedStep(cost=cost))
 
     def repeat(self, steps: Sequence[TracedStep]) -> None:
         """Do again what this end did before."""
         for step in steps:
             if step.cost is not None:
-                self.charge(step.cost, tells=step.tells, settles=step.settles)
-            elif step.aside is not None:
-                self.count_aside(*step.aside)
+                self.charge(step.cost)
             elif step.sends:
                 self._tell(step)
             else:
@@ -207,24 +189,12 @@ class TracedChannel(Channel):
                 names = (step.kind or "a step of the engine" for step in (first, second))
                 raise ProtocolViolation(f"The sides of a traced run differ: {' and '.join(names)}.")
             clocks = alice._clock, bob._clock
-            if first.settles:
-                clocks = max(clocks[0], bob._aside_depth), max(clocks[1], alice._aside_depth)
-            for place, (end, step, cost) in enumerate(
-                zip(ends, (first, second), (first.cost, second.cost), strict=True)
-            ):
+            for place, (end, cost) in enumerate(((alice, first.cost), (bob, second.cost))):
                 end._take(cost, clocks, place)
-                if step.tells:
-                    end._aside_depth = end._clock + 1
             waits = [next(each, None) for each in steps]
 
     def _count(self, step: TracedStep, incoming: deque[int], outgoing: deque[int]) -> bool:
         """Count a message; False where it has not come yet, and of steps of the engine."""
-        if step.aside is not None:
-            self._sent += step.aside[0]
-            self._received += step.aside[1]
-            if step.aside[0]:
-                self._aside_depth = self._clock + 1
-            return True
         if step.cost is not None or not (step.sends or incoming):
             return False
         if step.sends:

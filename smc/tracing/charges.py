@@ -6,6 +6,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.protocols.flights import Flight
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.tracing.session import TracedSession
@@ -15,7 +18,10 @@ T = TypeVar("T")
 
 
 def charged(
-    rule: Callable[P, tuple[Cost, Any]], *, transfers: bool = True
+    rule: Callable[P, tuple[Cost, Any]],
+    *,
+    transfers: bool = True,
+    silent_sender: Callable[P, Role] | None = None,
 ) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Let a program in many pieces say what it costs in all, and which shapes it gives.
 
@@ -23,6 +29,11 @@ def charged(
         rule: called with the same arguments in a traced run, instead of the program; the cost is what its
             record states, which a test holds against runs.
         transfers: whether it takes oblivious transfers, which the first use of sets up.
+        silent_sender: called with these arguments, too: who sends its silent transfers, which the next check
+            covers; None where it takes none.
+
+    Raises:
+        UsageError: in a traced run, it takes silent transfers and does not say whose.
     """
 
     def decorate(program: Callable[P, T]) -> Callable[P, T]:
@@ -36,6 +47,11 @@ def charged(
                 session.oblivious.setup()
             session.charged.add(program.__module__)
             session.charge(cost)
+            if Flight.RESERVE in cost.flights:
+                if silent_sender is None:
+                    what = f"{program.__qualname__} takes silent transfers, and nobody says who sends them."
+                    raise UsageError(what, "Name the sender where it is charged.")
+                session.engine.note_silent(silent_sender(*args, **kwargs))
             return cast(T, shapes)
 
         return called

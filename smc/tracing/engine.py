@@ -142,7 +142,7 @@ class TracedEngine(SilentEngine):
         lanes, self._unchecked_lanes = self._unchecked_lanes, Unchecked()
         for steps in (own.check(), lanes.check(self._lanes)):
             if steps:
-                self._meet(steps, first=self._alice, settles=True)
+                self._meet(steps, first=self._alice)
 
     @override
     def setup_lanes(self) -> None:
@@ -170,7 +170,7 @@ class TracedEngine(SilentEngine):
     @override
     def deliver(self, count: int = 0, words: int = 0) -> None:
         self.setup()
-        matrices, keys = cost.prepared(count, words)
+        (matrices,) = cost.prepared(count, words)
         sent = matrices.first
         first = silent_transfers.prepared_words(*self._ordered_ahead)
         for ordered in (first, self._ordered):
@@ -181,7 +181,7 @@ class TracedEngine(SilentEngine):
         self._prepared, self._triples = self._ordered_ahead if first else (count, words)
         refills = bool(first or self._ordered)
         self._ordered, self._ordered_ahead = 0, (0, 0)
-        self._meet([FlightBytes(sent, sent, refills=refills), keys], first=self._alice)
+        self._meet([FlightBytes(sent, sent, refills=refills)], first=self._alice)
 
     @override
     def below(self, words: Word, bounds: Word, *, silent: bool = False) -> Bit:
@@ -298,11 +298,7 @@ class TracedEngine(SilentEngine):
         PRODUCTION.check(count)
         if sends not in self._directions:
             self._directions.add(sends)
-            matrix, challenge, entries, *_ = vole_steps.setup()
-            self._meet([matrix, challenge], first=sends)
-            self._meet([entries], first=sends)
-            self._meet(cost.CHECK, first=self._alice, settles=True)
-            self._unchecked = replace(self._unchecked, extended=False)
+            self._meet(vole_steps.setup(), first=sends)
         self._meet(vole_steps.steps(count), first=sends)
 
     def _blocks(self, count: int, *, silent: bool) -> tuple[FlightBytes, ...]:
@@ -319,10 +315,7 @@ class TracedEngine(SilentEngine):
         made = Unchecked().after(steps[part])
         self._note(made if sends is self._alice else made.mirror, lanes=False)
         for step in steps[part]:
-            if not step.waits:
-                own, other = (step.first, step.second) if sends else (step.second, step.first)
-                self._sizes.count_aside(own, other)
-            elif (step.first > 0) is sends:
+            if (step.first > 0) is sends:
                 self._sizes.tell("blocks", step.first or step.second)
             else:
                 self._sizes.hear("blocks", step.first or step.second)
@@ -353,28 +346,23 @@ class TracedEngine(SilentEngine):
             self.setup()
         self._meet(flights, first=first, lanes=lanes)
 
+    def note_silent(self, sender: Role) -> None:
+        """Let the next check cover silent transfers of a step whose messages are not gone through."""
+        self._note(Unchecked(sender is Role.ALICE, sender is Role.BOB), lanes=False)
+
     def _note(self, made: Unchecked, *, lanes: bool) -> None:
         """Let the next check cover what was made, of which Alice is the first party."""
-        old = self._unchecked_lanes if lanes else self._unchecked
-        new = Unchecked(old.extended | made.extended, old.first | made.first, old.second | made.second)
         if lanes:
-            self._unchecked_lanes = new
+            self._unchecked_lanes |= made
         else:
-            self._unchecked = new
+            self._unchecked |= made
 
-    def _meet(
-        self, steps: Iterable[FlightBytes], *, first: bool, settles: bool = False, lanes: bool = False
-    ) -> None:
+    def _meet(self, steps: Iterable[FlightBytes], *, first: bool, lanes: bool = False) -> None:
         steps = tuple(steps)
         made = Unchecked().after(steps)
         self._note(made if first is self._alice else made.mirror, lanes=lanes)
-        told = steps[-1].first if first else steps[-1].second
         cost = _cost_of(steps)
-        self._sizes.charge(
-            cost if first is self._alice else cost.mirror,
-            tells=told > 0 and not steps[-1].waits,
-            settles=settles,
-        )
+        self._sizes.charge(cost if first is self._alice else cost.mirror)
 
 
 @lru_cache(1024)

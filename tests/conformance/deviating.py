@@ -21,7 +21,7 @@ from smc.pair import run_pair
 from tests.support.small_jobs import wire_runs
 
 BASELINE = Path(__file__).parents[2] / "proto" / "wire.json"
-_PROOFS = frozenset({"transfer-proof", "silent-answer"})
+_SILENT, _SILENT_PROOF = "smc.oblivious.silent", "silent-answer"
 SECONDS = 30.0
 """How long a side waits for a message: a hang ends so, and fails a test by its time."""
 
@@ -88,11 +88,6 @@ class Deviating:
         for each in self._bodies(message):
             self._channel.send(each)
 
-    def send_aside(self, message: Message) -> None:
-        """The same of a message that is expected aside."""
-        for each in self._bodies(message):
-            self._channel.send_aside(each)
-
     def _bodies(self, message: Message) -> list[Any]:
         kind, body = message.kind(), message.encode()
         bodies = [body]
@@ -136,16 +131,16 @@ class Example:
 def examples() -> Mapping[str, Example]:
     """For every kind of message that runs of the wire's baseline send, from the baseline.
 
-    Of transfers, where there is one, a run that opens something, before which they are checked.
+    Of silent transfers, where there is one, a run that opens something, before which they are checked.
     """
     found: dict[str, tuple[tuple[bool, int], Example]] = {}
     for name, sides in json.loads(BASELINE.read_text(encoding="utf-8"))["runs"].items():
         whole = sum(size for side in sides.values() for _, size in side["kinds"].values())
-        is_checked = any(not _PROOFS.isdisjoint(side["kinds"]) for side in sides.values())
+        is_checked = any(_SILENT_PROOF in side["kinds"] for side in sides.values())
         for sender, side in sides.items():
             for kind in side["kinds"]:
-                is_transfer = KINDS.get(kind, "").startswith("smc.oblivious.")
-                offer = (is_transfer and not is_checked, whole), Example(name, Role(sender))
+                is_silent = KINDS.get(kind, "").startswith(_SILENT)
+                offer = (is_silent and not is_checked, whole), Example(name, Role(sender))
                 found[kind] = min(found.get(kind, offer), offer, key=lambda each: each[0])
     return {kind: example for kind, (_, example) in found.items()}
 

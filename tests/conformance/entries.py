@@ -60,7 +60,6 @@ ENTRIES: Final = {
         "pool-state",
         "pool-taken",
         "silent-answer",
-        "transfer-proof",
         "tree-digest",
         "vole-answer",
     ),
@@ -76,6 +75,12 @@ ENTRIES: Final = {
         "random names of pools: one that the receiver does not keep is no pool in common",
         "pool-names",
         "pool-offer",
+    ),
+    **_all(
+        Demand.HARMLESS,
+        "a proof holds or ends the session; a mask is for the next batch, and harmless where there is none",
+        "transfer-mask",
+        "transfer-proof",
     ),
     **_all(
         Demand.UNPROTECTED,
@@ -98,7 +103,6 @@ ENTRIES: Final = {
         "silent-refill",
         "transfer-choice-columns",
         "transfer-columns",
-        "transfer-mask",
         "vole-rows",
         "vole-sums",
     ),
@@ -106,7 +110,6 @@ ENTRIES: Final = {
         Demand.UNPROTECTED,
         "keys of a check: other ones fail the sender's own",
         "silent-challenge",
-        "transfer-challenge",
         "vole-challenge",
     ),
     **_all(

@@ -79,9 +79,9 @@ TRANSFERS: Final = (
         (f"{_CONSISTENCY}::test_rows_that_are_equal_by_design_give_unlike_pads",),
     ),
     Named(
-        "a wrong key or proof of a consistency check",
+        "a wrong proof or mask of a consistency check",
         End.ERROR,
-        (f"{_CONSISTENCY}::test_a_changed_proof_or_key_ends_the_session",),
+        (f"{_CONSISTENCY}::test_a_changed_proof_or_mask_ends_the_session",),
     ),
     Named(
         "the proof of an earlier session",

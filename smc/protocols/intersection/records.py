@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from smc.oblivious import vole_steps
-from smc.oblivious.cost import CHECK
 from smc.protocols.against import Against
 from smc.protocols.flights import Flight
 from smc.protocols.intersection import cuckoo, exact, okvs, opprf, oprf, single_oprf
@@ -29,26 +28,24 @@ def cost_oprf(count: int, *, fresh: bool = False, turned: bool = False) -> Cost:
     return _cost_asked(okvs.StoreSize.of(count).rows, seed, fresh=fresh, turned=turned)
 
 
-def cost_single_oprf(count: int, *, fresh: bool = False, unchecked: bool = False) -> Cost:
+def cost_single_oprf(count: int, *, fresh: bool = False) -> Cost:
     """The exact cost of so many functions at one point each.
 
     Args:
         count: functions.
         fresh: as of `cost_oprf`.
-        unchecked: whether other transfers were made since the last check, so that one is made here.
     """
-    return _cost_asked(count, Cost(), fresh=fresh, turned=False, unchecked=unchecked)
+    return _cost_asked(count, Cost(), fresh=fresh, turned=False)
 
 
-def _cost_asked(rows: int, public: Cost, *, fresh: bool, turned: bool, unchecked: bool = False) -> Cost:
+def _cost_asked(rows: int, public: Cost, *, fresh: bool, turned: bool) -> Cost:
     setup = SETUP_COST if fresh else Cost()
     if fresh or turned:
         setup += cost_of(vole_steps.setup()).mirror
     vole = setup + cost_of(vole_steps.steps(rows)).mirror + Cost((Flight.BOB,), 0, oprf.HASH_BYTES)
     asked = Cost((Flight.ALICE,), oprf.NONCE_BYTES + _ELEMENT_BYTES * rows, 0) + public
     challenge, answer = (cost_of([step]).mirror for step in vole_steps.CHECK)
-    check = cost_of(CHECK) if unchecked else Cost()
-    return vole + challenge + asked + answer + check + Cost((Flight.BOB,), 0, oprf.NONCE_BYTES)
+    return vole + challenge + asked + answer + Cost((Flight.BOB,), 0, oprf.NONCE_BYTES)
 
 
 OPRF: Final = Procedure(
@@ -111,7 +108,6 @@ def cost_opprf(
     *,
     fresh: bool = False,
     seeded: bool = False,
-    unchecked: bool = False,
 ) -> Cost:
     """The exact cost; the receiver is Alice.
 
@@ -121,11 +117,10 @@ def cost_opprf(
         words: w.
         fresh: as of `cost_oprf`.
         seeded: whether the seed of the hash functions is given.
-        unchecked: as of `cost_single_oprf`.
     """
     rows = okvs.StoreSize.of(opprf.store_entries(sender_count)).rows
     bins = cuckoo.bins_for(receiver_count)
-    functions = cost_single_oprf(bins, fresh=fresh, unchecked=unchecked)
+    functions = cost_single_oprf(bins, fresh=fresh)
     store = Cost((Flight.BOB,), 0, okvs.SEED_BYTES + opprf.WORD_BYTES * words * rows)
     return (Cost() if seeded else TOSS_COST) + functions + store
 

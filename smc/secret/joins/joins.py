@@ -239,7 +239,7 @@ def cost(counts: Mapping[Role, int], owner: Role, columns: int, *, fresh: bool =
 
 def cost_values(counts: Mapping[Role, int], owner: Role, columns: int) -> Cost:
     """The exact cost of `values`, after the tests of the join; arguments as of `cost`."""
-    total = cost_opprf(counts[owner], counts[owner.other], columns, seeded=True, unchecked=True)
+    total = cost_opprf(counts[owner], counts[owner.other], columns, seeded=True)
     return total if owner is Role.ALICE else total.mirror
 
 

@@ -33,7 +33,6 @@ from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.numeric.shapes import contiguous
-from smc.oblivious.consistency import CHALLENGE_BYTES
 from smc.oblivious.cost import matrix_bytes
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
@@ -197,9 +196,7 @@ def cost(alice: Grouping, bob: Grouping, width: int) -> Cost:
     def block_cost(sizes: tuple[int | None, ...]) -> Cost:
         present = [(*side, size) for side, size in zip(sides, sizes, strict=True) if size]
         made = _flight({r.other: matrix_bytes(size * g.groups) for g, r, size in present})
-        return made + _flight(
-            {r: CHALLENGE_BYTES + masked_bytes(g.shapes(size, width)) for g, r, size in present}
-        )
+        return made + _flight({r: masked_bytes(g.shapes(size, width)) for g, r, size in present})
 
     return cost_each(zip_longest(*(lengths(side.blocks(width)) for side in (alice, bob))), block_cost)
 

@@ -36,7 +36,6 @@ from numpy.typing import NDArray
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.shapes import shape_array
-from smc.oblivious.consistency import CHALLENGE_BYTES
 from smc.oblivious.cost import matrix_bytes
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
@@ -311,8 +310,7 @@ def cost(alice: FactorShape, bob: FactorShape, lengths: tuple[int, int], width: 
             entries.bursts(slice(0, size), length, width) if size else []
             for (entries, length, _), size in zip(sides, sizes, strict=True)
         ]
-        keys = Cost((), CHALLENGE_BYTES * (Role.BOB in made), CHALLENGE_BYTES * (Role.ALICE in made))
-        return _flight(made) + keys + sum(map(burst_cost, zip_longest(*bursts, fillvalue=[])), Cost())
+        return _flight(made) + sum(map(burst_cost, zip_longest(*bursts, fillvalue=[])), Cost())
 
     def burst_cost(burst: tuple[list[slice], ...]) -> Cost:
         return _flight(

@@ -11,7 +11,6 @@ from smc.channel.channel import Channel
 from smc.errors import PeerError, ProtocolViolation
 from smc.forms import Role
 from smc.oblivious import cost, silent_transfers
-from smc.oblivious.consistency import CHALLENGE_BYTES
 from smc.oblivious.prepared import PreparedTransfers
 from smc.oblivious.transfers import TransferCorrections, TransferFlips
 from smc.pair import run_pair
@@ -104,7 +103,7 @@ def test_products_of_few_bits_send_few_bytes(bits, prepared):
     declared = cost_of(cost.exchange(count, bits=bits, taken=prepared))
     assert (there.sent, back.sent) == (declared.alice_bytes, declared.bob_bytes)
     corrections = 8 * -(-count * -(-bits // 8) // 8)
-    assert there.sent == corrections + (16 if prepared else cost.matrix_bytes(count) + CHALLENGE_BYTES)
+    assert there.sent == corrections + (16 if prepared else cost.matrix_bytes(count))
 
 
 @pytest.mark.parametrize("count", COUNTS)

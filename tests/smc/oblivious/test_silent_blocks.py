@@ -9,8 +9,7 @@ from smc.channel.channel import Channel
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.oblivious import silent_transfers
-from smc.oblivious.consistency import CHALLENGE_BYTES
-from smc.oblivious.cost import FlightBytes
+from smc.oblivious.cost import FlightBytes, matrix_bytes
 from smc.oblivious.silent_transfers import Refill, SilentChoices, SilentTransfers
 from smc.oblivious.transfers import Transfers
 from smc.pair import run_pair
@@ -102,8 +101,8 @@ def test_the_engine_makes_them_beside_extended_ones():
     (_, before), (_, behind) = both(lambda e: e.setup_silent(), lambda e: e.setup_silent())
     first, second = silent_transfers.blocks(count)
     assert (first.second, second.first) == (0, 0)
-    assert back.sent - behind.sent == first.first + CHALLENGE_BYTES
-    assert there.sent - before.sent == second.second + 256 * -(-count // 64)
+    assert back.sent - behind.sent == first.first
+    assert there.sent - before.sent == second.second + matrix_bytes(count)
 
 
 def test_none_cost_nothing():

@@ -13,6 +13,7 @@ from smc.forms import ComparisonType, Form
 from smc.network import Network
 from smc.oblivious import silent_circuits, silent_transfers
 from smc.oblivious.circuits import DigitShifts, Openings
+from smc.oblivious.consistency import proof_bytes
 from smc.oblivious.correlated_transfers import TransferColumns
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_circuits import PairOffers, SilentDigits
@@ -248,5 +249,6 @@ def test_the_batch_must_have_the_declared_size():
 
 
 def test_reserve_rows_of_the_first_portion():
-    step, _ = silent_transfers.setup(PRODUCTION)
-    assert step.first == step.second == 256 * -(-(PRODUCTION.reserve_rows + 128) // 64)
+    (step,) = silent_transfers.setup(PRODUCTION)
+    matrix = 256 * -(-(PRODUCTION.reserve_rows + 128) // 64)
+    assert step.first == step.second == matrix + proof_bytes(1, 32)

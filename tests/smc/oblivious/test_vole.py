@@ -9,7 +9,7 @@ from smc.channel.channel import Channel
 from smc.errors import InconsistentTransfers, PeerError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.oblivious import numpy_field, vole_steps
-from smc.oblivious.consistency import TransferProof
+from smc.oblivious.correlated_transfers import TransferProof
 from smc.oblivious.lpn import LpnSet
 from smc.oblivious.transfers import Transfers
 from smc.oblivious.vole import VoleAnswer, VoleChallenge, VoleReceiver, VoleRows, Voles, VoleSender, VoleSums

@@ -9,7 +9,7 @@ import pytest
 
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
-from smc.oblivious.cost import CHECK, conjunction
+from smc.oblivious.cost import conjunction
 from smc.pair import run_pair
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
@@ -138,9 +138,8 @@ def test_bits_are_checked_and_cost_as_declared():
         cost_of(conjunction(70)).bob_bytes,
         cost_of(conjunction(70)).rounds,
     )
-    check = cost_of(CHECK)
     assert cost_opening_bits(70, {Role.BOB}).alice_bytes == 9
-    assert (alice[1].sent, bob[1].sent) == (check.alice_bytes + 9, check.bob_bytes)
+    assert (alice[1].sent, bob[1].sent) == (9, 0)
 
 
 @pytest.mark.parametrize(
