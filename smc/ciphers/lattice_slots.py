@@ -23,8 +23,8 @@ frequency domain.
 A coefficient is off by one, which spoils its block of 8,192 products, with probability 2**-57 at most, and so
 any of 2**25 products with probability 2**-30 (three groups of 2**12 blocks of 2**13 coefficients).
 
-Where sums are small, one group does, and each of its primes has sums of its own: a block holds 16,384 of them,
-and what comes out are shares modulo primes just below 2**32. Such a sum is off with probability 2**-30 for
+Where sums are small, one group does, and each of its primes has sums of its own: a block holds 16,384, and
+what comes out are shares modulo primes just below 2**32. Such a sum is off with probability 2**-30 for
 any of 2**24. The evaluator may answer a block several times, by other words and with fresh randomness each
 time, as all that is sent for one answer is uniform.
 
