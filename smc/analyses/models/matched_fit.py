@@ -124,13 +124,11 @@ def _logistic(matched: MatchedRows, sizes: Sizes) -> SecretFit:
     converged = small.within(0, max(1, small.upper))
     sizes_of = start.select(start.ints >= 0, -start)
     reached = sizes_of.sum().within(0, PREDICTOR)
-    return SecretFit(
-        found.given(converged, reached), variances, None, information, outcome.ints.sum()
-    )
+    return SecretFit(found.given(converged, reached), variances, None, information, outcome.ints.sum())
 
 
 def _rests(matched: MatchedRows, angles: Angles, count: int) -> tuple[SecretReals, SecretReals]:
-    """m (y - p) and m p' of all slots."""
+    """M (y - p) and m p' of all slots."""
     session = angles.session
     p, slope = at_angles(angles, [waves(SIGMOID, count), waves(SLOPE, count)])
     (narrow,) = shifted(session, (slope.ints.shares, slope.ints.bounds, slope.scale - _WEIGHT_BITS))

@@ -98,7 +98,9 @@ class Sided:
         The other side than the owner of the slots has the column of ones; its covariates are shared, and come
         last.
         """
-        own = iter(range(len(self.terms(owner))) if owner is Role.ALICE else range(1, 1 + len(self.terms(owner))))
+        own = iter(
+            range(len(self.terms(owner))) if owner is Role.ALICE else range(1, 1 + len(self.terms(owner)))
+        )
         shared = iter(range(1 + len(self.terms(owner)), 1 + len(self.sides)))
         one = len(self.terms(owner)) if owner is Role.ALICE else 0
         return [one, *(next(own if side is owner else shared) for side in self.sides)]
@@ -128,8 +130,13 @@ class OwnRows:
     def of(cls, sided: Sided, rows: HashedRows, role: Role) -> OwnRows:
         """The local rows that have keys."""
         count = len(rows.keys)
-        columns = [_covariate(term, [rows.column(f.column) for f in term.factors], sided.scale) for term in sided.terms(role)]
-        covariates = np.stack(columns, axis=1) if columns else np.zeros((count, 0), dtype=np.int64, like=rows.keys)
+        columns = [
+            _covariate(term, [rows.column(f.column) for f in term.factors], sided.scale)
+            for term in sided.terms(role)
+        ]
+        covariates = (
+            np.stack(columns, axis=1) if columns else np.zeros((count, 0), dtype=np.int64, like=rows.keys)
+        )
         outcome = _outcome(rows.column(sided.design.model.outcome), sided) if role is sided.outcome else None
         return cls(covariates, outcome, _marks(covariates), _spreads(covariates, sided.scale))
 
@@ -224,7 +231,9 @@ def align_rows(
     role = session.role
     counts = {role: len(keys), role.other: int(peer_count)}
     if max(counts.values()) > MAX_SLOTS:
-        raise TooManyRowsError(f"A model over matched rows takes at most {MAX_SLOTS} rows.", "Use fewer rows.")
+        raise TooManyRowsError(
+            f"A model over matched rows takes at most {MAX_SLOTS} rows.", "Use fewer rows."
+        )
     owner = table_owner(counts[Role.ALICE], counts[Role.BOB])
     scale, terms = sided.scale, {each: len(sided.terms(each)) for each in Role}
     one = 1 << scale
@@ -240,7 +249,9 @@ def align_rows(
     columns = aligned.bob if owner is Role.ALICE else aligned.alice
     slots = len(aligned.member)
     shared = _stacked([each.shares for each in columns[: terms[owner.other]]], slots, keys)
-    marks = _stacked([each.shares for each in columns[terms[owner.other] : 2 * terms[owner.other]]], slots, keys)
+    marks = _stacked(
+        [each.shares for each in columns[terms[owner.other] : 2 * terms[owner.other]]], slots, keys
+    )
     ones = LinearInts.from_bits(aligned.member)
     if sided.outcome is not owner:
         outcome = columns[-1].shares
@@ -271,9 +282,7 @@ def align_rows(
     mine = [place for place, side in enumerate(sided.sides) if side is role]
     if mine:
         spreads[mine] = own.spreads.view(np.uint64)
-    scaled = SecretInts.from_shares(
-        session, outcome, _outcome_bounds(sided), sided.outcome_scale
-    )
+    scaled = SecretInts.from_shares(session, outcome, _outcome_bounds(sided), sided.outcome_scale)
     return MatchedRows(
         rows,
         places,
