@@ -8,11 +8,13 @@
                 squared residuals: rounded, and only if all that is stated holds, else one bit
 
 Stated is: that every matrix on the way is definite, and steps within reach; that no predictor can be
-beyond the reach of the angles where they count, as the coefficients of covariates from -1 to 1 add up to 10
+beyond the reach of the angles where they count, as the coefficients of covariates from -1 to 1 add up to 12
 at most; and that the last step is small, so that the next one would change nothing that is shown. Data that
 are separated, collinear or out of reach break one of these.
 
-Early steps take half as many waves: what they are off by, the last two steps mend.
+Slots are in an order that nobody chose, so early steps are taken over the first of them, where there are
+many, with a small ridge, which keeps them within reach. What they are off by, the last three steps mend, over
+all slots; the last but one has the matrix of the one before.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from smc.analyses.models.run import SMALL_STEP, Sizes
 from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
 from smc.secret.reals.definite import Definite
-from smc.secret.reals.functions import SIGMOID, SLOPE, Angles, at_angles, waves
+from smc.secret.reals.functions import MOST_WAVES, SIGMOID, SLOPE, Angles, at_angles, waves
 from smc.secret.reals.near import shifted
 from smc.secret.reals.reals import SecretReals
 from smc.secret.sharing.bounds import Bounds
@@ -39,15 +41,20 @@ from smc.secret.sharing.fixed import Fixed
 
 Word = NDArray[np.uint64]
 
-PREDICTOR: Final = 10
+PREDICTOR: Final = 12
 """The sizes of the coefficients of covariates from -1 to 1 add up to this at most."""
 
 EARLY_STEPS: Final = 6
-LATE_STEPS: Final = 2
-EARLY_WAVES: Final = 6
-LATE_WAVES: Final = 12
+LATE_STEPS: Final = 3
 TIMES: Final = 1 + EARLY_STEPS + LATE_STEPS
 """How often rows are multiplied."""
+
+_FEWEST_SLOTS: Final = 1 << 15
+_EARLY_PART: Final = 4
+"""Early steps are taken over a quarter of the slots, but so many at least."""
+
+_RIDGE: Final = 0.25
+"""Early coefficients are drawn to 0 as by a normal distribution of deviation 2."""
 
 _REACH: Final = 8
 """Of a step."""
@@ -106,31 +113,53 @@ def _linear(matched: MatchedRows, sizes: Sizes) -> SecretFit:
 
 
 def _logistic(matched: MatchedRows, sizes: Sizes) -> SecretFit:
-    rows, ones, outcome = matched.rows, matched.ones, matched.outcome
-    quarter = _scaled(rows.gram(ones), 2)
-    _, definite = _factored(quarter, matched, sizes)
-    halves = _scaled(SecretReals(outcome.ints * 2 - ones.ints), 1)
-    found = definite.solve(_right(rows.transposed(halves), matched, sizes), _REACH)
-    for late in (False,) * EARLY_STEPS + (True,) * LATE_STEPS:
-        start = found.within(-PREDICTOR, PREDICTOR).rescale(_COEFFICIENT_BITS)
-        angles = rows.predictor(start[_inverse(matched.places)], SIGMOID.period)
-        rests, weights = _rests(matched, angles, LATE_WAVES if late else EARLY_WAVES)
-        information, definite = _factored(rows.gram(weights), matched, sizes)
-        step = definite.solve(_right(rows.transposed(rests), matched, sizes), _REACH)
+    found = _early(matched, sizes)
+    for number in range(LATE_STEPS):
+        start, angles = _predicted(matched, found)
+        rests, weights = _rests(matched, angles)
+        if number != LATE_STEPS - 2:
+            information, definite = _factored(matched.rows.gram(weights), matched, sizes)
+        step = definite.solve(_right(matched.rows.transposed(rests), matched, sizes), _REACH)
         found = start + step
     variances = definite.variances()
-    # The tests of the last step stand for all before.
     small = variances.rescale(step.scale) * Fixed.of(SMALL_STEP**2, 12) - step * step
     converged = small.within(0, max(1, small.upper))
-    sizes_of = start.select(start.ints >= 0, -start)
-    reached = sizes_of.sum().within(0, PREDICTOR)
-    return SecretFit(found.given(converged, reached), variances, None, information, outcome.ints.sum())
+    reached = start.select(start.ints >= 0, -start).sum().within(0, PREDICTOR)
+    return SecretFit(
+        found.given(converged, reached), variances, None, information, matched.outcome.ints.sum()
+    )
 
 
-def _rests(matched: MatchedRows, angles: Angles, count: int) -> tuple[SecretReals, SecretReals]:
+def _early(matched: MatchedRows, sizes: Sizes) -> SecretReals:
+    """Coefficients to begin with, shape (p,)."""
+    slots = len(matched.member)
+    part = matched.first(min(slots, max(_FEWEST_SLOTS, slots // _EARLY_PART)))
+    size = len(matched.places)
+    ridge = Fixed.of(_RIDGE * np.eye(size), 2)
+    # At 0 all chances are a half, and all weights a quarter.
+    quarter = _ordered(_scaled(part.rows.gram(part.ones), 2), part, sizes)
+    halves = _scaled(SecretReals(part.outcome.ints * 2 - part.ones.ints), 1)
+    right = _right(part.rows.transposed(halves), part, sizes)
+    found = Definite.of(quarter + ridge).solve(right, _REACH)
+    for _ in range(EARLY_STEPS):
+        start, angles = _predicted(part, found)
+        rests, weights = _rests(part, angles)
+        information = _ordered(part.rows.gram(weights), part, sizes)
+        drawn = _right(part.rows.transposed(rests), part, sizes) - start * Fixed.of(_RIDGE, 2)
+        found = start + Definite.of(information + ridge).solve(drawn, _REACH)
+    return found
+
+
+def _predicted(matched: MatchedRows, found: SecretReals) -> tuple[SecretReals, Angles]:
+    """The coefficients that the next step goes out from, and the predictors that they give."""
+    start = found.within(-PREDICTOR, PREDICTOR).rescale(_COEFFICIENT_BITS)
+    return start, matched.rows.predictor(start[_inverse(matched.places)], SIGMOID.period)
+
+
+def _rests(matched: MatchedRows, angles: Angles) -> tuple[SecretReals, SecretReals]:
     """M (y - p) and m p' of all slots."""
     session = angles.session
-    p, slope = at_angles(angles, [waves(SIGMOID, count), waves(SLOPE, count)])
+    p, slope = at_angles(angles, [waves(SIGMOID, MOST_WAVES), waves(SLOPE, MOST_WAVES)])
     (narrow,) = shifted(session, (slope.ints.shares, slope.ints.bounds, slope.scale - _WEIGHT_BITS))
     both = np.concatenate([p.ints.shares, narrow])
     gated = mux.select(session, np.tile(matched.member.shares, 2), both)
@@ -151,11 +180,16 @@ def _rests(matched: MatchedRows, angles: Angles, count: int) -> tuple[SecretReal
 
 
 def _factored(gram: SecretReals, matched: MatchedRows, sizes: Sizes) -> tuple[SecretReals, Definite]:
-    """A matrix in the order of the coefficients, within what so many rows can have, and factored."""
+    """A matrix in the order of the coefficients, and factored."""
+    information = _ordered(gram, matched, sizes)
+    return information, Definite.of(information)
+
+
+def _ordered(gram: SecretReals, matched: MatchedRows, sizes: Sizes) -> SecretReals:
+    """A matrix in the order of the coefficients, within what so many rows can have."""
     top = 1 << sizes.bits
     ordered = gram[np.ix_(matched.places, matched.places)].within(-top, top)
-    information = ordered.rescale(max(0, min(ordered.scale, _MATRIX_BITS - sizes.bits)))
-    return information, Definite.of(information)
+    return ordered.rescale(max(0, min(ordered.scale, _MATRIX_BITS - sizes.bits)))
 
 
 def _right(values: SecretReals, matched: MatchedRows, sizes: Sizes) -> SecretReals:

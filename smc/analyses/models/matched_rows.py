@@ -11,7 +11,7 @@ are on either side of it, as many differ from any one value. Which value it is, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -209,6 +209,12 @@ class MatchedRows:
     apart: SecretInts
     spreads: SecretInts
     most: int
+
+    def first(self, count: int) -> MatchedRows:
+        """The first slots, as rows of their own; figures about all stay what they are."""
+        member = SecretBits(self.member.session, self.member.shares[:count])
+        rows, ones, outcome = self.rows.first(count), self.ones[:count], self.outcome[:count]
+        return replace(self, rows=rows, member=member, ones=ones, outcome=outcome)
 
 
 def align_rows(

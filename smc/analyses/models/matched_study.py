@@ -127,8 +127,8 @@ class MatchedModelsStudy(Study):
                 f'the exact {model.kind} model "{model.name}" of the rows that both have: coefficients, '
                 f"their standard errors{rest}, rounded, and how many rows match",
                 f'whether "{model.name}" can be computed, one bit: not where a covariate follows from others '
-                f"or nearly so, where coefficients of covariates from -1 to 1 add up to more than {PREDICTOR}, or "
-                "where outcomes are split so that no estimate exists",
+                "or nearly so, where sizes of coefficients of covariates from -1 to 1 add up to more than "
+                f"{PREDICTOR}, or where outcomes are split so that no estimate exists",
             ]
         bit = (
             f"whether the limits of disclosure hold, one bit, where the policies set any that apply; {ASKED}"

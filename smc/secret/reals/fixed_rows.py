@@ -21,7 +21,7 @@ Reference: as there; fixed shares as a matrix of each side: this house.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, zip_longest
 from typing import Final
 
@@ -142,6 +142,11 @@ class FixedRows:
         self._matrix = contiguous(np.concatenate([own.view(np.uint64), shared], axis=1).T)
         self._factors: dict[int, LatticeFactors | RepeatedFactors] = {}
         self._columns: _Exchanged | None = None
+
+    def first(self, count: int) -> FixedRows:
+        """The first rows, as rows of their own; local."""
+        layout = replace(self.layout, rows=count)
+        return FixedRows(self.session, layout, self._own[:count], self._shared[:count])
 
     def predictor(self, coefficients: SecretReals, period: int) -> Angles:
         """X b modulo a period; 2 rounds and about 32 bytes a row.

@@ -90,10 +90,14 @@ def _slope(x: Floats) -> Floats:
     return np.asarray(0.25 / np.cosh(x / 2) ** 2)
 
 
-SIGMOID: Final = Function("sigmoid", _logistic, -10, 10, 32, lambda x: np.asarray(np.sqrt(_slope(x))), 4)
-"""1 / (1 + exp(-x)), nearest where outcomes vary least."""
+SIGMOID: Final = Function(
+    "sigmoid", _logistic, -12, 12, 32, lambda x: np.asarray(np.sqrt(_slope(x)) + 0.15), 4
+)
+"""1 / (1 + exp(-x)), nearer where outcomes vary less."""
 
-SLOPE: Final = Function("slope of the sigmoid", _slope, -10, 10, 32, lambda x: _slope(x) ** 0.75, 4)
+SLOPE: Final = Function(
+    "slope of the sigmoid", _slope, -12, 12, 32, lambda x: np.asarray(_slope(x) ** 0.75 + 0.04), 4
+)
 """Its derivative."""
 
 EXP: Final = Function(

@@ -42,7 +42,7 @@ def persons(role: Role, rows: int = ROWS) -> np.ndarray:
 def job(name: str, **changed: object) -> dict[str, object]:
     """The parameters of a job with one model."""
     model = {"name": name, **MODELS[name], **changed}
-    used = {column for column in (*names_of(model["on"]), str(model["outcome"]))}
+    used = {*names_of(model["on"]), str(model["outcome"])}
     sides = {f"{role.value}_columns": [c for c in SIDES[role] if c in used] for role in Role}
     return {"match": MATCH, "models": [model], **sides}
 
@@ -76,7 +76,13 @@ def design(name: str, rows: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([np.ones(len(both)), *x], axis=1), held["died"]
 
 
-EXPECTED: Mapping[str, tuple[list[float], list[float]]] = {}
+EXPECTED: Mapping[str, tuple[list[float], list[float]]] = {
+    "linear": ([3783.6243, 39.831347, 891.65198, 0.14080334], [94.8076, 0.821886, 39.2269, 1.53987]),
+    "logistic": (
+        [-1.1062894, 0.031069287, 0.82093958, 0.35527633, 0.95211206, -0.002627557],
+        [0.115508, 0.00408599, 0.138822, 0.157812, 0.167013, 0.00662862],
+    ),
+}
 
 
 def main() -> None:
