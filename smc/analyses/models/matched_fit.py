@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, log2
 from typing import Final
 
@@ -123,7 +124,7 @@ def _logistic(matched: MatchedRows, sizes: Sizes) -> SecretFit:
         found = start + step
     variances = definite.variances()
     small = variances.rescale(step.scale) * Fixed.of(SMALL_STEP**2, 12) - step * step
-    converged = small.within(0, max(1, small.upper))
+    converged = small.within(0, max(Fraction(1), small.upper))
     reached = start.select(start.ints >= 0, -start).sum().within(0, PREDICTOR)
     return SecretFit(
         found.given(converged, reached), variances, None, information, matched.outcome.ints.sum()

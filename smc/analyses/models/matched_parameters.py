@@ -1,6 +1,7 @@
 """The `[parameters]` of a job of models over matched rows: each side has other columns of the same persons.
 
 [parameters]
+layout = "vertical"
 alice_columns = ["age", "smoker"]     # beside the keys; a model names columns of both
 bob_columns = ["readmitted"]
 [parameters.match]
@@ -20,8 +21,12 @@ from typing import Any, Final
 from smc.analyses.models.parameters import LINEAR, LOGISTIC, Model, parse_models
 from smc.analyses.records.keying import MULTISET
 from smc.analyses.records.matched_columns import Vertical
-from smc.analyses.studies.parameters import read_parameters
+from smc.analyses.studies.parameters import read_parameters, take
 from smc.errors import UsageError
+
+LAYOUT: Final = "layout"
+HORIZONTAL, VERTICAL = LAYOUTS = ("horizontal", "vertical")
+"""Values of `layout`: rows of both, which is so unless stated, or columns of both."""
 
 KEYS: Final = ("match", "alice_columns", "bob_columns")
 """The keys of `[parameters]` that only models over matched rows have."""
@@ -40,13 +45,25 @@ class MatchedParameters:
     vertical: Vertical
 
 
+def is_vertical(parameters: Mapping[str, Any]) -> bool:
+    """Whether a job is about matched rows.
+
+    Raises:
+        UsageError: the layout is none.
+    """
+    layout = take(parameters, LAYOUT, str, "parameters", HORIZONTAL)
+    if layout not in LAYOUTS:
+        raise UsageError("parameters.layout is not known.", f"Choose one of {', '.join(LAYOUTS)}.")
+    return layout == VERTICAL
+
+
 def parse_matched(parameters: Mapping[str, Any]) -> MatchedParameters:
     """Check the `[parameters]` of a job over matched rows.
 
     Raises:
         UsageError: a key is unknown or missing, or a value impossible; names the place.
     """
-    models = parse_models({key: value for key, value in parameters.items() if key not in KEYS})
+    models = parse_models({key: value for key, value in parameters.items() if key not in (LAYOUT, *KEYS)})
     vertical = read_parameters(Vertical, {key: parameters[key] for key in KEYS if key in parameters})
     if vertical.match.duplicates == MULTISET:
         raise UsageError(

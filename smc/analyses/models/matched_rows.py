@@ -67,7 +67,7 @@ class Sided:
         Raises:
             UsageError: a covariate is made of columns of both sides.
         """
-        sides = []
+        sides: list[Role] = []
         for term in design.terms:
             found = {_side(vertical, factor.column) for factor in term.factors}
             if len(found) != 1:
@@ -181,7 +181,8 @@ def _spreads(values: Ints, scale: int) -> Ints:
     if not values.size:
         return np.zeros(values.shape[1], dtype=np.int64)
     apart = np.ldexp((values.max(axis=0) - values.min(axis=0)).astype(np.float64), -scale)
-    return np.ceil(np.ldexp(apart**2, _SPREAD_SCALE)).astype(np.int64)
+    found: Ints = np.ceil(np.ldexp(apart**2, _SPREAD_SCALE)).astype(np.int64)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

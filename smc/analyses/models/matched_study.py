@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -233,7 +234,7 @@ class MatchedModelsStudy(Study):
             sizes = Sizes.of(sided.design, (-(-matched.most // 2),) * 2)
             found = fit(sided, matched, sizes)
             size = matched.size
-            release.intersection(lambda size=size: (size,))
+            release.intersection(partial(_only, size))
             release.matched_fit(matched_part(sided, matched, found, sizes, weighs=release.weighs), recipients)
             fits.append((sided.design, _open(found, size, sizes, recipients, release)))
         if role not in recipients:
@@ -274,6 +275,10 @@ class MatchedModelsStudy(Study):
             UsageError: they do not fit; names the column.
         """
         return [Sided.of(Design.of(model, schemas), self._vertical) for model in self.parameters.models]
+
+
+def _only(size: SecretInts) -> tuple[SecretInts]:
+    return (size,)
 
 
 def _of(schemas: Mapping[str, Schema], names: Sequence[str]) -> dict[str, Schema]:

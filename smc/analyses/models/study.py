@@ -12,7 +12,7 @@ from smc.analyses.derived.study import with_derived
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import MAX_FIT_OPENINGS, Release
 from smc.analyses.models.design import Design, check_alike
-from smc.analyses.models.matched_parameters import parse_matched
+from smc.analyses.models.matched_parameters import LAYOUT, is_vertical, parse_matched
 from smc.analyses.models.matched_study import MatchedModelsStudy
 from smc.analyses.models.outcome import outcome_of
 from smc.analyses.models.parameters import COX, LINEAR, ModelsParameters, parse
@@ -191,7 +191,9 @@ class Models:
 
 
 def _study(given: Mapping[str, Any]) -> Study:
-    return MatchedModelsStudy(parse_matched(given)) if "match" in given else ModelsStudy(parse(given))
+    if is_vertical(given):
+        return MatchedModelsStudy(parse_matched(given))
+    return ModelsStudy(parse({key: value for key, value in given.items() if key != LAYOUT}))
 
 
 MODELS: Final = Models()

@@ -114,8 +114,10 @@ def multiply(session: Session, factors: Sequence[Word]) -> Word:
         return [each[part] for each in factors]
 
     if session.role is Role.ALICE:
-        return evaluate(session, parameters, count, lambda part: [block(part)], 1)[0]
-    return hold(session, parameters, count, block, 1)[0]
+        found: Word = evaluate(session, parameters, count, lambda part: [block(part)], 1)[0]
+    else:
+        found = hold(session, parameters, count, block, 1)[0]
+    return found
 
 
 def slots(count: int) -> int:

@@ -117,15 +117,18 @@ class FixedRows:
         session: this side of the run.
         layout: public.
         own: the local columns as integers at the layout's scale, shape (n, owned).
-        shared: local shares modulo 2**64 of the shared columns, likewise, shape (n, shared).
+        shared: local shares modulo 2**64 of the shared columns, likewise, shape (n, shared); None where there
+            are none.
 
     Raises:
         UsageError: the shapes are not those of the layout, or a party would have no column at all.
         DomainError: an own entry is larger than 1, or there are too many rows.
     """
 
-    def __init__(self, session: Session, layout: RowsLayout, own: Ints, shared: Word) -> None:
+    def __init__(self, session: Session, layout: RowsLayout, own: Ints, shared: Word | None = None) -> None:
         owned = layout.owned(session.role)
+        if shared is None:
+            shared = np.zeros((layout.rows, layout.shared), dtype=np.uint64, like=own)
         if own.shape != (layout.rows, owned) or shared.shape != (layout.rows, layout.shared):
             raise UsageError(
                 f"The columns have the shapes {own.shape} and {shared.shape}, and their layout is for "
@@ -218,7 +221,8 @@ class FixedRows:
 
         def products(part: slice) -> Ints:
             left, right = np.array(pairs[part]).T
-            return (self._matrix[left] * self._matrix[right]).view(np.int64)
+            found: Ints = (self._matrix[left] * self._matrix[right]).view(np.int64)
+            return found
 
         squares = self._sent(words[:, None], 1).products(products, len(pairs), len(peer_pairs))
         result = np.zeros((layout.size, layout.size), dtype=np.uint64)
@@ -247,7 +251,8 @@ class FixedRows:
                 cut.append(self._shared >> np.uint64(at) & np.uint64((1 << bits) - 1))
                 at += bits
             own = np.concatenate(cut, axis=1)
-            plan = LatticePlan.of(*(layout.factor(each, width) for each in Role), (1, 1), width, layout.times)
+            alice, bob = (layout.factor(each, width) for each in Role)
+            plan = LatticePlan.of(alice, bob, (1, 1), width, layout.times)
             self._factors[width] = (
                 RepeatedFactors(self.session, own, mine, theirs)
                 if plan is None

@@ -31,6 +31,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.ciphers.lattice_slots import MOST_NARROW_TERMS
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.numeric.shapes import of_shape, shape_array
@@ -45,7 +46,7 @@ from smc.secret.sharing.bounds import Bounds, Operand
 Word = NDArray[np.uint64]
 Floats = NDArray[np.float64]
 
-MOST_WAVES: Final = narrow_sums.MOST_NARROW_TERMS // 2
+MOST_WAVES: Final = MOST_NARROW_TERMS // 2
 """Of more waves sums row by row are not exact."""
 
 _BOB_SCALE: Final = 13
@@ -80,6 +81,27 @@ class Function:
     tolerance: Callable[[Floats], Floats]
     most: int
     ridge: float = 1e-8
+
+    def at(self, numbers: SecretReals, count: int = MOST_WAVES) -> SecretReals:
+        """The function of secret numbers; 4 rounds.
+
+        Args:
+            numbers: shape (n,), within the function's range.
+            count: of waves; the fewer, the cheaper and the farther off.
+
+        Raises:
+            DomainError: by its range a number could lie outside that of the function.
+            UsageError: the number of waves is not possible.
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        if numbers.lower < self.lower or numbers.upper > self.upper:
+            raise DomainError(
+                f"By its range a number could lie outside {self.lower:g} to {self.upper:g}, where the "
+                f"{self.name} is fitted.",
+                "State its range with `within`.",
+            )
+        (found,) = at_angles(Angles.of(numbers, self.period), [waves(self, count)])
+        return found
 
 
 def _logistic(x: Floats) -> Floats:
@@ -159,8 +181,10 @@ def waves(function: Function, count: int) -> Waves:
     x = middle + half * np.cos(np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
     turned = np.multiply.outer(x, np.arange(1, count + 1)) * (2 * np.pi / function.period)
     base = np.concatenate([np.ones((_POINTS, 1)), np.cos(turned), np.sin(turned)], axis=1)
-    wanted, tolerance, weights = function.of(x), function.tolerance(x), np.ones(_POINTS)
-    least, best = np.inf, np.zeros(base.shape[1])
+    wanted, tolerance = function.of(x), function.tolerance(x)
+    weights: Floats = np.ones(_POINTS)
+    least = np.inf
+    best: Floats = np.zeros(base.shape[1])
     for _ in range(_STEPS):
         scaled = np.sqrt(weights) / tolerance
         left = base * scaled[:, None]

@@ -44,7 +44,7 @@ def job(name: str, **changed: object) -> dict[str, object]:
     model = {"name": name, **MODELS[name], **changed}
     used = {*names_of(model["on"]), str(model["outcome"])}
     sides = {f"{role.value}_columns": [c for c in SIDES[role] if c in used] for role in Role}
-    return {"match": MATCH, "models": [model], **sides}
+    return {"layout": "vertical", "match": MATCH, "models": [model], **sides}
 
 
 def names_of(terms: object) -> list[str]:
