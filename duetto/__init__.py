@@ -65,11 +65,15 @@ if TYPE_CHECKING:
     from smc.secret.bits import SecretBits
     from smc.secret.ints import SecretInts, concatenate, select
     from smc.secret.reals.definite import Definite
+    from smc.secret.reals.fixed_rows import FixedRows, RowsLayout
+    from smc.secret.reals.functions import EXP, SIGMOID
     from smc.secret.reals.reals import SecretReals, join
     from smc.secret.sharing.bounds import Bounds
     from smc.secret.sharing.fixed import Fixed
 
 __all__ = [
+    "EXP",
+    "SIGMOID",
     "AnonymizerError",
     "Bounds",
     "BudgetError",
@@ -80,6 +84,7 @@ __all__ = [
     "DomainError",
     "DuettoError",
     "Fixed",
+    "FixedRows",
     "Job",
     "JobError",
     "OutsideRange",
@@ -90,6 +95,7 @@ __all__ = [
     "Result",
     "Role",
     "Roles",
+    "RowsLayout",
     "SecretBits",
     "SecretInts",
     "SecretReals",
@@ -122,6 +128,8 @@ _MODULES: Final = {
     "smc.protocols.session": ("Session",),
     "smc.secret.bits": ("SecretBits",),
     "smc.secret.reals.definite": ("Definite",),
+    "smc.secret.reals.fixed_rows": ("FixedRows", "RowsLayout"),
+    "smc.secret.reals.functions": ("EXP", "SIGMOID"),
     "smc.secret.reals.reals": ("SecretReals", "join"),
     "smc.secret.sharing.bounds": ("Bounds",),
     "smc.secret.sharing.fixed": ("Fixed",),

@@ -23,7 +23,14 @@ from smc.secret.lattice import factors as lattice_factors
 from smc.secret.lattice import matrices as lattice_products
 from smc.secret.lattice import sums as lattice_sums
 from smc.secret.noise import records as noises
-from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply, repeated
+from smc.secret.products import (
+    bit_words,
+    common_ones,
+    grouped,
+    lattice_multiply,
+    narrow_sums,
+    repeated,
+)
 from smc.secret.products import words as products
 from smc.secret.reals import reciprocals
 from smc.secret.sharing import records as openings
@@ -55,6 +62,7 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     lattice_factors.SPEC,
     lattice_columns.SPEC,
     lattice_multiply.SPEC,
+    narrow_sums.SPEC,
     grouped.SPEC,
     bit_words.SPEC,
     lattice_sums.SPEC,

@@ -23,6 +23,11 @@ frequency domain.
 A coefficient is off by one, which spoils its block of 8,192 products, with probability 2**-57 at most, and so
 any of 2**25 products with probability 2**-30 (three groups of 2**12 blocks of 2**13 coefficients).
 
+Where sums are small, one group does, and each of its primes has sums of its own: a block holds 16,384, and
+what comes out are shares modulo primes just below 2**32. Such a sum is off with probability 2**-30 for
+any of 2**24. The evaluator may answer a block several times, by other words and with fresh randomness each
+time, as all that is sent for one answer is uniform.
+
 Security: that of `smc.ciphers.lattice`, with one secret, and public polynomials for each ciphertext alone.
 The secret is drawn among the units of the ring, half of all ternary polynomials, so that c1 s is as uniform
 as c1.
@@ -74,6 +79,12 @@ _WIDTH: Final = 64
 _COEFFICIENTS: Final = 1 << 27
 """Any of so many coefficients is off by one with probability 2**-30 at most."""
 
+_NARROW_COEFFICIENTS: Final = 1 << 23
+"""The same of narrow sums, of which a run has fewer."""
+
+MOST_NARROW_TERMS: Final = 24
+"""Of more, transforms would not be exact enough."""
+
 _SHARE_LIMBS: Final = 8
 """Limbs of a product that are rounded to a share: what is below is less than 2**-57 of S."""
 
@@ -90,11 +101,13 @@ class SlotParameters:
         lattice: ring and responses; its width is that of t.
         blocks: how many times 8192 products there are.
         terms: T, products that are added up in each.
+        groups: how many groups of primes a product takes; of narrow sums half a one.
     """
 
     lattice: LatticeParameters
     blocks: int
     terms: int
+    groups: int = GROUPS
 
     @classmethod
     def of(cls, count: int, terms: int) -> SlotParameters:
@@ -104,7 +117,23 @@ class SlotParameters:
             count: products in all.
             terms: T, 1 or 2.
         """
-        return cls(_lattice(terms), -(-count // DEGREE), terms)
+        return cls(_lattice(terms, _COEFFICIENTS), -(-count // DEGREE), terms)
+
+    @classmethod
+    def narrow(cls, count: int, terms: int) -> SlotParameters:
+        """Of a call for sums that are shared modulo primes just below 2**32, see `block_primes`.
+
+        Args:
+            count: sums in all.
+            terms: T, at most `MOST_NARROW_TERMS`.
+        """
+        lattice = _lattice(terms, _NARROW_COEFFICIENTS)
+        return cls(lattice, -(-count // (2 * DEGREE)), terms, 1)
+
+    @property
+    def block_size(self) -> int:
+        """Sums of a block."""
+        return DEGREE if self.groups == GROUPS else 2 * DEGREE
 
     @property
     def error(self) -> float:
@@ -113,8 +142,14 @@ class SlotParameters:
         return transform_error(DEGREE, sums * (1 << (DIGIT_BITS - 1)), sums * (1 << (LIMB_BITS - 1)))
 
 
+def block_primes() -> Word:
+    """The prime of each sum of a narrow block, shape (2 N,)."""
+    group = groups()[0]
+    return np.repeat(np.array([group.low.prime, group.high.prime], dtype=np.uint64), DEGREE)
+
+
 @cache
-def _lattice(terms: int) -> LatticeParameters:
+def _lattice(terms: int, coefficients: int) -> LatticeParameters:
     """Ring and responses for sums of T products.
 
     Raises:
@@ -122,7 +157,7 @@ def _lattice(terms: int) -> LatticeParameters:
     """
     bound, entries = 1 << (_WIDTH - 1), terms * DEGREE
     noise = SIGMA * bound * sqrt(entries) + bound * entries / 2
-    found = LatticeParameters.exact(DEGREE, _WIDTH, noise, _COEFFICIENTS)
+    found = LatticeParameters.exact(DEGREE, _WIDTH, noise, coefficients)
     # S is not a multiple of a power of two: no slot may be idle.
     if found is None or found.idle_bits:
         raise UsageError(f"No lattice is exact for sums of {terms} products.", "Add up fewer.")
@@ -163,14 +198,21 @@ def _centred(coefficients: Word, group: Group) -> Whole:
     return np.where(coefficients > np.uint64(group.modulus // 2), less, coefficients).view(np.int64)
 
 
-@of_shape(lambda found: shape_array(DEGREE, np.uint64))
+def _residues(group: Group, words: Word) -> tuple[Word, Word]:
+    """The words of a block modulo both primes: the same ones, or of a narrow block one half each."""
+    low, high = (words[:DEGREE], words[DEGREE:]) if len(words) > DEGREE else (words, words)
+    return group.low.centred(low), group.high.centred(high)
+
+
+@of_shape(lambda found: shape_array(DEGREE if len(found) == GROUPS else 2 * DEGREE, np.uint64))
 def _shares(found: Sequence[Whole]) -> Word:
-    """What products round to, by all primes together, modulo 2**64.
+    """What sums round to: modulo 2**64 by all primes together, or of a narrow block modulo its prime.
 
     Args:
         found: of each group limbs with carries left, shape (L', N).
     """
-    return lowest_word([_unscaled(limbs, group) for limbs, group in zip(found, groups(), strict=True)])
+    rests = [_unscaled(limbs, group) for limbs, group in zip(found, groups(), strict=False)]
+    return lowest_word(rests) if len(found) == GROUPS else np.concatenate(rests[0])
 
 
 def _unscaled(limbs: Whole, group: Group) -> tuple[Word, Word]:
@@ -233,7 +275,8 @@ class OwnSlots:
     def _query(self, block: int, words: Sequence[Word]) -> Word:
         """The shape of a block."""
         del block
-        return shape_array((GROUPS, len(words), self._parameters.lattice.limbs, DEGREE), np.uint64)
+        given = self._parameters
+        return shape_array((given.groups, len(words), given.lattice.limbs, DEGREE), np.uint64)
 
     @of_shape(_query)
     def encrypt(self, block: int, words: Sequence[Word]) -> Word:
@@ -241,7 +284,7 @@ class OwnSlots:
 
         Args:
             block: its number; in their order, each once: the difference of two plaintexts would show.
-            words: y_k, T of them, shape (N,) each.
+            words: y_k, T of them, shape (`block_size`,) each.
 
         Returns:
             Limbs, shape (groups, T, L, N).
@@ -254,15 +297,15 @@ class OwnSlots:
                 f"Block {block} is not the next one to be encrypted.", "Encrypt each once, in their order."
             )
         self._next += 1
-        limbs = self._parameters.lattice.limbs
-        result = np.empty((GROUPS, len(words), limbs, DEGREE), dtype=np.uint64)
-        for place, group in enumerate(groups()):
+        limbs, count = self._parameters.lattice.limbs, self._parameters.groups
+        result = np.empty((count, len(words), limbs, DEGREE), dtype=np.uint64)
+        for place, group in enumerate(groups()[:count]):
             for term, own in enumerate(words):
-                plain = _scaled(limbs, group, (group.low.centred(own), group.high.centred(own)))
+                plain = _scaled(limbs, group, _residues(group, own))
                 result[place, term] = carry(plain + self._errors(f"{block} {place} {term}"))
         return result
 
-    @of_shape(lambda self, second: shape_array(DEGREE, np.uint64))
+    @of_shape(lambda self, second: shape_array(self._parameters.block_size, np.uint64))
     def decrypt(self, second: Whole) -> Word:
         """Shares of sums of products.
 
@@ -270,10 +313,11 @@ class OwnSlots:
             second: the highest limbs of c1, shape (S, groups, N), each in [0, 2**18).
 
         Returns:
-            Modulo 2**64, shape (N,).
+            Modulo 2**64, shape (N,); of a narrow block modulo `block_primes`, shape (2 N,).
         """
         limbs = forward(balance(second.copy()))
-        return _shares([backward(limbs[:, place] * self._secret) for place in range(GROUPS)])
+        count = self._parameters.groups
+        return _shares([backward(limbs[:, place] * self._secret) for place in range(count)])
 
     def _errors(self, part: str) -> Whole:
         """Errors less a s, with carries left, shape (L, N)."""
@@ -299,48 +343,63 @@ class PeerSlots:
         self._next = 0
 
     @of_shape(
-        lambda self, limbs, words: (
-            shape_array((limb_count(self._parameters.lattice.second_bits), GROUPS, DEGREE), np.int64),
-            shape_array(DEGREE, np.uint64),
+        lambda self, limbs, sums: (
+            shape_array(
+                (limb_count(self._parameters.lattice.second_bits), len(sums), len(limbs), DEGREE), np.int64
+            ),
+            shape_array((len(sums), self._parameters.block_size), np.uint64),
         )
     )
-    def respond(self, limbs: Word, words: Sequence[Word]) -> tuple[Whole, Word]:
+    def respond(self, limbs: Word, sums: Sequence[Sequence[Word]]) -> tuple[Whole, Word]:
         """What is sent for the next block, and the local shares of it.
 
         Args:
             limbs: of `OwnSlots.encrypt`, shape (groups, T, L, N), each in [0, 2**18).
-            words: x_k, T of them, shape (N,) each.
+            sums: for each sum that is wanted of the block x_k, T of them, shape (`block_size`,) each.
 
         Returns:
-            The highest limbs of c1, shape (S, groups, N), each in [0, 2**18); shares modulo 2**64, shape
-            (N,).
+            The highest limbs of c1, shape (S, sums, groups, N), each in [0, 2**18); shares modulo 2**64,
+            shape (sums, N), of a narrow block modulo `block_primes`, shape (sums, 2 N).
         """
-        own, peer = [], []
-        for place, group in enumerate(groups()):
-            second, first = self._products(place, group, limbs[place], words)
-            own.append(second)
-            peer.append(first)
+        count = self._parameters.groups
+        found = [
+            self._products(place, group, limbs[place], sums) for place, group in enumerate(groups()[:count])
+        ]
         self._next += 1
-        sent = highest_limbs(np.stack(own, axis=1), self._parameters.lattice.second_bits)
-        return sent, _shares(peer) - np.uint64(modulus() % (1 << _WIDTH))
+        bits = self._parameters.lattice.second_bits
+        sent = [
+            highest_limbs(np.stack([of_group[each][0] for of_group in found], axis=1), bits)
+            for each in range(len(sums))
+        ]
+        shares = np.stack([_shares([of_group[each][1] for of_group in found]) for each in range(len(sums))])
+        if count == GROUPS:
+            shares -= np.uint64(modulus() % (1 << _WIDTH))
+        return np.stack(sent, axis=1), shares
 
-    def _products(self, place: int, group: Group, limbs: Word, words: Sequence[Word]) -> tuple[Whole, Whole]:
-        """c1 and the products of a group, as limbs with carries left, shape (L, N) each."""
+    def _products(
+        self, place: int, group: Group, limbs: Word, sums: Sequence[Sequence[Word]]
+    ) -> list[tuple[Whole, Whole]]:
+        """c1 and the sums of products of a group, as limbs with carries left, shape (L, N) each."""
         count = self._parameters.lattice.limbs
-        fresh = forward(ternary(self._random, DEGREE))
-        totals = np.zeros((2, 2, count, DEGREE // 2), dtype=np.complex128)
-        totals[0, 0], totals[1, 0] = self._zero_public * fresh, self._zeros * fresh
-        for term, own in enumerate(words):
-            slots = (group.low.centred(own)[:, None], group.high.centred(own)[:, None])
-            whole = _centred(group.polynomials(slots)[:, 0], group)
-            digits = forward(balanced_digits(whole, _DIGITS))
+        totals = np.zeros((len(sums), 2, 2, count, DEGREE // 2), dtype=np.complex128)
+        for total in totals:
+            fresh = forward(ternary(self._random, DEGREE))
+            total[0, 0], total[1, 0] = self._zero_public * fresh, self._zeros * fresh
+        for term in range(self._parameters.terms):
             public = _public(self._parameters, self._seed, f"{self._next} {place} {term}")
             peer = forward(balance(limbs[term].astype(np.int64)))
-            for side, factor in enumerate((public, peer)):
-                for number, digit in enumerate(digits):
-                    away, odd = divmod(number, 2)
-                    totals[side, odd, away:] += digit * factor[: count - away]
-        found = backward(totals)
-        second, first = found[:, 0] + (found[:, 1] << DIGIT_BITS)
-        second[0] += errors(self._parameters.lattice, self._random, DEGREE)
-        return second, first
+            for total, words in zip(totals, sums, strict=True):
+                slots = [part[:, None] for part in _residues(group, words[term])]
+                whole = _centred(group.polynomials(slots)[:, 0], group)
+                digits = forward(balanced_digits(whole, _DIGITS))
+                for side, factor in enumerate((public, peer)):
+                    for number, digit in enumerate(digits):
+                        away, odd = divmod(number, 2)
+                        total[side, odd, away:] += digit * factor[: count - away]
+        result = []
+        for total in totals:
+            found = backward(total)
+            second, first = found[:, 0] + (found[:, 1] << DIGIT_BITS)
+            second[0] += errors(self._parameters.lattice, self._random, DEGREE)
+            result.append((second, first))
+        return result

@@ -31,7 +31,14 @@ from smc.secret.lattice import factors as lattice_factors
 from smc.secret.lattice import matrices as lattice_products
 from smc.secret.lattice import sums as lattice_sums
 from smc.secret.noise import noise
-from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply, repeated
+from smc.secret.products import (
+    bit_words,
+    common_ones,
+    grouped,
+    lattice_multiply,
+    narrow_sums,
+    repeated,
+)
 from smc.secret.products import words as products
 from smc.secret.reals import reciprocals
 from smc.secret.sharing import opening
@@ -287,6 +294,13 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "lattice-repeated-products": _lattice_factors,
     "lattice-inner-products": _columns,
     "lattice-products": lambda s, z: lattice_multiply.multiply(s, [words(s, z["count"])] * z["terms"]),
+    "lattice-narrow-sums": lambda s, z: narrow_sums.sums(
+        s,
+        z["count"],
+        z["terms"],
+        z["answers"],
+        lambda part: [np.ones((z["terms"], part.stop - part.start), dtype=np.int64)] * z["answers"],
+    ),
     "grouped-sums": _grouped,
     "bits-to-words": lambda s, z: bit_words.to_words(s, bits(s, z["count"]), z["width"]),
     "lattice-grouped-sums": _lattice_sums,

@@ -9,6 +9,9 @@ A recipient knows its own rows and can choose them, so that what a model tells i
 covariate that one person has tells that person's outcome, and so does a coefficient to which one person
 contributes nearly all. So each side tests its own part, by its own policy, and nothing of the test is seen by
 the other side but its answer.
+
+Over matched rows nobody knows whom a model is about, so the same is tested of secret numbers, by the stricter
+of both policies, and one bit says whether all of it holds.
 """
 
 from __future__ import annotations
@@ -18,9 +21,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from smc.analyses.disclosure.figures import Sum
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.owned import Owned
 from smc.errors import DisclosureRefused
+from smc.secret.linear_ints import LinearInts
 
 EVENTS_EACH: Final = 10
 """Persons of each outcome for every coefficient, where numbers of persons are limited at all."""
@@ -43,6 +48,34 @@ class FitPart:
     coefficients: int
     apart: Sequence[tuple[str, int]] = field(repr=False)
     largest: Sequence[tuple[str, Fraction]] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedPart:
+    """What a model over matched rows is about, each of one secret integer.
+
+    Attributes:
+        persons: matched ones.
+        outcomes: those of each outcome that the model tells apart.
+        coefficients: how many there are.
+        apart: for each covariate those on either side of a value, so that as many differ from any one.
+        sums: for each coefficient the whole of its information, and the most that is one person's.
+    """
+
+    persons: LinearInts
+    outcomes: Sequence[LinearInts]
+    coefficients: int
+    apart: Sequence[LinearInts]
+    sums: Sequence[Sum]
+
+    def needs(self, limits: Limits) -> list[tuple[LinearInts, int]]:
+        """Numbers of persons, and what each has to reach."""
+        least = limits.minimum_group
+        if not least:
+            return []
+        wanted = max(least, EVENTS_EACH * self.coefficients)
+        alike = [(count, least) for count in (self.persons, *self.apart)]
+        return [*alike, *((count, wanted) for count in self.outcomes)]
 
 
 def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:

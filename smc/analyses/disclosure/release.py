@@ -27,7 +27,7 @@ from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
 from smc.analyses.disclosure.curves import CurvesPart, Shows, open_curves
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
-from smc.analyses.disclosure.fits import FitPart, other_refused, refusal
+from smc.analyses.disclosure.fits import FitPart, MatchedPart, other_refused, refusal
 from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
@@ -330,6 +330,25 @@ class Release:
         if not self._opener.agree(Bit("whether a side lets a model be fitted"), answer=why is None):
             raise why or other_refused()
         self._openings = MAX_FIT_OPENINGS
+        self._admitted = True
+
+    def matched_fit(self, part: MatchedPart, recipients: AbstractSet[Role]) -> None:
+        """Admit a model over matched rows, whose coefficients open once.
+
+        Args:
+            part: what it is about.
+            recipients: who gets the coefficients, of those of the job.
+
+        Raises:
+            DisclosureRefused: a limit stands against it, at both sides; nothing else was opened.
+        """
+        self._address(recipients)
+        self._claim(Kind.GROUPS)
+        self._count(_OF_ONE_FIGURE)
+        self._needs += part.needs(self._limits)
+        self._sums += part.sums
+        self.test()
+        self._openings = 1
         self._admitted = True
 
     def coefficients(self, values: LinearInts, recipients: AbstractSet[Role]) -> NDArray[np.int64] | None:

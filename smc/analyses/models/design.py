@@ -198,9 +198,12 @@ class Design:
         Raises:
             DomainError: columns of different lengths.
         """
-        model = self.model
-        held = {name: data[name].array for name in model.columns}
         persons = np.asarray(data[PERSONS].array) if PERSONS in data else None
+        return self.joined({name: data[name].array for name in self.model.columns}, persons)
+
+    def joined(self, held: Mapping[str, Ints], persons: Ints | None = None) -> ModelRows:
+        """Rows of held values, each shape (n,); otherwise as `rows`."""
+        model = self.model
         lengths = {len(column) for column in held.values()} | (
             {len(persons)} if persons is not None else set()
         )

@@ -12,6 +12,8 @@ from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC, POISSON
 from smc.analyses.models.run import Fit
 from smc.analyses.studies.outcome import Outcome, Table
 
+DETAILS: Final = {"route": "exact, under the limits of both"}
+
 _TWO_SIDED_95: Final = 1.959963984540054
 _RATIOS: Final = {LOGISTIC: "odds_ratio", POISSON: "rate_ratio", COX: "hazard_ratio"}
 
@@ -43,7 +45,7 @@ def outcome_of(fits: Sequence[tuple[Design, Fit]]) -> Outcome:
         "Intervals and p-values are about sampling, by the normal distribution. All figures are rounded, "
         "coefficients to a 32nd of the least standard error that so many rows could have."
     )
-    return Outcome(tuple(tables), tuple(dict.fromkeys(notes)), {"route": "exact, under the limits of both"})
+    return Outcome(tuple(tables), tuple(dict.fromkeys(notes)), DETAILS)
 
 
 def _summary(fits: Sequence[tuple[Design, Fit]]) -> dict[str, list[Any]]:
@@ -104,4 +106,4 @@ def _spread(design: Design, fit: Fit) -> float:
     """What errors are multiplied by: the residual deviation of a linear model."""
     if design.model.kind != LINEAR:
         return 1.0
-    return sqrt(max(0.0, fit.squares) / max(1, fit.rows - design.size))
+    return sqrt(max(0.0, fit.squares) / max(1, (fit.rows or 0) - design.size))

@@ -93,11 +93,16 @@ class ModelsParameters:
 
 
 def parse(parameters: Mapping[str, Any]) -> ModelsParameters:
-    """Check the `[parameters]` of a job.
+    """Check the `[parameters]` of a job over the rows of both.
 
     Raises:
         UsageError: a key is unknown or missing, or a value impossible; names the place.
     """
+    return ModelsParameters(parse_models(parameters))
+
+
+def parse_models(parameters: Mapping[str, Any]) -> tuple[Model, ...]:
+    """Check the models of a job. Raises as `parse`."""
     reject_unknown(parameters, {"models"}, "parameters")
     tables = take(parameters, "models", list, "parameters")
     if not 1 <= len(tables) <= MAX_MODELS:
@@ -108,7 +113,7 @@ def parse(parameters: Mapping[str, Any]) -> ModelsParameters:
     names = [model.name for model in models]
     if len(set(names)) < len(names):
         raise UsageError("Two models have the same name.", "Give each its own name.")
-    return ModelsParameters(models)
+    return models
 
 
 def parameters_schema() -> Document:

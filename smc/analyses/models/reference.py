@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,9 +33,8 @@ def estimate(design: Design, sides: Sequence[ModelRows]) -> tuple[Floats, Floats
     return None
 
 
-def fit_plainly(design: Design, sides: Sequence[ModelRows]) -> Fit:
+def fit_plainly(design: Design, sides: Sequence[ModelRows], sizes: Sizes) -> Fit:
     """What a run gives, rounded alike."""
-    sizes = Sizes.of(design, (len(sides[0]), len(sides[1])))
     estimated = estimate(design, sides)
     if estimated is None:
         return Fit.none(design, sum(map(len, sides)), MAX_FIT_OPENINGS)
@@ -50,6 +50,12 @@ def fit_plainly(design: Design, sides: Sequence[ModelRows]) -> Fit:
         converged=True,
         discrimination=plainly(sides, found) if design.model.report else None,
     )
+
+
+def fit_joined(design: Design, rows: ModelRows, most: int) -> Fit:
+    """The same of matched rows, of which there are `most` at most."""
+    found = fit_plainly(design, [rows], Sizes.of(design, (-(-most // 2),) * 2))
+    return replace(found, openings=1, rows=None if found.coefficients is None else found.rows)
 
 
 def _rounded(values: Floats, bits: int) -> Floats:

@@ -75,7 +75,7 @@ class Fit:
         coefficients: shape (p,); None where there are none.
         variances: the diagonal of the inverse of the information, shape (p,).
         squares: of a linear model the sum of squared residuals, else 0.
-        rows: of both.
+        rows: of both, or that match; None of matched ones without a model.
         openings: how often coefficients were opened.
         converged: whether the last step was small.
         discrimination: where it is asked for.
@@ -84,7 +84,7 @@ class Fit:
     coefficients: Floats | None
     variances: Floats
     squares: float
-    rows: int
+    rows: int | None
     openings: int
     converged: bool
     discrimination: Discrimination | None = None

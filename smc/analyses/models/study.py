@@ -12,6 +12,8 @@ from smc.analyses.derived.study import with_derived
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import MAX_FIT_OPENINGS, Release
 from smc.analyses.models.design import Design, check_alike
+from smc.analyses.models.matched_parameters import LAYOUT, is_vertical, parse_matched
+from smc.analyses.models.matched_study import MatchedModelsStudy
 from smc.analyses.models.outcome import outcome_of
 from smc.analyses.models.parameters import COX, LINEAR, ModelsParameters, parse
 from smc.analyses.models.reference import fit_plainly
@@ -163,8 +165,14 @@ class ModelsStudy(Study):
     @override
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         schemas = {name: alice[name].schema for name in self.parameters.columns}
-        designs = [Design.of(model, schemas) for model in self.parameters.models]
-        found = outcome_of([(d, fit_plainly(d, [d.rows(alice), d.rows(bob)])) for d in designs])
+        fits = []
+        for model in self.parameters.models:
+            design = Design.of(model, schemas)
+            sides = [design.rows(data) for data in (alice, bob)]
+            fits.append(
+                (design, fit_plainly(design, sides, Sizes.of(design, (len(sides[0]), len(sides[1])))))
+            )
+        found = outcome_of(fits)
         return found, found
 
 
@@ -179,7 +187,13 @@ class Models:
 
         Columns may be derived, see `smc.analyses.derived.columns`.
         """
-        return with_derived(parameters, lambda given: ModelsStudy(parse(given)))
+        return with_derived(parameters, _study)
+
+
+def _study(given: Mapping[str, Any]) -> Study:
+    if is_vertical(given):
+        return MatchedModelsStudy(parse_matched(given))
+    return ModelsStudy(parse({key: value for key, value in given.items() if key != LAYOUT}))
 
 
 MODELS: Final = Models()

@@ -22,7 +22,7 @@ Reference: `smc.ciphers.lattice_slots`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -43,7 +43,7 @@ from smc.ciphers.lattice_ring import (
     unpack_words,
 )
 from smc.ciphers.lattice_slots import OwnSlots, PeerSlots, SlotParameters
-from smc.ciphers.slot_transform import DEGREE, GROUPS
+from smc.ciphers.slot_transform import DEGREE
 from smc.forms import Role
 from smc.oblivious.spans import SPAN_BYTES
 from smc.pieces import chunks
@@ -82,11 +82,11 @@ def _zeros_size(parameters: SlotParameters) -> int:
 
 
 def _query_size(parameters: SlotParameters) -> int:
-    return packed_size(GROUPS * parameters.terms * parameters.lattice.limbs * DEGREE, LIMB_BITS)
+    return packed_size(parameters.groups * parameters.terms * parameters.lattice.limbs * DEGREE, LIMB_BITS)
 
 
 def _response_size(parameters: SlotParameters) -> int:
-    return packed_limbs_size(GROUPS * DEGREE, parameters.lattice.second_bits)
+    return packed_limbs_size(parameters.groups * DEGREE, parameters.lattice.second_bits)
 
 
 def _groups(parameters: SlotParameters) -> Iterator[slice]:
@@ -107,12 +107,17 @@ def multiply(session: Session, factors: Sequence[Word]) -> Word:
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    count = len(factors[0])
-    parameters = SlotParameters.of(count, len(factors))
-    padded = np.zeros((len(factors), parameters.blocks, DEGREE), dtype=np.uint64, like=factors[0])
-    padded.reshape(len(factors), -1)[:, :count] = factors
-    side = _evaluate if session.role is Role.ALICE else _hold
-    return side(session, parameters, padded).reshape(-1)[:count]
+    count, terms = len(factors[0]), len(factors)
+    parameters = SlotParameters.of(count, terms)
+
+    def block(part: slice) -> list[Word]:
+        return [each[part] for each in factors]
+
+    if session.role is Role.ALICE:
+        found: Word = evaluate(session, parameters, count, lambda part: [block(part)], 1)[0]
+    else:
+        found = hold(session, parameters, count, block, 1)[0]
+    return found
 
 
 def slots(count: int) -> int:
@@ -120,37 +125,84 @@ def slots(count: int) -> int:
     return -(-count // DEGREE) * DEGREE
 
 
-def _evaluate(session: Session, parameters: SlotParameters, words: Word) -> Word:
-    channel, limbs = session.channel, parameters.lattice.limbs
+def evaluate(
+    session: Session,
+    parameters: SlotParameters,
+    count: int,
+    sums: Callable[[slice], Sequence[Sequence[Word]]],
+    answers: int,
+) -> Word:
+    """Alice's side of sums of products.
+
+    Args:
+        session: this side of the run.
+        parameters: public.
+        count: rows.
+        sums: gives of some rows for each sum that is wanted of them T words, shape (rows,) each.
+        answers: sums that are wanted of each row.
+
+    Returns:
+        Local shares as of `PeerSlots.respond`, shape (answers, count).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    channel, limbs, size = session.channel, parameters.lattice.limbs, parameters.block_size
     seed, data = channel.recv(
         SlotZeros, ExpectedByteRows(1, SEED_BYTES), ExpectedByteRows(1, _zeros_size(parameters))
     )
     zeros = unpack_words(data, limbs * DEGREE, LIMB_BITS).reshape(limbs, DEGREE)
     cipher = PeerSlots(parameters, seed.tobytes(), zeros, session.random)
-    shape = (GROUPS, parameters.terms, limbs, DEGREE)
-    result = np.empty(words.shape[1:], dtype=np.uint64, like=words)
-    for block in range(parameters.blocks):
+    shape = (parameters.groups, parameters.terms, limbs, DEGREE)
+    found = []
+    for part in chunks(count, size):
         data = channel.recv(SlotQuery, ExpectedByteRows(1, _query_size(parameters)))
         query = unpack_words(data, int(np.prod(shape)), LIMB_BITS).reshape(shape)
-        second, result[block] = cipher.respond(query, list(words[:, block]))
-        channel.send(SlotResponse(ByteRows(pack_limbs(second, parameters.lattice.second_bits)[None])))
-    return result
+        second, shares = cipher.respond(query, [_filled(each, size) for each in sums(part)])
+        for place in range(answers):
+            packed = pack_limbs(second[:, place], parameters.lattice.second_bits)
+            channel.send(SlotResponse(ByteRows(packed[None])))
+        found.append(shares[:, : part.stop - part.start])
+    return np.concatenate(found, axis=1)
 
 
-def _hold(session: Session, parameters: SlotParameters, words: Word) -> Word:
-    channel = session.channel
+def hold(
+    session: Session,
+    parameters: SlotParameters,
+    count: int,
+    words: Callable[[slice], Sequence[Word]],
+    answers: int,
+) -> Word:
+    """Bob's side, with T words of each row; otherwise as `evaluate`."""
+    channel, size = session.channel, parameters.block_size
     cipher = OwnSlots(parameters, session.random)
     channel.send(SlotZeros(byte_row(cipher.seed), _bytes(cipher.zeros())))
-    result = np.empty(words.shape[1:], dtype=np.uint64, like=words)
+    parts = list(chunks(count, size))
+    found = []
     waiting = slice(0, 0)
     for group in [*_groups(parameters), slice(0, 0)]:
         for block in range(group.start, group.stop):
-            channel.send(SlotQuery(_bytes(cipher.encrypt(block, list(words[:, block])))))
+            query = cipher.encrypt(block, _filled(words(parts[block]), size))
+            channel.send(SlotQuery(_bytes(query)))
         for block in range(waiting.start, waiting.stop):
-            data = channel.recv(SlotResponse, ExpectedByteRows(1, _response_size(parameters)))
-            second = unpack_limbs(data, (GROUPS, DEGREE), parameters.lattice.second_bits)
-            result[block] = cipher.decrypt(second)
+            rows = parts[block].stop - parts[block].start
+            shares = []
+            for _ in range(answers):
+                data = channel.recv(SlotResponse, ExpectedByteRows(1, _response_size(parameters)))
+                second = unpack_limbs(data, (parameters.groups, DEGREE), parameters.lattice.second_bits)
+                shares.append(cipher.decrypt(second)[:rows])
+            found.append(np.stack(shares))
         waiting = group
+    return np.concatenate(found, axis=1)
+
+
+def _filled(words: Sequence[Word], size: int) -> list[Word]:
+    """Words of the last rows, with zeros up to a whole block."""
+    result = []
+    for own in words:
+        filled = np.zeros(size, dtype=np.uint64, like=own)
+        filled[: len(own)] = own
+        result.append(filled)
     return result
 
 
@@ -161,13 +213,17 @@ def _bytes(limbs: Word) -> ByteRows:
 @cache
 def cost(count: int, terms: int) -> Cost:
     """The exact cost of `multiply` of at least one product."""
-    parameters = SlotParameters.of(count, terms)
+    return cost_sums(SlotParameters.of(count, terms), 1)
+
+
+def cost_sums(parameters: SlotParameters, answers: int) -> Cost:
+    """The exact cost of `hold` and `evaluate`."""
     # The second group goes with the first one, each later one answers a response, and the last two
     # responses go together.
     rounds = max(1, len(list(_groups(parameters))) - 1)
     return Cost(
         (Flight.BOB, Flight.ALICE) * rounds,
-        parameters.blocks * _response_size(parameters),
+        parameters.blocks * answers * _response_size(parameters),
         SEED_BYTES + _zeros_size(parameters) + parameters.blocks * _query_size(parameters),
     )
 

@@ -170,7 +170,7 @@ def slots(spoil, zeros):
     if not zeros:
         for place in range(GROUPS):
             limbs[place, 0] = spoil(limbs[place, 0])
-    return peer.respond(limbs, [np.full(DEGREE, 3, dtype=np.uint64)])
+    return peer.respond(limbs, [[np.full(DEGREE, 3, dtype=np.uint64)]])
 
 
 @pytest.mark.parametrize("zeros", [False, True])

@@ -45,6 +45,12 @@ def pair(blocks=2, terms=2):
     return given, own, PeerSlots(given, own.seed, own.zeros(), RANDOM)
 
 
+def answer(peer, query, x):
+    """To one sum."""
+    second, shares = peer.respond(query, [x])
+    return second[:, 0], shares[0]
+
+
 @pytest.mark.parametrize("terms", [1, 2])
 @pytest.mark.parametrize(
     "kinds",
@@ -59,7 +65,7 @@ def pair(blocks=2, terms=2):
 def test_products_are_exact_at_the_worst_words(terms, kinds):
     _, own, peer = pair(1, terms)
     x, y = ([words(kind) for _ in range(terms)] for kind in kinds)
-    second, shares = peer.respond(own.encrypt(0, y), x)
+    (second, shares) = answer(peer, own.encrypt(0, y), x)
     wanted = sum((a * b for a, b in zip(x, y, strict=True)), np.zeros(DEGREE, dtype=np.uint64))
     assert (own.decrypt(second) + shares == wanted).all()
     assert second.min() >= 0
@@ -78,7 +84,7 @@ def test_both_parties_hold_shares_modulo_the_product_of_all_primes(monkeypatch):
         [words("lowest")] * 2,
         [np.where(RANDOM.bits(DEGREE) == 1, TOP >> 1, 1 << 63).astype(np.uint64)] * 2,
     )
-    second, _ = peer.respond(own.encrypt(0, y), x)
+    second, _ = answer(peer, own.encrypt(0, y), x)
     own.decrypt(second)
     signed = [word - (1 << 64) if word >> 63 else word for word in y[0].tolist()]
     sums = [2 * -(1 << 63) * word for word in signed]
@@ -141,7 +147,7 @@ def test_the_noise_is_no_larger_than_the_scale_is_made_for():
     given, own, peer = pair(1, 2)
     group = groups()[0]
     x = [words("random"), words("halves")]
-    second, first = peer._products(0, group, own.encrypt(0, [words("zero")] * 2)[0], x)
+    ((second, first),) = peer._products(0, group, own.encrypt(0, [words("zero")] * 2)[0], [x])
     product = backward(forward(balance(carry(second.copy()))) * own._secret)
     size = 1 << given.lattice.modulus_bits
     total = (whole(first, given) + whole(product, given)) % size
@@ -170,7 +176,7 @@ def test_parameters_keep_to_the_standard():
 def test_responses_to_equal_words_have_nothing_in_common():
     _, own, peer = pair(2, 1)
     x, y = [words("largest")], [words("zero")]
-    (first, low), (second, high) = (peer.respond(own.encrypt(block, y), x) for block in range(2))
+    (first, low), (second, high) = (answer(peer, own.encrypt(block, y), x) for block in range(2))
     # The lowest of the limbs is not whole, and has fewer values.
     assert (first[1:] == second[1:]).mean() < 0.001
     assert (low == high).mean() < 0.001
@@ -183,3 +189,29 @@ def test_blocks_are_encrypted_once_and_in_their_order():
         with pytest.raises(UsageError, match="not the next"):
             own.encrypt(block, [words("zero")])
     assert repr(own) == f"OwnSlots({SlotParameters.of(DEGREE, 1)})"
+
+
+@pytest.mark.parametrize("terms", [1, lattice_slots.MOST_NARROW_TERMS])
+def test_narrow_sums_are_exact_modulo_a_prime_of_each_and_a_block_is_answered_several_times(terms):
+    given = SlotParameters.narrow(2 * DEGREE, terms)
+    assert (given.blocks, given.block_size) == (1, 2 * DEGREE)
+    assert given.error <= MAX_ERROR
+    assert given.lattice.idle_bits == 0
+    assert given.lattice.modulus_bits <= DEGREES[DEGREE]
+    own = OwnSlots(given, RANDOM)
+    peer = PeerSlots(given, own.seed, own.zeros(), RANDOM)
+    y, *several = (
+        [np.concatenate([words("random"), words(kind)]) for _ in range(terms)]
+        for kind in ("random", "largest", "lowest")
+    )
+    second, shares = peer.respond(own.encrypt(0, y), several)
+    for place, x in enumerate(several):
+        found = own.decrypt(second[:, place]) + shares[place]
+        for row in (0, 1, DEGREE - 1, DEGREE, 2 * DEGREE - 1):
+            prime = int(lattice_slots.block_primes()[row])
+            wanted = sum(
+                int(a.view(np.int64)[row]) * int(b.view(np.int64)[row]) for a, b in zip(x, y, strict=True)
+            )
+            assert int(found[row]) % prime == wanted % prime
+        assert shares[place].max() < 1 << 32
+    assert (second[1:, 0] == second[1:, 1]).mean() < 0.001

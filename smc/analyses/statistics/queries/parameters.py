@@ -10,6 +10,7 @@ from typing import Any, Final
 from commons.settings.reader import Tables
 from commons.settings.shapes import Document, keys_schema
 from smc.analyses.records.conditions import Presence, columns_of, parse_where
+from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.records.numbers import loss_term
 from smc.analyses.statistics.queries import table_one
 from smc.analyses.statistics.queries.asked import Query
@@ -19,7 +20,6 @@ from smc.analyses.statistics.queries.vertical import (
     KEYS,
     LAYOUTS,
     VERTICAL,
-    Vertical,
     check_columns,
     parse_vertical,
 )

@@ -10,14 +10,14 @@ import numpy as np
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.records.key_parameters import check_keys
+from smc.analyses.records.matched_columns import Vertical
+from smc.analyses.records.peer_schemas import KINDS
 from smc.analyses.statistics.plans.noisy import local
 from smc.analyses.statistics.plans.precision import expected_precision, unknown
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.rows import LocalRows
-from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.run import Brought, plan_queries
-from smc.analyses.statistics.vertical.schemas import KINDS
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from, outcome_of
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.rows import LocalRows
-from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.run import Brought, reported_of, schemas_of
 from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import Outcome

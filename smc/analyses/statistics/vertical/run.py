@@ -24,6 +24,8 @@ import numpy as np
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.keying import keyed_rows
 from smc.analyses.records.keys import KeyedRows, hash_keys
+from smc.analyses.records.matched_columns import Vertical
+from smc.analyses.records.peer_schemas import read, write_schemas
 from smc.analyses.statistics.kinds.statistic import Word
 from smc.analyses.statistics.plans import noisy, noisy_results
 from smc.analyses.statistics.plans.outcome import Reported, kept_from, noisy_details, outcome_of
@@ -32,9 +34,7 @@ from smc.analyses.statistics.plans.planned import Planned
 from smc.analyses.statistics.queries.asked import Query
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.rows import Ints
-from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical import sums as vertical_sums
-from smc.analyses.statistics.vertical.schemas import read, write_schemas
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import PERSONS, Data, Schema
 from smc.analyses.studies.loss import Loss

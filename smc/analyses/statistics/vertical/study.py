@@ -11,9 +11,9 @@ from typing_extensions import override
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.keying import DISTINCT
+from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
-from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.checks import check, check_side, precision_of
 from smc.analyses.statistics.vertical.likely import assumed
 from smc.analyses.statistics.vertical.reference import reference

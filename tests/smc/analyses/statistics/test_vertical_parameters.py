@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.statistics.queries.vertical import Vertical
-from smc.analyses.statistics.vertical.schemas import read, write_schemas
+from smc.analyses.records.matched_columns import Vertical
+from smc.analyses.records.peer_schemas import read, write_schemas
 from smc.analyses.studies.columns import Schema
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.pair import run_pair
