@@ -135,6 +135,8 @@ ENTRIES: Final = {
         "digit-offers",
         "digit-shifts",
         "expansion-key",
+        "lookup-key",
+        "masked-tables",
         "masked-words",
         "overlap-corrections",
         "pair-offers",

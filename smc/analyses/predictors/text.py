@@ -116,7 +116,7 @@ def read_json(text: str | bytes, most: int) -> Any:
         raise DomainError(f"The model is longer than {most:,} bytes.", "Train a smaller one.")
 
     def no_number(name: str) -> NoReturn:
-        raise DomainError(f"The model holds {name}, which is no number.", OTHERWISE)
+        raise DomainError(f"The model holds {name} for a number.", OTHERWISE)
 
     try:
         return json.loads(text, parse_constant=no_number)
