@@ -59,7 +59,7 @@ def test_many_tables_take_silent_transfers_and_cost_what_is_declared():
     assert ((a + b) & np.uint64((1 << 20) - 1) == tables[np.arange(1 << 18), places]).all()
     cost = cost_settled(lookups.cost(1 << 18, 2, 1, 20))
     assert (there.sent, back.sent) == (cost.alice_bytes, cost.bob_bytes)
-    # 10 bytes of entries a table; two transfers that are not silent would take 8 more, and silent ones have a reserve.
+    # 10 bytes of entries a table; two transfers that are not silent would take 8 more.
     assert cost.alice_bytes + cost.bob_bytes < 16 << 18
 
 
