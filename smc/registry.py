@@ -23,7 +23,7 @@ from smc.secret.lattice import factors as lattice_factors
 from smc.secret.lattice import matrices as lattice_products
 from smc.secret.lattice import sums as lattice_sums
 from smc.secret.noise import records as noises
-from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply, lookups, repeated
+from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply, repeated, tree_walks
 from smc.secret.products import words as products
 from smc.secret.reals import reciprocals
 from smc.secret.sharing import records as openings
@@ -59,7 +59,7 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     bit_words.SPEC,
     lattice_sums.SPEC,
     common_ones.SPEC,
-    lookups.SPEC,
+    tree_walks.SPEC,
     truncation.SPEC_SHIFT,
     truncation.SPEC_SHIFT_NEAR,
     truncation.SPEC_DIVIDE,

@@ -31,7 +31,7 @@ from smc.secret.lattice import factors as lattice_factors
 from smc.secret.lattice import matrices as lattice_products
 from smc.secret.lattice import sums as lattice_sums
 from smc.secret.noise import noise
-from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply, lookups, repeated
+from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply, repeated, tree_walks
 from smc.secret.products import words as products
 from smc.secret.reals import reciprocals
 from smc.secret.sharing import opening
@@ -291,10 +291,13 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "bits-to-words": lambda s, z: bit_words.to_words(s, bits(s, z["count"]), z["width"]),
     "lattice-grouped-sums": _lattice_sums,
     "common-ones": lambda s, z: common_ones.overlaps(s, bits(s, z["blocks"], z["height"], z["bits"])),
-    "table-lookup": lambda s, z: sides(
+    "tree-walk": lambda s, z: tree_walks.walk(
         s,
-        lambda: lookups.send_tables(s, words(s, z["count"], 1 << z["depth"], z["size"]), z["width"]),
-        lambda: lookups.choose(s, np.zeros(z["count"], dtype=np.int64), z["depth"], z["size"], z["width"]),
+        bits(s, z["count"], (1 << z["depth"]) - 1),
+        Role.ALICE,
+        words(s, 1, 1 << z["depth"], z["size"]) if s.role is Role.ALICE else None,
+        z["size"],
+        z["width"],
     ),
     "truncation": lambda s, z: truncation.shift(s, words(s, z["count"]), Bounds(-9, 9), z["bits"]),
     "division-by-public": lambda s, z: truncation.divide(
