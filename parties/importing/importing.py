@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
+from typing import Any
 
-from parties.errors import DataError
+from parties.errors import DataError, StorageError
 from parties.importing import lightgbm, onnx, pmml, xgboost
 from parties.importing.fields import MAX_BYTES
-from smc.analyses.predictors.form import Predictor
-from smc.analyses.predictors.text import read_json
+from smc.analyses.predictors.form import Forest, Predictor
+from smc.analyses.predictors.text import commitment, pieces, read_json, text_of
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
 
 _SALT_BYTES = 32
+_ROUNDING = 1e-6
 
 
 def import_file(path: Path, random: Randomness, features: Sequence[str] = ()) -> Predictor:
@@ -63,6 +67,56 @@ def renamed(model: Predictor, features: Sequence[str]) -> Predictor:
             "Name each feature once, in the order in which the model was trained on them.",
         )
     return replace(model, features=tuple(features))
+
+
+def write_dataset(model: Predictor, path: Path) -> None:
+    """Write a model as a data set: a CSV file of numbered pieces.
+
+    Raises:
+        StorageError: there is a file of that name, or it cannot be written.
+    """
+    rows = [("number", "model"), *enumerate(pieces(text_of(model)), 1)]
+    try:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(rows)
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be written ({error.strerror or type(error).__name__}).",
+            "Make room or rights, or choose another name for the output.",
+        ) from None
+
+
+def parameters_of(model: Predictor) -> dict[str, Any]:
+    """What the `[parameters]` of a scoring say of a model; the ranges of its features are left to fill in."""
+    found: dict[str, Any] = {
+        "model": "alice",
+        "commitment": commitment(model),
+        "link": model.link.value,
+        "classes": [*model.classes],
+        "maximum_rows": 100,
+    }
+    labels: dict[int, list[str]] = {}
+    if isinstance(model.body, Forest):
+        most = sum(
+            max(max(map(abs, leaf.values)) for leaf in tree.leaves) for tree in model.body.trees
+        ) + max(map(abs, model.base))
+        # The next power of two tells little of the leaves.
+        largest = 1 << max(0, ceil(most * (1 - _ROUNDING)) - 1).bit_length()
+        found |= {"kind": "trees", "trees": len(model.body.trees), "depth": model.body.depth}
+        found |= {"largest": largest}
+    else:
+        terms = model.body.terms
+        found |= {"kind": "linear"} | ({"squares": True} if any(term.square for term in terms) else {})
+        for term in terms:
+            if term.label:
+                labels.setdefault(term.feature, []).append(term.label)
+    found["features"] = [
+        {"name": name, "labels": labels[place]}
+        if place in labels
+        else {"name": name, "lower": "0", "upper": "100", "digits": 0}
+        for place, name in enumerate(model.features)
+    ]
+    return found
 
 
 def _bytes(path: Path) -> bytes:

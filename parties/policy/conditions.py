@@ -171,8 +171,8 @@ def _answers(rule: Rule, view: JobView) -> Condition:
     runs = rule.runs_total
     if rule.answers_total is None or runs is None:
         what = (
-            f"each run answers up to {view.answers} rows of the peer's choice by the local model, which answers "
-            "find in time; the rule does not bound them"
+            f"each run answers up to {view.answers} rows of the peer's choice by the local model, and "
+            "enough answers find it; the rule does not bound them"
         )
         wanted = view.answers * (RUNS if runs is None else runs)
         hint = f"Bound the answers: {_settings(rule, *_bound(rule, view), f'answers_total = {wanted}')}."

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "ee49378c475efe3d195ca96ab3b3a8a9800239d46eb2ad1296eb3646ce43e3f7"
+WIRE: Final = "518f204605e8b84b442a206d9a760c2fbda49a7199e269d6920914fc20c00c61"
 """Two programs understand each other only if they have the same."""

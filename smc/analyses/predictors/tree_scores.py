@@ -115,19 +115,20 @@ class TreeShape(Shape):
             )
         features, thresholds = (np.zeros((self.trees, self.inner), dtype=np.int64) for _ in range(2))
         leaves = np.zeros((self.trees, 1 << self.depth, self.size), dtype=np.int64)
-        most = [Fraction(0)] * self.columns
         factors, added = self.combination(len(model.base))
+        base = [each + added for each in combined(factors, model.base)]
+        least, most = [*base], [*base]
         for number, tree in enumerate(body.trees):
             worth = {leaf: self._words(model, leaf, factors, number) for leaf in tree.leaves}
             self._fill(
                 tree, places, body.precision, (features[number], thresholds[number], leaves[number]), worth
             )
-            for column in range(self.columns):
-                most[column] += max(abs(combined(factors, leaf.values)[column]) for leaf in tree.leaves)
-        base = [each + added for each in combined(factors, model.base)]
+            scores = [combined(factors, leaf.values) for leaf in tree.leaves]
+            least = [old + min(each) for old, each in zip(least, zip(*scores, strict=True), strict=True)]
+            most = [old + max(each) for old, each in zip(most, zip(*scores, strict=True), strict=True)]
         if self.votes:
             base = [Fraction(0)] * self.columns
-        elif any(abs(each) + more > self.largest + SLACK for each, more in zip(base, most, strict=True)):
+        elif max(*most, *(-each for each in least)) > self.largest + SLACK:
             raise too_large(self.largest)
         rounded = [round(each * (1 << self.scale)) for each in base]
         return HeldTrees(features.reshape(-1), thresholds.reshape(-1), leaves, np.array(rounded))

@@ -23,17 +23,12 @@ ROWS = held_rows_of(np.random.default_rng(7), 40)
 @pytest.fixture
 def clinics(institutions):
     hold_model(institutions, MODEL)
-    cells = {
-        name: [str(value) for value in ROWS[:, place] / UNITS[place]] for place, name in enumerate(FEATURES)
-    }
-    cells["age"] = [str(value) for value in ROWS[:, 0]]
+    real = ROWS / UNITS
+    cells = {name: [*map(str, real[:, place])] for place, name in enumerate(FEATURES)}
+    cells["age"] = [*map(str, ROWS[:, 0])]
     declared = {
-        each["name"]: {
-            "type": "decimal",
-            "scale": each["digits"],
-            "lower": each["lower"],
-            "upper": each["upper"],
-        }
+        each["name"]: {"type": "decimal", "scale": each["digits"]}
+        | {end: each[end] for end in ("lower", "upper")}
         for each in DECLARED
     }
     declared["age"] = {"type": "integer", "lower": 0, "upper": 120}
@@ -76,9 +71,8 @@ def test_without_a_bound_of_answers_no_model_is_asked(clinics):
 
 def test_runs_are_counted_until_no_more_are_allowed(clinics):
     for _ in range(3):
-        assert {each.state.value for each in clinics.ended(clinics.submit(scoring())).values()} == {
-            "finished"
-        }
+        ended = clinics.ended(clinics.submit(scoring()))
+        assert {each.state.value for each in ended.values()} == {"finished"}
     with pytest.raises(PolicyError, match="runs_total"):
         clinics.submit(scoring())
 
