@@ -32,7 +32,7 @@ MAX_WIDTH: Final = 57
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class ScoreShape:
     """What is public of a model, whatever kind it is of.
 
     Attributes:

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.predictors.form import Linear, Predictor
-from smc.analyses.predictors.layout import ERROR_BITS, SLACK, Shape, Whole, Word, combined, too_large
+from smc.analyses.predictors.layout import ERROR_BITS, SLACK, ScoreShape, Whole, Word, combined, too_large
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -52,7 +52,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinearShape(Shape):
+class LinearShape(ScoreShape):
     """What is public of a linear model.
 
     Attributes:

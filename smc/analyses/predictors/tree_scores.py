@@ -21,7 +21,7 @@ import numpy as np
 
 from smc.analyses.predictors.features import ScoredFeature
 from smc.analyses.predictors.form import Forest, Leaf, Link, Precision, Predictor, Tree
-from smc.analyses.predictors.layout import ERROR_BITS, SLACK, Shape, Whole, Word, combined, too_large
+from smc.analyses.predictors.layout import ERROR_BITS, SLACK, ScoreShape, Whole, Word, combined, too_large
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.pieces import chunks
@@ -54,7 +54,7 @@ class HeldTrees:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeShape(Shape):
+class TreeShape(ScoreShape):
     """What is public of trees.
 
     Attributes:

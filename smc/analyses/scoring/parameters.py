@@ -31,7 +31,7 @@ from commons.settings.bounds import Between, OneOf
 from commons.settings.marks import Length, Matching, Read, UnfitError
 from smc.analyses.predictors.features import ScoredFeature
 from smc.analyses.predictors.form import MAX_CLASSES, MAX_DEPTH, MAX_FEATURES, MAX_SPLITS, MAX_TREES, Link
-from smc.analyses.predictors.layout import Shape
+from smc.analyses.predictors.layout import ScoreShape
 from smc.analyses.predictors.linear_scores import LinearShape
 from smc.analyses.predictors.text import SALT
 from smc.analyses.predictors.tree_scores import TreeShape
@@ -176,7 +176,7 @@ class ScoringParameters:
     @property
     def held_cuts(self) -> list[int]:
         """The cuts as whole scores."""
-        shape: Shape = self.shape
+        shape: ScoreShape = self.shape
         cuts = self.cuts
         if self.classes and not shape.is_chance:
             cuts = tuple(Fraction(log(cut / (1 - cut))) for cut in cuts)
