@@ -102,6 +102,21 @@ def commitment(model: Predictor) -> str:
     return hashlib.sha256(_DOMAIN + text_of(model).encode()).hexdigest()
 
 
+def committed(parts: Sequence[str], wanted: str) -> Predictor:
+    """The model of a data set, if it is the one that a job names. Raises as `model_of`.
+
+    Raises:
+        DomainError: it is another one.
+    """
+    found = joined(parts)
+    if commitment(found) != wanted:
+        raise DomainError(
+            "The model of this data set is not the one that the job is committed to.",
+            "Use the data set that `duetto model import` wrote when it printed the commitment.",
+        )
+    return found
+
+
 def read_json(text: str | bytes, most: int) -> Any:
     """A JSON document of a file of somebody else.
 

@@ -24,6 +24,7 @@ from smc.analyses.predictors.form import Forest, Leaf, Link, Precision, Predicto
 from smc.analyses.predictors.layout import ERROR_BITS, SLACK, ScoreShape, Whole, Word, combined, too_large
 from smc.errors import DomainError
 from smc.forms import Role
+from smc.numeric.shapes import shape_array
 from smc.pieces import chunks
 from smc.protocols.session import Session
 from smc.secret.comparison import msb
@@ -91,6 +92,13 @@ class TreeShape(ScoreShape):
     def inner(self) -> int:
         """Nodes of a tree."""
         return (1 << self.depth) - 1
+
+    @property
+    def shapes(self) -> HeldTrees:
+        """Trees of which nothing but their shape is known."""
+        nodes = self.trees * self.inner
+        sizes = (nodes, nodes, (self.trees, 1 << self.depth, self.size), self.columns)
+        return HeldTrees(*(shape_array(size, np.int64) for size in sizes))
 
     @property
     def decisions(self) -> Bounds:

@@ -27,10 +27,10 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.predictors.features import held_rows, outside
 from smc.analyses.predictors.layout import Whole, Word
 from smc.analyses.predictors.linear_scores import LinearShape, linear_scores
-from smc.analyses.predictors.text import commitment, joined
+from smc.analyses.predictors.text import committed
 from smc.analyses.predictors.tree_scores import HeldTrees, TreeShape, plain_tree_scores, tree_scores
 from smc.analyses.records.numbers import text
-from smc.analyses.scoring.parameters import BAND, LABEL, SCORE, ScoringParameters
+from smc.analyses.scoring.parameters import BAND, LABEL, SCORE, TREES, ScoringParameters
 from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Column, Data, Schema
 from smc.analyses.studies.declared_analysis import DeclaredAnalysis
@@ -141,11 +141,13 @@ class ScoringStudy(Study):
             f"of each of its own rows {of_row}",
             f"by rows of its choice, up to {given.maximum_rows} in a run: {self._found()}",
         )
-        public = (
+        public: tuple[str, ...] = (
             "how many rows there are",
-            "the features with their ranges, the kind and the classes of the model, its commitment, and "
-            + ("the bound on its scores" if given.kind == "linear" else "how many trees of which depth"),
+            "the features with their ranges, the kind and the classes of the model, its commitment, and the "
+            "bound on its scores",
         )
+        if given.kind == TREES:
+            public += ("how many trees the model has at most, and of which depth",)
         sides = {given.rows: rows if given.rows in recipients else (), given.model: ()}
         return Leakage(sides[Role.ALICE], sides[Role.BOB], public)
 
@@ -155,7 +157,7 @@ class ScoringStudy(Study):
         if isinstance(shape, TreeShape):
             return (
                 "each threshold on the way of a row, after as many answers as its feature's range has bits; "
-                "and so in time all trees"
+                "and so in time all trees" + (", with what their leaves add" if given.output == SCORE else "")
             )
         unknowns = len(shape.pieces)
         if given.output == SCORE:
@@ -350,9 +352,7 @@ def _shapes(parameters: ScoringParameters, column: Column) -> Held:
         sizes: tuple[Any, ...] = ((len(shape.pieces), shape.columns), shape.columns)
         weights, constants = (shape_array(size, np.int64) for size in sizes)
         return weights, constants
-    nodes = shape.trees * shape.inner
-    sizes = (nodes, nodes, (shape.trees, 1 << shape.depth, shape.size), shape.columns)
-    return HeldTrees(*(shape_array(size, np.int64) for size in sizes))
+    return shape.shapes
 
 
 @of_shape(_shapes)
@@ -362,12 +362,7 @@ def held_model(parameters: ScoringParameters, column: Column) -> Held:
     Raises:
         DomainError: it is none, does not fit the job, or is not the one that the job is committed to.
     """
-    model, shape = joined(column.texts), parameters.shape
-    if commitment(model) != parameters.commitment:
-        raise DomainError(
-            "The model of this data set is not the one that the job is committed to.",
-            "Use the data set that `duetto model import` wrote when it printed the commitment.",
-        )
+    model, shape = committed(column.texts, parameters.commitment), parameters.shape
     return shape.weights(model) if isinstance(shape, LinearShape) else shape.held(model)
 
 
