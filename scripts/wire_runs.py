@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from small_models import FOREST, LINEAR
 from wire_transcripts import KEYS, Run, Side
 
 from smc.analyses.disclosure.limits import Limits
+from smc.analyses.predictors.form import Predictor
+from smc.analyses.predictors.text import pieces, text_of
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.columns import DAYS, Column, Data, Schema
 from smc.analyses.studies.runner import run_study
@@ -332,6 +335,10 @@ def _texts(texts: Sequence[str]) -> Callable[[Role], Column]:
     return lambda role: Column(list(texts[:ROWS] if role is Role.ALICE else texts[-ROWS:]), Schema("text"))
 
 
+def _model(model: Predictor) -> Callable[[Role], Column]:
+    return lambda _: Column(pieces(text_of(model)), Schema("text"))
+
+
 ROWS = 12
 _SURNAMES = (
     "Adler Brandt Conrad Dietz Engel Falk Gruber Hahn Illing "
@@ -348,6 +355,8 @@ COLUMNS: Mapping[str, Callable[[Role], Column]] = {
     "factor": lambda _: Column(
         np.array([-4000, 50, 10]), Schema("decimal", scale=3, lower=-10_000, upper=10_000)
     ),
+    "forest": _model(FOREST),
+    "weights": _model(LINEAR),
     "smoker": _numbers(Schema("category", lower=0, upper=1, categories=("no", "yes"))),
 }
 

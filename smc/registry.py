@@ -30,6 +30,7 @@ from smc.secret.products import (
     lattice_multiply,
     narrow_sums,
     repeated,
+    tree_walks,
 )
 from smc.secret.products import words as products
 from smc.secret.reals import reciprocals
@@ -67,6 +68,7 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     bit_words.SPEC,
     lattice_sums.SPEC,
     common_ones.SPEC,
+    tree_walks.SPEC,
     truncation.SPEC_SHIFT,
     truncation.SPEC_SHIFT_NEAR,
     truncation.SPEC_DIVIDE,

@@ -56,6 +56,7 @@ ENTRIES: Final = {
     "policy": Subcommand("parties.cli.policy", "What this party allows."),
     "job": Subcommand("parties.cli.jobs", "Jobs: check, submit, decide, watch, and get results."),
     "matching": Subcommand("parties.cli.matching", "Help to choose how records of persons are matched."),
+    "model": Subcommand("parties.cli.models", "Predictive models of this party, for scoring."),
     "ledger": Subcommand("parties.cli.ledger", "What was spent, released, run and decided."),
     "log": Subcommand("parties.cli.audit", "What happened to jobs and daemon: the audit log."),
     "notice": Subcommand("parties.cli.notices", "Notices of events, as `[[on_event]]` asks for them."),

@@ -62,5 +62,7 @@ EXAMPLE = """\
 # # Results about single rows: outcomes of comparisons that somebody sees, matched keys and pairs, labels.
 # # Refused unless true, and then runs_total is needed, and for comparisons types.
 # row_results = true
+# answers_total = 1000               # where a local model scores rows of a peer: the rows of a run times
+#                                    # runs_total may be so many; needed for such jobs
 """
 """The commented text of a new `policy.toml`; it allows nothing."""

@@ -46,6 +46,7 @@ class JobView:
         values: those that are used for anything else.
         naming: those that the data set declares as key or person.
         network: whether the job names the link to the peer.
+        answers: how many answers about rows of the peer a run gives by the local data, at most.
     """
 
     analysis: str
@@ -65,6 +66,7 @@ class JobView:
     values: frozenset[str] = frozenset()
     naming: frozenset[str] = frozenset()
     network: bool = False
+    answers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,8 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     yield _at_most(rule, "maximum_seconds", view.seconds, "seconds", rule.maximum_seconds, lower)
     yield from _kinds(rule, view, kind)
     yield from _runs(rule, view)
+    if view.answers:
+        yield _answers(rule, view)
     if view.facts.loss:
         yield from _losses(rule, view)
 
@@ -160,6 +164,27 @@ def _runs(rule: Rule, view: JobView) -> Iterator[Condition]:
         )
         hint = f"Bound the runs: {_settings(rule, *_bound(rule, view))}."
         yield Condition(rule.name, "runs_total", False, "policy", what, hint)
+
+
+def _answers(rule: Rule, view: JobView) -> Condition:
+    """Whether all runs that the rule allows give few enough answers by the local model."""
+    runs = rule.runs_total
+    if rule.answers_total is None or runs is None:
+        what = (
+            f"each run answers up to {view.answers} rows of the peer's choice by the local model, and "
+            "enough answers find it; the rule does not bound them"
+        )
+        wanted = view.answers * (RUNS if runs is None else runs)
+        hint = f"Bound the answers: {_settings(rule, *_bound(rule, view), f'answers_total = {wanted}')}."
+        return Condition(rule.name, "answers_total", False, "policy", what, hint)
+    return _at_most(
+        rule,
+        "answers_total",
+        view.answers * runs,
+        f"answers ({runs} runs of {view.answers} rows)",
+        rule.answers_total,
+        "Set maximum_rows below [parameters] lower, or runs_total in the rule.",
+    )
 
 
 def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[Condition]:

@@ -114,6 +114,7 @@ class Rule:
         approval_days: how long such an approval holds, in days.
         exact_aggregates: whether figures about several persons may be released without noise.
         row_results: whether somebody may learn something about single rows.
+        answers_total: how many answers by a local model all runs together may give; None for none.
         overlap: the least number of local persons in which two exact jobs differ, unless in none.
         limits: of disclosure; where exact figures about groups are allowed, some follow from the smallest
             group unless the file says otherwise.
@@ -161,6 +162,7 @@ class Rule:
     approval_days: Annotated[int, Between(minimum=1)] = APPROVAL_DAYS
     exact_aggregates: bool = False
     row_results: bool = False
+    answers_total: Count | None = None
     lpn: bool = True
     overlap: Annotated[int, Between(0, MAX_LIMIT, f"Write 0 to {MAX_LIMIT}.")] = 0
     keys: Names | None = None

@@ -11,6 +11,7 @@ from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.matching.analysis import CHOOSERS, MATCHING, Chooser
 from smc.analyses.models.study import MODELS
 from smc.analyses.preparation import PREPARATION
+from smc.analyses.scoring.study import SCORING
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.studies.study import Analysis, Study
 from smc.analyses.validation.study import VALIDATION
@@ -46,7 +47,9 @@ def study_of(analysis: Analysis, parameters: Mapping[str, Any]) -> Study:
     return study
 
 
-ANALYSES: Final = register((CLUSTERING, COMPARISON, MATCHING, MODELS, PREPARATION, STATISTICS, VALIDATION))
+ANALYSES: Final = register(
+    (CLUSTERING, COMPARISON, MATCHING, MODELS, PREPARATION, SCORING, STATISTICS, VALIDATION)
+)
 
 CHOSEN_ROWS: Final[Mapping[str, tuple[Chooser, ...]]] = MappingProxyType({MATCHING.name: CHOOSERS})
 """By analysis, what whoever chooses its rows learns of the other side's in one job."""

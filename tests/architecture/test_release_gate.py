@@ -67,6 +67,7 @@ SPOKEN = {
         "smc.analyses.models.study",
         "smc.analyses.records.joint_hashes",
         "smc.analyses.records.paired_rows",
+        "smc.analyses.scoring.study",
         "smc.analyses.statistics.vertical.run",
         "smc.analyses.validation.study",
     },

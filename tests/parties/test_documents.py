@@ -26,6 +26,7 @@ from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
+from tests.support.small_jobs import wire_runs
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
@@ -69,6 +70,9 @@ def catalogs(tmp_path_factory: pytest.TempPathFactory) -> dict:
             writer.writerows(patient(number) for number in range(first, first + ROWS))
         model = "feature,weight\n(intercept),-3\nage,0.02\nweight,0.01\n"
         (folder / "risk_model.csv").write_text(model, encoding="utf-8")
+        trees = wire_runs().COLUMNS["forest"](role).values
+        with (folder / "risk_trees.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("number", "model"), *enumerate(trees, 1)])
         made[role] = load_catalog(folder / "catalog.toml")
     return made
 

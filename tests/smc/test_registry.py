@@ -38,6 +38,7 @@ from smc.secret.products import (
     lattice_multiply,
     narrow_sums,
     repeated,
+    tree_walks,
 )
 from smc.secret.products import words as products
 from smc.secret.reals import reciprocals
@@ -305,6 +306,14 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "bits-to-words": lambda s, z: bit_words.to_words(s, bits(s, z["count"]), z["width"]),
     "lattice-grouped-sums": _lattice_sums,
     "common-ones": lambda s, z: common_ones.overlaps(s, bits(s, z["blocks"], z["height"], z["bits"])),
+    "tree-walk": lambda s, z: tree_walks.walk(
+        s,
+        bits(s, z["count"], (1 << z["depth"]) - 1),
+        Role.ALICE,
+        words(s, 1, 1 << z["depth"], z["size"]) if s.role is Role.ALICE else None,
+        z["size"],
+        z["width"],
+    ),
     "truncation": lambda s, z: truncation.shift(s, words(s, z["count"]), Bounds(-9, 9), z["bits"]),
     "division-by-public": lambda s, z: truncation.divide(
         s, words(s, z["count"]), Bounds(-9, 9), z["divisor"]

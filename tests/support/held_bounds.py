@@ -33,6 +33,9 @@ class OutsideBounds(AssertionError):
 
 TOLERANT = "smc.analyses.matching.tolerant"
 LOW_BITS = {
+    "smc.analyses.predictors.tree_scores.tree_scores",
+    "smc.analyses.validation.scores.reached_by_trees",
+    "smc.analyses.scoring.study.ScoringStudy._decided",
     "smc.analyses.matching.vectors.pairs.alike",
     "smc.secret.comparison.argmin_one_hot.one_hot",
     "smc.secret.division.newton._Division._start",

@@ -119,6 +119,8 @@ def in_words(rule: Rule) -> list[str]:
         said.append("Exact figures about groups are allowed.")
     if rule.row_results:
         said.append("Results about single rows are allowed.")
+    if rule.answers_total is not None:
+        said.append(f"A local model answers at most {rule.answers_total} rows of a peer in all.")
     if rule.minimum_rows:
         said.append(f"The data set has at least {rule.minimum_rows} persons.")
     said += words.limits(asdict(rule.limits))

@@ -232,6 +232,7 @@ class Admission:
             ),
             naming=self._naming(task),
             network=task.spec.network is not None,
+            answers=_answers(task),
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
         verdict = evaluate(self._signed_policy(), view)
@@ -418,3 +419,9 @@ class Admission:
 
     def _load_catalog(self) -> Catalog:
         return load_catalog(self._catalog)
+
+
+def _answers(task: Task) -> int:
+    """How many rows of the peer a run answers by the local data, at most."""
+    answers = task.facts.asked.answers
+    return answers.most if answers is not None and answers.by is task.role else 0

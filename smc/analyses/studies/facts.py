@@ -7,7 +7,7 @@ from enum import Enum, unique
 
 from smc.analyses.disclosure.scope import Kind, Scope
 from smc.analyses.studies.loss import Loss
-from smc.forms import ComparisonType
+from smc.forms import ComparisonType, Role
 
 
 @unique
@@ -72,6 +72,19 @@ class Stated(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """Answers by which one side's data answer rows that the other chooses.
+
+    Attributes:
+        by: whose data answer.
+        most: of a run.
+    """
+
+    by: Role
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What a job asks for, in words that a policy can name.
 
@@ -84,6 +97,7 @@ class Asked:
             analysis.
         likeness: whether rows are paired that are alike, so that a side finds the other's nearest by bringing
             many variants.
+        answers: what a side's data answer about rows of the other; None where they do not.
     """
 
     queries: frozenset[str] = frozenset()
@@ -92,6 +106,7 @@ class Asked:
     states: frozenset[Stated] = frozenset()
     named: frozenset[str] = frozenset()
     likeness: bool = False
+    answers: Answers | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.records.numbers import text
 from smc.analyses.studies.outcome import Table
-from smc.analyses.validation.parameters import LOGISTIC, ValidationParameters
+from smc.analyses.validation.parameters import ValidationParameters
 
 Floats = NDArray[np.float64]
 
@@ -119,7 +119,7 @@ def _figures(parameters: ValidationParameters, counts: ScoreCounts) -> Table:
         "positive predictive value": counts.rate(true, true + false),
         "negative predictive value": counts.rate(without, without + missed),
     }
-    if parameters.kind == LOGISTIC:
+    if parameters.has_chances:
         found["Brier score"] = counts.brier(_middles(parameters))
     names = ("value", "lower_95", "upper_95", "noise_alone")
     columns: dict[str, list[Any]] = {"figure": [*found]} | {name: [] for name in names}
@@ -142,7 +142,7 @@ def _by_score(parameters: ValidationParameters, counts: ScoreCounts) -> Table:
         "part_lower_95": [],
         "part_upper_95": [],
     }
-    if parameters.kind == LOGISTIC:
+    if parameters.has_chances:
         columns["predicted"] = _middles(parameters).tolist()
     for with_outcome, without in zip(counts.positive.tolist(), counts.negative.tolist(), strict=True):
         part = counts.rate([with_outcome], [with_outcome, without])

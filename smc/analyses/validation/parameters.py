@@ -2,7 +2,7 @@
 
 [parameters]
 model = "alice"                    # whose model it is; the other side has rows and outcomes
-kind = "logistic"                  # or "linear"
+kind = "logistic"                  # or "linear", "trees"
 outcome = "died"                   # at the side with rows: a whole number of 0 and 1, or a category
 positive = ["yes"]                 # of a category the labels that count as 1
 largest = 16                       # no score is above this in absolute value
@@ -27,6 +27,10 @@ from typing import Annotated, Any, Final
 
 from commons.settings.bounds import Between, OneOf
 from commons.settings.marks import Length, Read, UnfitError
+from smc.analyses.predictors.features import MAX_DIGITS, ScoredFeature
+from smc.analyses.predictors.form import MAX_DEPTH, MAX_SPLITS, MAX_TREES, Link
+from smc.analyses.predictors.text import SALT
+from smc.analyses.predictors.tree_scores import TreeShape
 from smc.analyses.records.numbers import NUMBER, loss_term, number
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.neighbours import Neighbours
@@ -37,6 +41,7 @@ from smc.secret.noise.laplace import DiscreteLaplace
 
 LINEAR: Final = "linear"
 LOGISTIC: Final = "logistic"
+TREES: Final = "trees"
 MAX_FEATURES: Final = 256
 MAX_CUTS: Final = 100
 MAX_SCORE: Final = 1 << 20
@@ -64,11 +69,13 @@ class Feature:
         name: of the column, and in the model.
         lower: values below it count as this.
         upper: values above it count as this.
+        digits: after the point, of trees.
     """
 
     name: Name
     lower: Annotated[Fraction, Read(number, NUMBER)]
     upper: Annotated[Fraction, Read(number, NUMBER)]
+    digits: Annotated[int, Between(0, MAX_DIGITS)] = 0
 
     def __post_init__(self) -> None:
         if self.lower >= self.upper:
@@ -91,7 +98,8 @@ class ValidationParameters:
 
     Attributes:
         model: whose model it is.
-        kind: what its scores are: sums of features by weights, or the chances that these are log-odds of.
+        kind: what its scores are: sums of features by weights, or the chances that these are log-odds of;
+            or the chances that trees of two classes give.
         outcome: the column of outcomes.
         positive: labels of it that count as 1; none where it is a column of 0 and 1.
         largest: bound on the sums in absolute value.
@@ -100,13 +108,18 @@ class ValidationParameters:
         epsilon: the privacy loss towards the side with rows.
         maximum_rows: the most rows.
         features: what the model looks at.
+        commitment: to a model of trees and its salt.
+        link: what the outputs of trees are.
+        classes: the two that trees tell apart; the second is the outcome.
+        trees: how many there are at most.
+        depth: of the deepest.
 
     Raises:
         UnfitError: they do not fit each other.
     """
 
     model: Role = Role.ALICE
-    kind: Annotated[str, OneOf((LINEAR, LOGISTIC))] = LOGISTIC
+    kind: Annotated[str, OneOf((LINEAR, LOGISTIC, TREES))] = LOGISTIC
     outcome: Name
     positive: Annotated[tuple[Name, ...], Length(maximum=100)] = ()
     largest: Annotated[int, Between(1, MAX_SCORE)] = 32
@@ -115,6 +128,11 @@ class ValidationParameters:
     epsilon: Annotated[Fraction, Read(loss_term, NUMBER)]
     maximum_rows: Annotated[int, Between(1, MAX_ROWS)] = MAX_ROWS
     features: Annotated[tuple[Feature, ...], Length(1, MAX_FEATURES)]
+    commitment: str = ""
+    link: Link = Link.IDENTITY
+    classes: tuple[Name, ...] = ()
+    trees: Annotated[int, Between(0, MAX_TREES)] = 0
+    depth: Annotated[int, Between(0, MAX_DEPTH)] = 0
 
     def __post_init__(self) -> None:
         names = [feature.name for feature in self.features]
@@ -126,12 +144,52 @@ class ValidationParameters:
             raise UnfitError(
                 "cuts", f"is not up to {MAX_CUTS} ascending numbers", "Write each once, in order."
             )
-        inside = (0, 1) if self.kind == LOGISTIC else (-self.largest, self.largest)
+        self._check_trees()
+        inside = (0, 1) if self.has_chances else (-self.largest, self.largest)
         if not inside[0] < self.bins[0] or not self.bins[-1] < inside[1]:
             raise UnfitError("cuts", f"is not between {inside[0]} and {inside[1]}", "Leave these ends out.")
         if self.predicted not in self.bins:
             raise UnfitError("threshold", "is not one of the cuts", "Add it to cuts, or choose one of them.")
         self.distribution  # noqa: B018 - refuses an epsilon that noise cannot be drawn for
+
+    def _check_trees(self) -> None:
+        if self.kind != TREES:
+            if self.trees or self.depth or self.classes or self.commitment:
+                raise UnfitError("trees", "is of kind trees alone", 'Write kind = "trees", or leave it out.')
+            return
+        if not SALT.fullmatch(self.commitment):
+            raise UnfitError(
+                "commitment", "is not 64 hexadecimal digits", "Write what `duetto model import` prints."
+            )
+        if len(self.classes) != 2:
+            raise UnfitError("classes", "is not of two classes", "The second one is the outcome.")
+        if not self.trees or not self.depth or self.trees * ((1 << self.depth) - 1) > MAX_SPLITS:
+            raise UnfitError(
+                "trees",
+                f"or depth is missing, or they have more than {MAX_SPLITS} decisions together",
+                "Write trees = 20 and depth = 5.",
+            )
+        self.shape.width(self.shape.scale)
+
+    @property
+    def has_chances(self) -> bool:
+        """Whether cuts are chances."""
+        return self.kind != LINEAR
+
+    @property
+    def shape(self) -> TreeShape:
+        """What is public of trees."""
+        return TreeShape(
+            features=tuple(
+                ScoredFeature(each.name, each.lower, each.upper, each.digits) for each in self.features
+            ),
+            classes=self.classes,
+            link=self.link,
+            labels=False,
+            largest=self.largest,
+            trees=self.trees,
+            depth=self.depth,
+        )
 
     @property
     def rows(self) -> Role:
@@ -150,8 +208,8 @@ class ValidationParameters:
 
     @property
     def sums(self) -> tuple[float, ...]:
-        """The cuts as sums of features by weights."""
-        if self.kind == LINEAR:
+        """The cuts as scores."""
+        if self.kind == LINEAR or (self.kind == TREES and self.shape.is_chance):
             return tuple(float(cut) for cut in self.bins)
         return tuple(log(cut / (1 - cut)) for cut in self.bins)
 

@@ -7,18 +7,23 @@ which the job states, is all that the side with rows needs to know of the weight
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.studies.columns import Data
-from smc.analyses.validation.parameters import Feature, ValidationParameters
+from smc.analyses.predictors.features import held_rows
+from smc.analyses.predictors.text import committed
+from smc.analyses.predictors.tree_scores import HeldTrees, tree_scores
+from smc.analyses.studies.columns import Column, Data
+from smc.analyses.validation.parameters import TREES, Feature, ValidationParameters
 from smc.errors import DomainError
 from smc.numeric.shapes import of_shape, shape_array
 from smc.protocols.session import Session
+from smc.secret.bits import SecretBits
+from smc.secret.comparison import msb
 from smc.secret.ints import SecretInts
 from smc.secret.sharing.bounds import Bounds
 from smc.secret.sharing.fixed import Fixed
@@ -128,4 +133,32 @@ def plain_score(features: Whole, model: Model) -> Whole:
 
 def cuts_of(parameters: ValidationParameters) -> Fixed:
     """The cuts at the scale of scores, shape (cuts,)."""
-    return Fixed.of(list(parameters.sums), SCORE_BITS)
+    scale = parameters.shape.scale if parameters.kind == TREES else SCORE_BITS
+    return Fixed.of(list(parameters.sums), scale)
+
+
+@of_shape(lambda parameters, column: parameters.shape.shapes)
+def trees_of(parameters: ValidationParameters, column: Column) -> HeldTrees:
+    """The trees of a data set as whole numbers.
+
+    Raises:
+        DomainError: they are none, do not fit the job, or are not those that it is committed to.
+    """
+    return parameters.shape.held(committed(column.texts, parameters.commitment))
+
+
+def tree_rows(parameters: ValidationParameters, data: Data) -> Whole:
+    """Own features as trees take them, shape (n, features)."""
+    return held_rows(parameters.shape.features, data)
+
+
+def reached_by_trees(
+    session: Session, parameters: ValidationParameters, mine: Whole | HeldTrees, count: int
+) -> Iterator[tuple[slice, SecretBits]]:
+    """Which cuts the scores of rows reach, part after part, shape (k, cuts)."""
+    shape, cuts = parameters.shape, cuts_of(parameters).held
+    bounds = Bounds(-2 * shape.reach(shape.scale), 2 * shape.reach(shape.scale))
+    own = cuts.astype(np.uint64) * np.uint64(session.role is parameters.model)
+    for part, scores in tree_scores(session, shape, parameters.model, mine, count):
+        bits = msb.nonnegative(session, (scores - own).reshape(-1), bounds)
+        yield part, SecretBits(session, bits.reshape(-1, len(cuts)))

@@ -12,7 +12,7 @@ follow from them in the clear.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -25,6 +25,7 @@ from typing_extensions import override
 from smc.analyses.disclosure.figures import Noisy
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
+from smc.analyses.predictors.tree_scores import HeldTrees, plain_tree_scores
 from smc.analyses.records.numbers import text
 from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import PERSONS, Data, Schema
@@ -35,13 +36,24 @@ from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import expectation, with_precision
 from smc.analyses.studies.study import Leakage, Preview, Study
 from smc.analyses.validation.figures import NORMAL_95, tables_of
-from smc.analyses.validation.parameters import LOGISTIC, NEIGHBOURS, ValidationParameters
-from smc.analyses.validation.scores import cuts_of, plain_score, score, standardize, weights_of
+from smc.analyses.validation.parameters import NEIGHBOURS, TREES, ValidationParameters
+from smc.analyses.validation.scores import (
+    Model,
+    cuts_of,
+    plain_score,
+    reached_by_trees,
+    score,
+    standardize,
+    tree_rows,
+    trees_of,
+    weights_of,
+)
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.pieces import chunks
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
+from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts, concatenate
 from smc.secret.linear_ints import LinearInts
 from smc.secret.noise import noise
@@ -49,6 +61,9 @@ from smc.secret.sharing.bounds import LIMIT, Bounds
 
 MODEL: Final = ("feature", "weight")
 """The columns of a model: its features' names, and their weights."""
+
+TREE_MODEL: Final = "model"
+"""The column of a model of trees, as `duetto model import` writes it."""
 
 _PIECE: Final = 1 << 20
 """Comparisons that are made at once, for memory."""
@@ -71,12 +86,16 @@ class ValidationStudy(Study):
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         given = self.parameters
         names = (*(feature.name for feature in given.features), given.outcome)
-        return {given.model: MODEL, given.rows: names}
+        return {given.model: (TREE_MODEL,) if given.kind == TREES else MODEL, given.rows: names}
 
     @override
     def check_side(self, schemas: Mapping[str, Schema], role: Role) -> None:
         Study.check_side(self, schemas, role)
         given = self.parameters
+        if role is given.model and given.kind == TREES:
+            if schemas[TREE_MODEL].kind != "text":
+                raise UsageError("Column model is not a text.", 'Declare type = "text".')
+            return
         if role is given.model:
             if schemas["feature"].kind != "text":
                 raise UsageError("Column feature of the model is not a text.", 'Declare type = "text".')
@@ -84,6 +103,9 @@ class ValidationStudy(Study):
             return
         for feature in given.features:
             _check_number(feature.name, schemas[feature.name])
+        if given.kind == TREES:
+            for each in given.shape.features:
+                each.check(schemas[each.name])
         self._outcomes(schemas[given.outcome])
 
     @override
@@ -97,6 +119,7 @@ class ValidationStudy(Study):
             **assumed,
             given.outcome: outcome,
             "feature": Schema("text"),
+            TREE_MODEL: Schema("text"),
             "weight": Schema("decimal"),
             **schemas,
         }
@@ -128,7 +151,8 @@ class ValidationStudy(Study):
         )
         public = (
             "the number of rows",
-            "the features with their ranges, the kind of model, the bound on its scores, and the cuts",
+            "the features with their ranges, the kind of model, the bound on its scores, and the cuts"
+            + ("; the commitment to it, and how many trees of which depth" if given.kind == TREES else ""),
         )
         found = Leakage.to(recipients, gets, public)
         if given.rows not in recipients:
@@ -151,7 +175,7 @@ class ValidationStudy(Study):
     @override
     def look(self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None) -> Preview:
         if role is self.parameters.model:
-            weights_of(self.parameters, data)
+            self._model(data)
             return Preview()
         _, outcomes = self._rows(data)
         limits.check_persons(len(outcomes))
@@ -164,9 +188,10 @@ class ValidationStudy(Study):
     @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
         given, role = self.parameters, session.role
-        model = features = outcomes = None
+        model: Model | HeldTrees | None = None
+        features = outcomes = None
         if role is given.model:
-            model = weights_of(given, data)
+            model = self._model(data)
         else:
             features, outcomes = self._rows(data)
         local = 0 if outcomes is None else len(outcomes)
@@ -177,9 +202,9 @@ class ValidationStudy(Study):
             raise DomainError("The side with rows has none.", "Use a data set with rows.")
         release.persons(count)
         ones = SecretInts.from_plain(session, outcomes, given.rows, Bounds(0, 1), count)
-        scores = score(session, given, features, model, count)
+        parts = self._reaching(session, features, model, count)
         drawn = noise.draw(session, [given.distribution] * (2 * (len(given.bins) + 1)))
-        numbers = self._counted(session, scores, ones, count)
+        numbers = self._counted(parts, ones, count)
         noisy = LinearInts.from_shares(
             session, numbers.shares + drawn, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1)
         )
@@ -190,25 +215,51 @@ class ValidationStudy(Study):
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         sides = dict(zip(Role, (alice, bob), strict=True))
         features, outcomes = self._rows(sides[self.parameters.rows])
-        scores = plain_score(features, weights_of(self.parameters, sides[self.parameters.model]))
+        model = self._model(sides[self.parameters.model])
+        if isinstance(model, HeldTrees):
+            scores = plain_tree_scores(self.parameters.shape, model, features)[:, 0]
+        else:
+            scores = plain_score(features, model)
         cells = np.searchsorted(cuts_of(self.parameters).held, scores, side="right")
         size = len(self.parameters.bins) + 1
         numbers = np.bincount(cells + size * outcomes, minlength=2 * size).tolist()
         first, second = (self._outcome(numbers if role in recipients else None) for role in Role)
         return first, second
 
-    def _counted(self, session: Session, scores: SecretInts, ones: SecretInts, count: int) -> SecretInts:
-        """Rows between the cuts, without the outcome and then with it, shape (2 * (cuts + 1),)."""
-        cuts, found = cuts_of(self.parameters), []
+    def _model(self, data: Data) -> Model | HeldTrees:
+        """The model as whole numbers, at its side."""
+        if self.parameters.kind == TREES:
+            return trees_of(self.parameters, data[TREE_MODEL])
+        return weights_of(self.parameters, data)
+
+    def _reaching(
+        self, session: Session, features: Whole | None, model: Model | HeldTrees | None, count: int
+    ) -> Iterator[tuple[slice, SecretBits]]:
+        """Which cuts the scores of rows reach, part after part."""
+        given = self.parameters
+        if given.kind != TREES and not isinstance(model, HeldTrees):
+            return self._compared(session, score(session, given, features, model, count), count)
+        mine = model if isinstance(model, HeldTrees) else features
+        return iter(()) if mine is None else reached_by_trees(session, given, mine, count)
+
+    def _compared(
+        self, session: Session, scores: SecretInts, count: int
+    ) -> Iterator[tuple[slice, SecretBits]]:
+        cuts = cuts_of(self.parameters)
         for part in chunks(count, max(1, _PIECE // len(cuts.held))):
             session.report("rows", part.start, count)
-            bits = scores[part].reshape(part.stop - part.start, 1) >= cuts
+            yield part, scores[part].reshape(part.stop - part.start, 1) >= cuts
+
+    def _counted(self, parts: Iterator[tuple[slice, SecretBits]], ones: SecretInts, count: int) -> SecretInts:
+        """Rows between the cuts, without the outcome and then with it, shape (2 * (cuts + 1),)."""
+        cuts, found = len(self.parameters.bins), []
+        for part, bits in parts:
             reached = SecretInts.from_bits(bits)
             with_outcome = ones[part].reshape(1, -1) @ reached
             found.append(concatenate([reached.sum(axis=0), with_outcome.reshape(-1)]))
         reached = reduce(add, found)
-        every = reached[: len(cuts.held)], -reached[:1] + count
-        positive = reached[len(cuts.held) :], ones.sum() - reached[len(cuts.held)]
+        every = reached[:cuts], -reached[:1] + count
+        positive = reached[cuts:], ones.sum() - reached[cuts]
         above, with_outcome = (_between(*each) for each in (every, positive))
         return concatenate([above - with_outcome, with_outcome])
 
@@ -235,7 +286,8 @@ class ValidationStudy(Study):
             )
         held = self._outcomes(data[given.outcome].schema)
         outcomes = np.isin(data[given.outcome].array, held).astype(np.int64)
-        return standardize(given.features, data), outcomes
+        features = tree_rows(given, data) if given.kind == TREES else standardize(given.features, data)
+        return features, outcomes
 
     def _outcomes(self, schema: Schema) -> list[int]:
         """Which held values of the column count as 1.
@@ -269,7 +321,7 @@ class ValidationStudy(Study):
             "Intervals include sampling and noise; noise_alone is half the width of that of the noise.",
             f"A row is predicted to have the outcome from {text(given.predicted)} on.",
         )
-        if given.kind == LOGISTIC:
+        if given.has_chances:
             notes += ("The Brier score takes chances for the middles of their cells.",)
         return Outcome(tables_of(given, numbers, given.distribution.deviation**2), notes, details)
 

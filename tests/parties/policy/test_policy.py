@@ -476,3 +476,16 @@ def test_a_policy_without_lpn_takes_no_job_for_a_slow_link():
     assert "[network]" in what
     assert "[network]" in hint
     assert without_lpn() == [(True, "nothing in the job rests on LPN", "")]
+
+
+def test_answers_by_a_local_model_are_bounded_by_rows_times_runs():
+    scoring = {"row_results": True, "loss": Loss(), "answers": 100}
+    rule = RULE | {"row_results": True, "types": ["SS-*-SS"]}
+    (reason,) = verdict([rule], **scoring).reasons
+    assert reason.key == "answers_total"
+    assert "answers_total = 800" in reason.hint
+    assert verdict([rule | {"answers_total": 800}], **scoring).allowed
+    (reason,) = verdict([rule | {"answers_total": 799}], **scoring).reasons
+    assert "800 answers (8 runs of 100 rows) are over answers_total 799" in reason.what
+    # Whose rows are scored has no model to lose.
+    assert verdict([rule], **scoring | {"answers": 0}).allowed

@@ -1,0 +1,1 @@
+"""What a model of one side says of each row of the other."""
