@@ -28,7 +28,7 @@ age = { levels = [[0, 50, 120]] }
 method = "local-recoding"
 k = 5
 """
-SECONDS = RANDOM.permutation(60_000_000)[:ROWS]
+SECONDS = RANDOM.choice(60_000_000, ROWS, replace=False)
 TIMES = [datetime(2022, 1, 1) + timedelta(seconds=int(second)) for second in SECONDS]
 DIGESTS = [hashlib.sha256(f"salt {number}".encode()).hexdigest() for number in range(ROWS)]
 INCOMES = RANDOM.lognormal(10.4, 0.6, ROWS)

@@ -28,6 +28,9 @@ from itertools import product
 from math import fsum
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from smc.analyses.matching.tolerant.histogram import EDGES, WIDTH, Histogram
 
 _WIDTHS: Final = (6, 12, 18, 27)
@@ -44,6 +47,8 @@ _MIDDLES: Final = tuple(edge + WIDTH // 2 for edge in EDGES[:-1])
 """Of the bins that are looked at."""
 
 _EXACT: Final = Context(prec=30)
+_REACH: Final = 160.0
+"""Beyond the least misfit; a shape farther away weighs less than 1e-34 of the best one."""
 
 
 def moved(counts: Sequence[int], histogram: Histogram) -> int:
@@ -57,33 +62,43 @@ def moved(counts: Sequence[int], histogram: Histogram) -> int:
         From `histogram.lowest` to `histogram.highest`.
     """
     # Sums of floats are rounded once, by fsum, and exponentials are decimal: both sides get the same.
-    heights = [float(count) for count in counts[: len(_MIDDLES)]]
+    heights = np.array([float(count) for count in counts[: len(_MIDDLES)]])
     scale = float(1 / histogram.noise.rate)
-    trust = [
-        1.0 / (2.0 * scale * scale + max(height, 0.0) + (_ODDITY * height) * (_ODDITY * height))
-        for height in heights
-    ]
+    trust = 1.0 / (
+        2.0 * scale * scale + np.maximum(heights, 0.0) + (_ODDITY * heights) * (_ODDITY * heights)
+    )
     found: list[tuple[int, float]] = []
     for place in range(histogram.lowest, histogram.highest + 1, _STEP):
         distance = place / _TRUST
-        for width, drop, away, spread in product(_WIDTHS, _DROPS, _AWAY, _SPREADS):
-            shape = [_strangers(x - place, width, drop) + _pairs(x - place, away, spread) for x in _MIDDLES]
-            weighed = [weight * one for weight, one in zip(trust, shape, strict=True)]
-            level = fsum(map(_times, weighed, heights)) / fsum(map(_times, weighed, shape))
-            level = max(level, 0.0)
-            left = [height - level * one for height, one in zip(heights, shape, strict=True)]
-            misfit = fsum(weight * one * one for weight, one in zip(trust, left, strict=True))
-            found.append((place, misfit + distance * distance))
+        shapes = _shapes(place)
+        weighed = trust * shapes
+        fitted, norms = _sums(weighed * heights), _sums(weighed * shapes)
+        levels = np.array([max(one / norm, 0.0) for one, norm in zip(fitted, norms, strict=True)])
+        left = heights - levels[:, None] * shapes
+        found += [(place, misfit + distance * distance) for misfit in _sums(trust * left * left)]
     least = min(misfit for _, misfit in found)
     with localcontext(_EXACT):
-        weights = [(place, (Decimal(least - misfit) / 2).exp()) for place, misfit in found]
+        weights = [
+            (place, (Decimal(least - misfit) / 2).exp()) for place, misfit in found if misfit - least < _REACH
+        ]
         whole = sum((weight for _, weight in weights), Decimal(0))
         mean = sum((place * weight for place, weight in weights), Decimal(0)) / whole
         return round(mean)
 
 
-def _times(left: float, right: float) -> float:
-    return left * right
+def _sums(rows: npt.NDArray[np.float64]) -> list[float]:
+    """Of each row, rounded once."""
+    return list(map(fsum, rows.tolist()))
+
+
+@cache
+def _shapes(place: int) -> npt.NDArray[np.float64]:
+    """What each width, drop, growth and deviation of the grid expects of the bins, by the level; a row each."""
+    rows = [
+        [_strangers(x - place, width, drop) + _pairs(x - place, away, spread) for x in _MIDDLES]
+        for width, drop, away, spread in product(_WIDTHS, _DROPS, _AWAY, _SPREADS)
+    ]
+    return np.array(rows)
 
 
 @cache
