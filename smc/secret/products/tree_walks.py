@@ -160,7 +160,7 @@ def cost(count: int, depth: int, size: int, width: int, owner: Role = Role.ALICE
 
 def _both_ways(step: FlightBytes) -> FlightBytes:
     each = step.first + step.second
-    return FlightBytes(each, each, waits=step.waits)
+    return FlightBytes(each, each)
 
 
 class _Seeds:

@@ -193,7 +193,7 @@ def waves(function: Function, count: int) -> Waves:
         found = np.linalg.solve(square, left.T @ (wanted * scaled))
         off = np.abs(base @ found - wanted) / tolerance
         if off.max() < least:
-            least, best = float(off.max()), found
+            least, best = float(off.max()), found.astype(np.float64)
         weights = weights * (off / off.max() + 1e-3)
         weights /= weights.mean()
     result = Waves(

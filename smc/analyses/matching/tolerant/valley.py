@@ -64,9 +64,7 @@ def moved(counts: Sequence[int], histogram: Histogram) -> int:
     # Sums of floats are rounded once, by fsum, and exponentials are decimal: both sides get the same.
     heights = np.array([float(count) for count in counts[: len(_MIDDLES)]])
     scale = float(1 / histogram.noise.rate)
-    trust = 1.0 / (
-        2.0 * scale * scale + np.maximum(heights, 0.0) + (_ODDITY * heights) * (_ODDITY * heights)
-    )
+    trust = 1.0 / (2.0 * scale * scale + np.maximum(heights, 0.0) + (_ODDITY * heights) * (_ODDITY * heights))
     found: list[tuple[int, float]] = []
     for place in range(histogram.lowest, histogram.highest + 1, _STEP):
         distance = place / _TRUST
@@ -93,7 +91,7 @@ def _sums(rows: npt.NDArray[np.float64]) -> list[float]:
 
 @cache
 def _shapes(place: int) -> npt.NDArray[np.float64]:
-    """What each width, drop, growth and deviation of the grid expects of the bins, by the level; a row each."""
+    """What each width, drop, growth and deviation of the grid expects of bins, by the level; a row each."""
     rows = [
         [_strangers(x - place, width, drop) + _pairs(x - place, away, spread) for x in _MIDDLES]
         for width, drop, away, spread in product(_WIDTHS, _DROPS, _AWAY, _SPREADS)
