@@ -73,13 +73,13 @@ MEASURED = {
     "gram": lambda: price(lambda w: grams(w, 1), numbers(ROWS, -1, 1, 12)),
 }
 SHOWN = {
-    "product of few": ("a product, 24 bits", "1,800", FEW, 1_800, 9),
+    "product of few": ("a product, 24 bits", "1,880", FEW, 1_880, 9),
     "product of many": ("a product, 24 bits", "from 8,000 on 440", MANY, 440, 9),
-    "quotient of few": ("a quotient that is at most 1", "12,600", FEW, 12_600, 35),
+    "quotient of few": ("a quotient that is at most 1", "12,900", FEW, 12_900, 35),
     "quotient of many": ("a quotient that is at most 1", "from 8,000 on 4,500", MANY, 4_500, 35),
     "reciprocal": ("a reciprocal of counts below a million", "2,840", 10_000, 2_840, 34),
-    "equations": ("9 equations", "0.81 MB", 1, 810_000, 183),
-    "statements": ("statements, all together", "440 a number", 1_000, 440, 14),
+    "equations": ("9 equations", "0.93 MB", 1, 930_000, 183),
+    "statements": ("statements, all together", "450 a number", 1_000, 450, 14),
     "sigmoid": ("the sigmoid, 16,384 numbers", "329", ROWS, 329, 4),
     "predictor": ("X b of 16,384 rows", "1.62 MB", 1, 1_620_000, 2),
     "transposed": ("X' r of these rows", "2.54 MB", 1, 2_540_000, 2),
