@@ -53,7 +53,10 @@ SPOKEN = {
     },
     "smc.protocols.exchange.bounds.exchange_declarations": {"smc.analyses.matching.aggregates.columns"},
     "smc.protocols.exchange.bounds": {"smc.analyses.clustering.sides"},
-    "smc.protocols.exchange.texts.exchange_texts": {"smc.analyses.statistics.vertical.run"},
+    "smc.protocols.exchange.texts.exchange_texts": {
+        "smc.analyses.models.matched_study",
+        "smc.analyses.statistics.vertical.run",
+    },
     "smc.protocols.intersection.exact": {
         "smc.analyses.matching.exact.run",
     },
@@ -64,6 +67,7 @@ SPOKEN = {
         "smc.analyses.matching.linked.run",
         "smc.analyses.matching.tolerant.run",
         "smc.analyses.matching.vectors.study",
+        "smc.analyses.models.matched_study",
         "smc.analyses.models.study",
         "smc.analyses.records.joint_hashes",
         "smc.analyses.records.paired_rows",

@@ -62,7 +62,7 @@ class MatchedModelsStudy(Study):
     parameters: MatchedParameters
     gives = "models"
     route = "rows aligned in secret by their keys; Newton's steps in secret; open to recipients"
-    pace = Pace(KEYING_SECONDS, byte=6e-9, round=1.05e-3, row=2e-4)
+    pace = Pace(KEYING_SECONDS, byte=1e-7, round=1.05e-3, row=2e-5)
     least_rows = 2
 
     @property

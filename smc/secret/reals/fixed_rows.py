@@ -271,12 +271,12 @@ class FixedRows:
             at += bits
         return np.concatenate(parts)
 
-    def _sent(self, columns: Word, peer_count: int) -> _Exchanged:
+    def _sent(self, columns: Word, peers: int) -> _Exchanged:
         """Encrypt local columns for the peer, and take its, so many."""
         layout, own = self.layout, len(self._matrix)
         most = max(own, self._peer_columns)
         rows = most * (most + 1) // 2
-        mine, theirs = layout.encrypted(columns.shape[1], rows), layout.encrypted(peer_count, rows)
+        mine, theirs = layout.encrypted(columns.shape[1], rows), layout.encrypted(peers, rows)
         held, inner = exchange_columns(self.session, (mine, columns), theirs)
         return _Exchanged(held, inner, mine, theirs)
 
@@ -297,16 +297,16 @@ class _Exchanged:
     mine: ColumnsLayout
     theirs: ColumnsLayout
 
-    def products(self, rows: Callable[[slice], Ints], count: int, peer_count: int) -> tuple[Word, Word]:
+    def products(self, rows: Callable[[slice], Ints], count: int, peers: int) -> tuple[Word, Word]:
         """Own rows times the peer's columns, and the peer's rows times the own ones.
 
         Args:
             rows: gives some of the own ones.
             count: of these.
-            peer_count: of the peer's.
+            peers: of the peer's.
         """
         own, peer = [], []
-        for outgoing, incoming in zip_longest(self.theirs.batches(count), self.mine.batches(peer_count)):
+        for outgoing, incoming in zip_longest(self.theirs.batches(count), self.mine.batches(peers)):
             if outgoing:
                 own.append(self.inner.send(rows(outgoing)))
             if incoming:

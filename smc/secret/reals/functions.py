@@ -59,7 +59,7 @@ _WORK_BYTES: Final = 2_000_000
 
 
 @dataclass(frozen=True)
-class Function:
+class SmoothFunction:
     """A function over a range.
 
     Attributes:
@@ -112,17 +112,17 @@ def _slope(x: Floats) -> Floats:
     return np.asarray(0.25 / np.cosh(x / 2) ** 2)
 
 
-SIGMOID: Final = Function(
+SIGMOID: Final = SmoothFunction(
     "sigmoid", _logistic, -12, 12, 32, lambda x: np.asarray(np.sqrt(_slope(x)) + 0.15), 4
 )
 """1 / (1 + exp(-x)), nearer where outcomes vary less."""
 
-SLOPE: Final = Function(
+SLOPE: Final = SmoothFunction(
     "slope of the sigmoid", _slope, -12, 12, 32, lambda x: np.asarray(_slope(x) ** 0.75 + 0.04), 4
 )
 """Its derivative."""
 
-EXP: Final = Function(
+EXP: Final = SmoothFunction(
     "exponential", lambda x: np.asarray(np.exp(x)), -8, 2, 16, lambda x: np.exp(x / 2), 32, ridge=1e-12
 )
 """exp(x) for x from -8 to 2, nearest where it is small."""
@@ -140,7 +140,7 @@ class Waves:
         error: how far it is off at most within the range.
     """
 
-    function: Function
+    function: SmoothFunction
     constant: float
     cosines: Floats = field(repr=False)
     sines: Floats = field(repr=False)
@@ -164,7 +164,7 @@ class Waves:
 
 
 @cache
-def waves(function: Function, count: int) -> Waves:
+def waves(function: SmoothFunction, count: int) -> Waves:
     """The least largest error in proportion to the tolerance, by least squares with weights.
 
     Args:
@@ -182,7 +182,7 @@ def waves(function: Function, count: int) -> Waves:
     turned = np.multiply.outer(x, np.arange(1, count + 1)) * (2 * np.pi / function.period)
     base = np.concatenate([np.ones((_POINTS, 1)), np.cos(turned), np.sin(turned)], axis=1)
     wanted, tolerance = function.of(x), function.tolerance(x)
-    weights: Floats = np.ones(_POINTS)
+    weights = np.asarray(np.ones(_POINTS), dtype=np.float64)
     least = np.inf
     best: Floats = np.zeros(base.shape[1])
     for _ in range(_STEPS):
@@ -193,9 +193,9 @@ def waves(function: Function, count: int) -> Waves:
         found = np.linalg.solve(square, left.T @ (wanted * scaled))
         off = np.abs(base @ found - wanted) / tolerance
         if off.max() < least:
-            least, best = float(off.max()), found.astype(np.float64)
-        weights = weights * (off / off.max() + 1e-3)
-        weights /= weights.mean()
+            least, best = float(off.max()), np.asarray(found, dtype=np.float64)
+        grown = weights * (off / off.max() + 1e-3)
+        weights = np.asarray(grown / grown.mean(), dtype=np.float64)
     result = Waves(
         function,
         float(best[0]),

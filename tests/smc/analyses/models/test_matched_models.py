@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,10 +20,13 @@ from smc.analyses.studies.traced import estimate_cost
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
 from smc.secret.sharing.opening import OpenedBits, OpenedShares
+from smc.testing.analyses import check_analysis
 from smc.testing.case import BOTH, Case, run_case
-from tests.smc.analyses.models.matched_cohort import EXPECTED, data, design, job
+from tests.smc.analyses.models.cohort import SCHEMAS, columns
+from tests.smc.analyses.models.matched_cohort import EXPECTED, data, design, job, persons
 from tests.support.held_bounds import unwatched
 
+PAGE = Path(__file__).parents[4] / "docs" / "analyses.md"
 FEW = 260
 GROUPS = Limits(minimum_group=5)
 WEIGHS = Limits(minimum_group=5, dominance=Fraction(1, 4))
@@ -61,15 +67,40 @@ def test_a_logistic_model_is_that_of_the_joined_table():
     assert "odds_ratio" in alice.tables[0].columns
 
 
-def test_one_side_alone_receives_a_logistic_model():
-    parameters = small()
-    (alice, bob), _ = ran(parameters, recipients=frozenset({Role.BOB}), rows=FEW)
-    assert alice.tables == ()
-    wanted, _ = ANALYSIS.parse(parameters).reference(*(data(role, parameters, FEW) for role in Role), BOTH)
-    table, right = bob.tables[0].columns, wanted.tables[0].columns
+def test_the_job_of_the_documents_gives_one_side_the_model():
+    (shown,) = [
+        found
+        for text in re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+        if (found := tomllib.loads(text))
+        .get("job", {})
+        .get("title", "")
+        .startswith("Smoking by age and weight")
+    ]
+    recipients = frozenset(map(Role, shown["job"]["recipients"]))
+    study = ANALYSIS.parse(shown["parameters"])
+    sides = []
+    for role in Role:
+        people, held = persons(role, FEW), columns(Role.ALICE, FEW)
+        side = {
+            name: Column(held[name][people], SCHEMAS[name]) for name in study.columns[role] if name != "card"
+        }
+        sides.append(
+            side | {"card": Column([f"A-{number:05}" for number in people.tolist()], Schema("text"))}
+        )
+    (alice, bob), _ = run_case(study, Case({}, *sides, recipients=recipients), GROUPS)
+    assert bob.tables == ()
+    wanted, _ = study.reference(*sides, recipients)
+    table, right = alice.tables[0].columns, wanted.tables[0].columns
     assert table["term"] == ["(intercept)", "age", "weight"]
     near(table, np.array(right["coefficient"]), np.array(right["standard_error"]))
-    assert bob.tables[1].columns["rows"] == wanted.tables[1].columns["rows"]
+    assert alice.tables[1].columns["rows"] == wanted.tables[1].columns["rows"]
+
+
+@pytest.mark.slow
+def test_what_is_stated_is_what_runs_do():
+    parameters = job("linear")
+    sides = [data(role, parameters, 150) for role in Role]
+    assert check_analysis(ANALYSIS, Case(parameters, *sides, compare=False))
 
 
 @pytest.mark.parametrize("name", ["linear", "logistic"])
