@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "5087ff51774d70dd4eb23b86433f4c88732a8c29250bedc94fc4bcde51e3268f"
+WIRE: Final = "b26539152fd7540fd111b94100b97323ca7bc21e13e3957a31bbdc65153c25a2"
 """Two programs understand each other only if they have the same."""
