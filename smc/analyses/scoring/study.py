@@ -39,7 +39,7 @@ from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.memory import Pace
 from smc.analyses.studies.outcome import Outcome, Table
 from smc.analyses.studies.study import Leakage, Preview, Study
-from smc.errors import DomainError, UsageError
+from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.shapes import of_shape, shape_array
 from smc.pieces import chunks
@@ -52,6 +52,9 @@ from smc.secret.sharing.bounds import Bounds
 
 MODEL: Final = "model"
 """The column of a model."""
+
+_MODELS: Final = 1
+"""What the side of the model announces."""
 
 _PIECE: Final = 1 << 20
 """Comparisons that are made at once, for memory."""
@@ -196,12 +199,14 @@ class ScoringStudy(Study):
         mine: Held | Whole
         if role is given.model:
             mine = held_model(given, data[MODEL])
-            (peer,) = exchange_counts(session, [0], most=[given.maximum_rows])
+            (peer,) = exchange_counts(session, [_MODELS], most=[given.maximum_rows])
             count = int(peer)
         else:
             mine = self._rows(data)
             count = len(mine)
-            exchange_counts(session, [count], most=[0])
+            (models,) = exchange_counts(session, [count], most=[_MODELS])
+            if models != _MODELS:
+                raise ProtocolViolation("The peer announced that it has no model.")
         if not count:
             raise DomainError("The side with rows has none.", "Use a data set with rows.")
         if given.output == SCORE:

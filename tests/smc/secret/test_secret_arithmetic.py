@@ -11,6 +11,8 @@ import pytest
 from smc.channel.channel import Channel
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
+from smc.oblivious.consistency import proof_bytes
+from smc.oblivious.softspoken import TREES
 from smc.pair import run_pair
 from smc.secret.ints import SecretInts, concatenate, select
 from smc.secret.products import gilboa
@@ -34,6 +36,7 @@ from tests.support.grids import crossed
 OWNERS = [None, Role.ALICE, Role.BOB]
 CHI_SQUARE_255 = 394.1  # critical value with 255 degrees of freedom at 1e-6 over twenty tests
 HALF = 1 << 31
+PROOF = proof_bytes(1, TREES)
 EDGES = np.array([0, 1, -1, HALF - 1, 1 - HALF, -HALF, 2, -3])
 
 
@@ -94,11 +97,12 @@ def test_the_cost_of_products(left, right, count):
 
 
 def test_the_bytes_of_products():
+    """Each direction's transfers carry their proof."""
     count = 64
     both = cost_multiply(count)
-    assert (both.alice_bytes + both.bob_bytes, both.rounds) == (1536 * count + 32, 2)
+    assert (both.alice_bytes + both.bob_bytes, both.rounds) == (1536 * count + 2 * PROOF, 2)
     owned = cost_multiply(count, Operand(Bounds(0, 255), Role.ALICE), SHARED)
-    assert (owned.alice_bytes + owned.bob_bytes, owned.rounds) == (12 * 8 * count + 16, 2)
+    assert (owned.alice_bytes + owned.bob_bytes, owned.rounds) == (12 * 8 * count + PROOF, 2)
 
 
 @pytest.mark.parametrize(

