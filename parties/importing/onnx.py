@@ -62,7 +62,7 @@ class Attributes:
         return self.found[name].whole(_WHOLE) if name in self.found else usual
 
     def wholes(self, name: str) -> list[int]:
-        """Whole numbers; none where there is no such attribute."""
+        """Whole numbers, or an empty list where the attribute is missing."""
         return self.found[name].wholes(_WHOLES) if name in self.found else []
 
     def singles(self, name: str) -> list[float]:

@@ -213,7 +213,7 @@ class Predictor:
             before it has one.
 
     Raises:
-        DomainError: something does not fit, is too large, or is no number; says what.
+        DomainError: something does not fit, is too large, or is not a number; the message says what.
     """
 
     features: tuple[str, ...]

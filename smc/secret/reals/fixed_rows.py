@@ -298,10 +298,10 @@ class _Exchanged:
     theirs: ColumnsLayout
 
     def products(self, rows: Callable[[slice], Ints], count: int, peers: int) -> tuple[Word, Word]:
-        """Own rows times the peer's columns, and the peer's rows times the own ones.
+        """This side's rows times the peer's columns, and the peer's rows times this side's columns.
 
         Args:
-            rows: gives some of the own ones.
+            rows: gives some of this side's rows.
             count: of these.
             peers: of the peer's.
         """
