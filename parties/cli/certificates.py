@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from parties.bounded_files import read_bounded
 from parties.cli.keys import trust_options, trusted_keys
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.client import Party
-from parties.exits import why_unreadable
 from parties.ledger.accounting import describe_loss
 from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT
 from parties.pki.files import write_atomically
@@ -106,20 +106,11 @@ def verify(
 def _read(path: Path) -> bytes:
     from parties.certificates.verification import CERTIFICATE_BYTES, CertificateError
 
-    try:
-        with path.open("rb") as file:
-            data = file.read(CERTIFICATE_BYTES + 1)
-    except OSError as problem:
-        raise UsageError(
-            f"{path} cannot be read: {why_unreadable(problem)}.",
-            "Give the path of a file that can be read or written.",
-        ) from None
-    if len(data) > CERTIFICATE_BYTES:
-        raise CertificateError(
-            f"{path} is longer than the {CERTIFICATE_BYTES} bytes that a certificate can have.",
-            "Give the file that `duetto job certificate` wrote.",
-        )
-    return data
+    too_long = CertificateError(
+        f"{path} is longer than the {CERTIFICATE_BYTES} bytes that a certificate can have.",
+        "Give the file that `duetto job certificate` wrote.",
+    )
+    return read_bounded(path, CERTIFICATE_BYTES, too_long)
 
 
 def _report(found: Certificate, confirmed: dict[str, bool], *, result_checked: bool) -> dict[str, Any]:

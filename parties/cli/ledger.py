@@ -8,6 +8,7 @@ import click
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from commons.exits import REFUSED
+from parties.bounded_files import read_bounded
 from parties.cli import contents
 from parties.cli.keys import trust_options, trusted_keys
 from parties.cli.options import Listing, config_option
@@ -214,17 +215,8 @@ def _merged(one: Keys, other: Keys) -> Keys:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(EXPORT_BYTES + 1)
-    except OSError as problem:
-        raise UsageError(
-            f"{path} cannot be read: {why_unreadable(problem)}.",
-            "Give the path of a file that can be read or written.",
-        ) from None
-    if len(data) > EXPORT_BYTES:
-        raise DataError(
-            f"{path} is longer than the {EXPORT_BYTES} bytes that an export can have.",
-            "Give the file that `duetto ledger export` wrote.",
-        )
-    return data
+    too_long = DataError(
+        f"{path} is longer than the {EXPORT_BYTES} bytes that an export can have.",
+        "Give the file that `duetto ledger export` wrote.",
+    )
+    return read_bounded(path, EXPORT_BYTES, too_long)

@@ -9,6 +9,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from parties.bounded_files import read_bounded
 from parties.errors import DataError, StorageError
 from parties.importing import lightgbm, onnx, pmml, xgboost
 from parties.importing.fields import MAX_BYTES
@@ -34,7 +35,8 @@ def import_file(path: Path, random: Randomness, features: Sequence[str] = ()) ->
         DomainError: the model is too large, or not one.
         UsageError: there are more or fewer features than names.
     """
-    found = import_model(_bytes(path))
+    too_large = DataError(f"{path} is larger than {MAX_BYTES >> 20} MB.", "Train a smaller model.")
+    found = import_model(read_bounded(path, MAX_BYTES, too_large))
     if features:
         found = renamed(found, features)
     return replace(found, salt=random.bytes(_SALT_BYTES).hex())
@@ -117,16 +119,3 @@ def parameters_of(model: Predictor) -> dict[str, Any]:
         for place, name in enumerate(model.features)
     ]
     return found
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be read ({error.strerror or type(error).__name__}).", "Give the path of a file."
-        ) from None
-    if len(data) > MAX_BYTES:
-        raise DataError(f"{path} is larger than {MAX_BYTES >> 20} MB.", "Train a smaller model.")
-    return data

@@ -94,7 +94,7 @@ FLOORS = (
     ("parties",),
     ("parties.errors", "parties.texts", "parties.release"),
     ("parties.exits",),
-    ("parties.clock", "parties.memory", "parties.places", "parties.workers"),
+    ("parties.bounded_files", "parties.clock", "parties.memory", "parties.places", "parties.workers"),
     ("parties.person_roles",),
     ("parties.kept_pools", "parties.oidc", "parties.speed", "parties.hooks", "parties.role_sockets"),
     ("parties.config", "parties.plugins"),

@@ -351,7 +351,7 @@ def test_a_file_that_is_too_large_or_missing_is_refused_before_it_is_parsed(tmp_
         file.truncate((16 << 20) + 1)
     with pytest.raises(DataError, match="larger than 16 MB"):
         import_file(large, seeded())
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(UsageError, match="cannot be read"):
         import_file(tmp_path / "none.json", seeded())
 
 
