@@ -166,7 +166,7 @@ class Conversation:
         session: id of the session.
         role: this party's.
         channel: the conversation with the peer.
-        random: the source of masks and keys.
+        random: the source of masks.
         workspace: scratch memory.
     """
 
