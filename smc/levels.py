@@ -13,7 +13,6 @@ from smc.registry import RECORDS
 _HELPERS: Final = {
     "smc.oblivious.setup": "base-transfers",
     "smc.oblivious.correlated_transfers": "random-transfers",
-    "smc.oblivious.consistency": "random-transfers",
     "smc.oblivious.silent_consistency": "silent-transfers",
     "smc.oblivious.lanes": "correlated-transfers",
     "smc.oblivious.silent_transfers": "silent-transfers",
