@@ -132,11 +132,7 @@ def kinds(names: tuple[str, str], seconds: int = 600) -> dict[str, dict[str, Any
 
 
 def _document(job: Mapping[str, Any], names: tuple[str, str], seconds: int) -> dict[str, Any]:
-    sides = {
-        side: {"dataset": _dataset(job[side]), "columns": job[side]}
-        for side in SIDES
-        if side in job
-    }
+    sides = {side: {"dataset": _dataset(job[side]), "columns": job[side]} for side in SIDES if side in job}
     parameters = dict(job["parameters"])
     if "maximum_rows" in parameters:
         parameters["maximum_rows"] = MAXIMUM_ROWS

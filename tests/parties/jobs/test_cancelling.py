@@ -40,7 +40,7 @@ RANDOM = seeded()
 
 @dataclass
 class Questions:
-    """Counts the questions of each side, and cancels at one of them.
+    """Counts the questions of each side, and those of each thread after the end; cancels at one of them.
 
     Attributes:
         institutions: both parties.
@@ -52,15 +52,18 @@ class Questions:
     at: tuple[Role, int] | None = None
     by: str = "north"
     counted: Counter[Role] = field(default_factory=Counter)
-    after: Counter[Role] = field(default_factory=Counter)
+    after: Counter[tuple[Role, int]] = field(default_factory=Counter)
     over: threading.Event = field(default_factory=threading.Event)
     refused: list[JobError] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, job_id: str, role: Role) -> None:
-        self.counted[role] += 1
-        if self.over.is_set():
-            self.after[role] += 1
-        if self.at == (role, self.counted[role]):
+        with self.lock:  # a side may ask in several threads
+            self.counted[role] += 1
+            number = self.counted[role]
+            if self.over.is_set():
+                self.after[role, threading.get_ident()] += 1
+        if self.at == (role, number):
             threading.Thread(target=self._cancel, args=(job_id,)).start()
             self.over.wait(20)
 
@@ -134,7 +137,7 @@ def test_a_cancelled_job_ends_at_the_next_question_on_both_sides(furnished, kind
                 assert states == dict.fromkeys(NAMES, State.FINISHED), where
                 continue
             assert states == dict.fromkeys(NAMES, State.CANCELLED), where
-            # The question that is being asked and, at most, the one that the end of the channel asks.
+            # Of each thread, the question that is being asked and, at most, the one at the channel's end.
             assert max(questions.after.values(), default=0) <= 2, where
 
 
