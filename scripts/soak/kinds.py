@@ -1,7 +1,7 @@
 """Jobs of all kinds for soak tests and benchmarks: the jobs of `scripts/wire_jobs.toml` on homes of any size.
 
-A home gets one data set `people` with the columns of those jobs, and one of each model that they name. Half of
-each side's cards are the other side's, too; everything else is made up.
+A home gets one data set `people` with the columns of those jobs, and one of each model that they name. Half
+of each side's cards are the other side's, too; everything else is made up.
 """
 
 from __future__ import annotations
