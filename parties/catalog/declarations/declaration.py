@@ -7,6 +7,7 @@ import re
 from collections.abc import Hashable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from shlex import quote
 from typing import Any, Final
@@ -14,7 +15,7 @@ from typing import Any, Final
 from commons.errors import near
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
-from commons.settings.toml import read
+from commons.settings.toml import parse, text_of
 from commons.tabular.dialect import Dialect
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.columns.persons import Kind, kind_of
@@ -212,7 +213,18 @@ def load_catalog(path: Path) -> Catalog:
     Raises:
         ConfigError: the file is missing or declares something impossible; says where and how to fix it.
     """
-    return catalog_of(read(path, ConfigError), path)
+    return _catalog(_tables(text_of(path, ConfigError), path), path)
+
+
+@lru_cache(maxsize=16)
+def _tables(text: str, path: Path) -> CatalogFile:
+    """What the text of a catalog says; daemons read the same text many times a job."""
+    document = parse(text.removeprefix("\ufeff"), path.name, ConfigError)
+    return declared(CatalogFile, _top(document, path))
+
+
+def _top(document: Mapping[str, Any], path: Path) -> StrictTable:
+    return StrictTable(document, path.name, ConfigError, folder=path.parent)
 
 
 def catalog_of(document: Mapping[str, Any], path: Path) -> Catalog:
@@ -225,10 +237,13 @@ def catalog_of(document: Mapping[str, Any], path: Path) -> Catalog:
     Raises:
         ConfigError: as `load_catalog`.
     """
-    top = StrictTable(document, path.name, ConfigError, folder=path.parent)
+    return _catalog(declared(CatalogFile, _top(document, path)), path)
+
+
+def _catalog(tables: CatalogFile, path: Path) -> Catalog:
     datasets = {
         name: _dataset(one, path.parent, f"{path.name}, data set {name}")
-        for name, one in declared(CatalogFile, top).datasets.items()
+        for name, one in tables.datasets.items()
     }
     for name, dataset in datasets.items():
         shared = datasets.get(dataset.population, dataset).population

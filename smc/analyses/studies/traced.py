@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +19,11 @@ from smc.forms import Role
 from smc.numeric.shape_arrays import shape_array
 from smc.numeric.shapes import Traced
 from smc.oblivious.kernels import run_compiled
-from smc.tracing.session import TracedSession, trace
+from smc.tracing.session import Trace, TracedSession, trace
+
+_TRACES: deque[tuple[Any, Trace]] = deque(maxlen=32)
+"""What was traced last, by what determines it: each side of a job is asked for its cost several times."""
+_LOCK = threading.Lock()
 
 
 class TracedColumn(Column, Traced):
@@ -44,7 +51,22 @@ def estimate_cost(
         return study.cost(schemas, recipients, setting)
     alice, bob = (max(study.least_rows, rows) for rows in setting.rows)
     setting = replace(setting, rows=(alice, bob))
-    known = study.likely(schemas)
+    known = dict(study.likely(schemas))
+    what = (study, known, recipients, setting)
+    with _LOCK:
+        found = next((kept for key, kept in _TRACES if key == what), None)
+    if found is None:
+        found = _trace(study, known, recipients, setting)
+        with _LOCK:
+            _TRACES.append((what, found))
+    seconds = study.pace.seconds(found, max(setting.rows), compiled=run_compiled())
+    return estimated(found, seconds, study.route, study.memory(known, setting), setting.network)
+
+
+def _trace(
+    study: Study, known: Mapping[str, Schema], recipients: frozenset[Role], setting: RunSetting
+) -> Trace:
+    """Run both sides over shapes, under what `estimate_cost` says."""
     scope = study.facts(recipients).scope
 
     def run(session: TracedSession) -> None:
@@ -52,9 +74,7 @@ def estimate_cost(
         data = {name: made_up(known[name], size) for name in study.columns[session.role]}
         study.run(session, data, recipients, TracedRelease(session, scope, recipients, setting.limits))
 
-    found = trace(run, setting.network, setting.lanes)
-    seconds = study.pace.seconds(found, max(setting.rows), compiled=run_compiled())
-    return estimated(found, seconds, study.route, study.memory(known, setting), setting.network)
+    return trace(run, setting.network, setting.lanes)
 
 
 def made_up(schema: Schema, rows: int) -> TracedColumn:
