@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from starlette.testclient import TestClient
 
@@ -28,13 +29,22 @@ class Browser:
             assert self.client.get(f"{ENTRY}?token={self.access.invite()}").status_code == 303
 
     def get(self, path, **headers):
-        return self.client.get(path, headers=headers)
+        return _checked(self.client.get(path, headers=headers))
 
     def post(self, path, fields=None, origin=ORIGIN, key=None, **headers):
         """Send a form as the page that holds it would; `key` and `origin` in place of the right ones."""
         sent = {"form_key": self.form_key() if key is None else key, **(fields or {})}
         headers |= {} if origin is None else {"origin": origin}
-        return self.client.post(path, data=sent, headers=headers)
+        return _checked(self.client.post(path, data=sent, headers=headers))
 
     def form_key(self):
         return re.search(r'name="form_key" value="([^"]+)"', self.get("/jobs").text)[1]
+
+
+def _checked(page):
+    """A page in which each id stands once, and every label's field is there."""
+    if page.headers.get("content-type", "").startswith("text/html"):
+        ids = Counter(re.findall(r'\sid="([^"]+)"', page.text))
+        assert [name for name, count in ids.items() if count > 1] == []
+        assert {*re.findall(r'<label for="([^"]+)"', page.text)} <= {*ids}
+    return page
