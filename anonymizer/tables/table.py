@@ -62,6 +62,7 @@ class Table:
     provenance: TableProvenance = field(default_factory=TableProvenance, repr=False, compare=False)
     persons: PersonRows | None = field(default=None, repr=False, compare=False)
     _named: frozenset[str] = field(init=False, repr=False, compare=False)
+    _columns: dict[str, nw.Series[Any]] = field(init=False, default_factory=dict, repr=False, compare=False)
     _read: dict[str, nw.Series[Any]] = field(init=False, default_factory=dict, repr=False, compare=False)
     _coded: dict[str, Codes] = field(init=False, default_factory=dict, repr=False, compare=False)
 
@@ -146,10 +147,7 @@ class Table:
         Where categories are declared they are texts, whatever the cells look like: no cell decides that.
         """
         self.require(column)
-        if self.frame.implementation.is_pandas():  # where narwhals lists all columns to find one
-            cells: nw.Series[Any] = nw.from_native(self.native[column], series_only=True)
-        else:
-            cells = self.frame[column]
+        cells = self._column(column)
         if self.schema.of(column).categories is not None and cells.dtype.is_numeric():
             return self._kept(column, lambda: _texts(cells))
         if self.dialect is None or column not in self.numbers_in:
@@ -159,6 +157,17 @@ class Table:
             column,
             lambda: nw.from_native(numbers_of(dialect.writing, cells.to_native(), kind), series_only=True),
         )
+
+    def _column(self, column: str) -> nw.Series[Any]:
+        """A column as it lies in the frame; to wrap it costs more than to look at a small one."""
+        found = self._columns.get(column)
+        if found is None:
+            if self.frame.implementation.is_pandas():  # where narwhals lists all columns to find one
+                found = nw.from_native(self.native[column], series_only=True)
+            else:
+                found = self.frame[column]
+            self._columns[column] = found
+        return found
 
     def _kept(self, column: str, read: Callable[[], nw.Series[Any]]) -> nw.Series[Any]:
         """A column as it reads, which is kept of tables that are small."""

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import count
 from typing import Final
 
@@ -74,7 +75,12 @@ def verify(n: Integer, roots: Sequence[Integer]) -> None:
     Raises:
         KeyMaterialError: it proves nothing of this modulus; says what is wrong.
     """
-    n = mpz(n)
+    _verified(mpz(n), tuple(map(mpz, roots)))
+
+
+@lru_cache(maxsize=32)
+def _verified(n: mpz, roots: tuple[mpz, ...]) -> None:
+    """`verify`, of keys that are looked at more than once: a home reads the same few again and again."""
     if small_factor(n):
         raise KeyMaterialError(f"The modulus has a prime factor below {SMALL_FACTORS}.", _HINT)
     if len(roots) != ROOTS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -17,7 +18,9 @@ from smc.channel.message import KINDS, Message
 from smc.errors import DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness
+from smc.oblivious import base_ot
 from smc.pair import run_pair
+from tests.support.dealt import dealing
 from tests.support.small_jobs import wire_runs
 
 BASELINE = Path(__file__).parents[2] / "proto" / "wire.json"
@@ -146,9 +149,9 @@ def examples() -> Mapping[str, Example]:
 
 
 @cache
-def honest(run: str) -> Mapping[Role, bytes]:
-    """What both sides have after an honest run."""
-    results, errors = _results(run, None, "", bit)
+def honest(run: str, *, is_dealt: bool = True) -> Mapping[Role, bytes]:
+    """What both sides have after an honest run, with base transfers from a dealer or real ones."""
+    results, errors = _results(run, None, "", bit, is_dealt=is_dealt)
     assert not errors
     return results
 
@@ -161,15 +164,21 @@ def outcome(kind: str, deviation: Callable[[bytes], list[bytes]]) -> tuple[Outco
     """
     example = examples()[kind]
     victim = example.sender.other
-    results, errors = _results(example.run, example.sender, kind, deviation)
+    is_dealt = KINDS.get(kind, "").rpartition(".")[0] != base_ot.__name__
+    results, errors = _results(example.run, example.sender, kind, deviation, is_dealt=is_dealt)
     if victim in errors:
         return Outcome.ERROR, errors[victim]
-    same = results[victim] == honest(example.run)[victim]
+    same = results[victim] == honest(example.run, is_dealt=is_dealt)[victim]
     return (Outcome.SAME if same else Outcome.OTHER), None
 
 
 def _results(
-    name: str, sender: Role | None, kind: str, deviation: Callable[[bytes], list[bytes]]
+    name: str,
+    sender: Role | None,
+    kind: str,
+    deviation: Callable[[bytes], list[bytes]],
+    *,
+    is_dealt: bool,
 ) -> tuple[dict[Role, bytes], dict[Role, BaseException]]:
     """What sides have after a run, and the errors of those that ended with one."""
     run = _run(name)
@@ -190,9 +199,15 @@ def _results(
 
     sources = tuple(Randomness.from_seed(name.encode(), role.value) for role in Role)
     try:
-        run_pair(
-            side, side, keys=wire_runs().KEYS, randomness=(sources[0], sources[1]), workers=1, timeout=SECONDS
-        )
+        with contextmanager(dealing)() if is_dealt else nullcontext():
+            run_pair(
+                side,
+                side,
+                keys=wire_runs().KEYS,
+                randomness=(sources[0], sources[1]),
+                workers=1,
+                timeout=SECONDS,
+            )
     except DuettoError as error:
         # What the deviating side does with the answer is its own affair; an error after all results, such
         # as a message that nobody has read, is one of whoever has not ended before.

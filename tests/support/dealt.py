@@ -3,8 +3,8 @@
 The keys of a session's set-up are most of what a short program costs. Here those of the transfers follow
 from the id of the session, which anybody can compute, and what goes over is random bytes: kinds and sizes of
 all messages, flights and choices stay as they are, and all bytes follow from the parties' randomness. The
-real exchange runs in the tests of `smc.oblivious` and `smc.protocols`, in those of the daemon, and in every
-run of the wire's baseline.
+real exchange runs in the tests of `smc.oblivious`, in those of the daemon, in every run of the wire's
+baseline, and where a conformance test changes it.
 """
 
 from __future__ import annotations

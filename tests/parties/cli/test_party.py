@@ -106,7 +106,7 @@ def test_a_stopped_daemon_does_not_wait_for_a_source_that_does_not_end(homes, tm
             with pytest.raises(subprocess.TimeoutExpired):
                 client.wait(4)
             assert tried("party", "stop", "--config", home).returncode == 0
-            assert process.wait(20) == 0
+            assert process.wait(60) == 0
             client.kill()
     finally:
         process.kill()

@@ -1,10 +1,13 @@
-"""An empty record of exact jobs."""
+"""An empty record of exact jobs. Sessions get base transfers from a dealer: see `tests.support.dealt`."""
 
 from __future__ import annotations
 
 import pytest
 
 from parties.disclosure.history import History
+from tests.support import dealt
+
+_dealt = pytest.fixture(scope="package", autouse=True)(dealt.dealing)
 
 
 @pytest.fixture
