@@ -47,13 +47,16 @@ class LaneProcess:
         number: the lane's number, from 1.
         transport: of the lane.
         worker: that nobody else uses.
+        seed: see `LaneEngine`.
     """
 
-    def __init__(self, role: Role, number: int, transport: Transport, worker: LaneWorker) -> None:
+    def __init__(
+        self, role: Role, number: int, transport: Transport, worker: LaneWorker, seed: bytes | None = None
+    ) -> None:
         self._number = number
         self._transport = transport
         self._worker = worker
-        self._put({"role": role.value, "lane": number})
+        self._put({"role": role.value, "lane": number, "seed": None if seed is None else seed.hex()})
 
     def run(self, call: LaneCall, clock: Clock) -> LaneAnswer:
         """Do a part of a batch, and carry the lane's frames meanwhile.
@@ -128,15 +131,15 @@ class LaneWorkers:
         """The numbers of their processes."""
         return tuple(worker.pid for worker in self._all)
 
-    def open(self, role: Role, number: int, transport: Transport) -> LaneEnd:
+    def open(self, role: Role, number: int, transport: Transport, seed: bytes | None = None) -> LaneEnd:
         """This party's end of a lane, see `smc.oblivious.lanes.LaneOpener`.
 
         Raises:
             LaneLost: its worker is gone already.
         """
         if not self._waiting:
-            return LaneEngine(role, number, transport)
-        return LaneProcess(role, number, transport, self._waiting.pop())
+            return LaneEngine(role, number, transport, seed)
+        return LaneProcess(role, number, transport, self._waiting.pop(), seed)
 
     def close(self) -> None:
         """End all of them."""

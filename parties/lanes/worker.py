@@ -44,8 +44,9 @@ class DaemonTransport:
 def work(pipe: Pipe) -> None:
     """Answer calls until the daemon ends the pipe."""
     words, _ = pipe.get()
-    number = words["lane"]
-    engine = LaneEngine(Role(words["role"]), number, DaemonTransport(pipe, number))
+    number, seed = words["lane"], words["seed"]
+    seed = None if seed is None else bytes.fromhex(seed)
+    engine = LaneEngine(Role(words["role"]), number, DaemonTransport(pipe, number), seed)
     while True:
         words, data = pipe.get()
         try:

@@ -26,12 +26,17 @@ class Lanes:
     Args:
         transport: of the session, from here on read by nobody else.
         count: lanes besides that of the session.
+
+    Attributes:
+        is_record: whether the transport gives what has come already, see `smc.evidence.replay`: then a lane
+            gets all of its frames, whether another one has failed before or not.
     """
 
     def __init__(self, transport: Transport, count: int) -> None:
         if not 1 <= count <= MAX_LANES:
             raise UsageError(f"A session cannot have {count} lanes.", f"Ask for 1 to {MAX_LANES}.")
         self._transport = transport
+        self.is_record = bool(getattr(transport, "is_record", False))
         self._changed = Condition()
         self._waiting: list[deque[Frame]] = [deque() for _ in range(count + 1)]
         self._bytes = [0] * (count + 1)
@@ -84,7 +89,7 @@ class Lanes:
                     frame = self._waiting[lane].popleft()
                     self._bytes[lane] -= len(frame.data)
                     return frame
-                if self._ended is not None:
+                if self._ended is not None and not self.is_record:
                     raise self._ended
                 self._reading = True
             try:
@@ -102,7 +107,7 @@ class Lanes:
         self._transport.close()
 
     def _is_served(self, lane: int) -> bool:
-        return bool(self._waiting[lane]) or self._ended is not None
+        return bool(self._waiting[lane]) or (self._ended is not None and not self.is_record)
 
     def _keep(self, frame: Frame) -> None:
         """Put a frame where its lane finds it."""

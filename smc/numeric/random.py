@@ -21,6 +21,12 @@ _BULK = 1 << 12
 _SEEDED = b"duetto/seeded/1"
 
 
+def _stream(seed: bytes, purpose: str) -> Callable[[int], bytes]:
+    key = hashlib.sha256(_SEEDED + len(seed).to_bytes(8, "big") + seed + purpose.encode()).digest()
+    stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+    return lambda count: stream.update(bytes(count))
+
+
 class Randomness:
     """Uniform draws from a source of random bytes.
 
@@ -30,10 +36,13 @@ class Randomness:
     Args:
         source: returns the asked number of uniform bytes; the operating system's generator unless a
             test passes another.
+        replays: whether a run that draws from it has to be one that can be made again: then nothing in it
+            draws from elsewhere, libraries included.
     """
 
-    def __init__(self, source: Callable[[int], bytes] = os.urandom) -> None:
+    def __init__(self, source: Callable[[int], bytes] = os.urandom, *, replays: bool = False) -> None:
         self._source = source
+        self.replays = replays
 
     @classmethod
     def from_seed(cls, seed: bytes, purpose: str) -> Randomness:
@@ -47,9 +56,16 @@ class Randomness:
             seed: as unpredictable as the draws have to be.
             purpose: different for draws that have to be independent of each other.
         """
-        key = hashlib.sha256(_SEEDED + len(seed).to_bytes(8, "big") + seed + purpose.encode()).digest()
-        stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
-        return cls(lambda count: stream.update(bytes(count)))
+        return cls(_stream(seed, purpose))
+
+    @classmethod
+    def of_run(cls, seed: bytes) -> Randomness:
+        """The source of a run that can be made again from its seed, see `smc.evidence`.
+
+        Args:
+            seed: 32 uniform bytes, secret until the run is audited, and of no other run.
+        """
+        return cls(_stream(seed, "run"), replays=True)
 
     def bytes(self, count: int) -> bytes:
         """`count` uniform bytes."""

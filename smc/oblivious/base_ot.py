@@ -42,13 +42,8 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import Bit
 from smc.oblivious.endemic_curve import POINT_BYTES, CurveReceiver, CurveSender
-from smc.oblivious.endemic_lattice import (
-    CIPHERTEXT_BYTES,
-    KEY_BYTES,
-    SEED_BYTES,
-    LatticeReceiver,
-    encapsulate,
-)
+from smc.oblivious.endemic_lattice import SEED_BYTES, LatticeReceiver, encapsulate
+from smc.oblivious.ml_kem import CIPHERTEXT_BYTES, KEY_BYTES
 
 NONCE_BYTES: Final = 32
 BASE_KEY_BYTES: Final = 16
@@ -166,7 +161,7 @@ class BaseTransfers:
     Args:
         role: this side's role.
         channel: the conversation with the peer.
-        random: the source of choices and secrets; the library draws for ciphertexts itself.
+        random: the source of choices and secrets; of ciphertexts too, where the run replays.
         count: transfers of each direction.
 
     Attributes:
@@ -177,7 +172,7 @@ class BaseTransfers:
     """
 
     def __init__(self, role: Role, channel: Channel, random: Randomness, count: int) -> None:
-        self._role, self._channel, self._count = role, channel, count
+        self._role, self._channel, self._random, self._count = role, channel, random, count
         self.nonce = random.bytes(NONCE_BYTES)
         self._choices = random.bits(count)
         self._sender = CurveSender(random)
@@ -214,7 +209,7 @@ class BaseTransfers:
         keys = rows.reshape(-1, 2, KEY_BYTES)
         name = _name(self._role.other, nonce.tobytes())
         curve = self._sender.secrets(name, points)
-        ciphertexts, lattice = encapsulate(name, seeds, keys)
+        ciphertexts, lattice = encapsulate(name, seeds, keys, self._random)
         self._channel.send(BaseAnswer(ByteRows(ciphertexts.reshape(-1, CIPHERTEXT_BYTES))))
         outgoing = _Direction(session, self._role, self._sender.point, points, seeds, keys)
         pairs: list[tuple[bytes, bytes]] = []

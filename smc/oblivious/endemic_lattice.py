@@ -35,13 +35,12 @@ from numpy.typing import NDArray
 
 from smc.errors import ProtocolViolation, UsageError
 from smc.numeric.random import Randomness
+from smc.oblivious import ml_kem
 from smc.oblivious.bitmatrix import Bit
+from smc.oblivious.ml_kem import CIPHERTEXT_BYTES, DEGREE, KEY_BYTES, MESSAGE_BYTES, MODULUS, RANK, unpack
 
-MODULUS: Final = 3329
-COEFFICIENTS: Final = 3 * 256
-KEY_BYTES: Final = COEFFICIENTS * 12 // 8
+COEFFICIENTS: Final = RANK * DEGREE
 SEED_BYTES: Final = 32
-CIPHERTEXT_BYTES: Final = 1088
 
 _PRIVATE_BYTES: Final = 64
 _DRAWN_BYTES: Final = 1200 * 12 // 8
@@ -51,13 +50,6 @@ _DOMAIN: Final = b"duetto/oblivious/base-to-ring/1"
 
 Ring = NDArray[np.uint16]
 """Vectors of coefficients in [0, 3329), shape (..., 768)."""
-
-
-def unpack(data: NDArray[np.uint8]) -> Ring:
-    """Words of 12 bits, the lower ones first, as FIPS 203 encodes them; shape (..., 3 m) to (..., 2 m)."""
-    first, second, third = (data[..., place::3].astype(np.uint16) for place in range(3))
-    words = np.stack([first | (second & 15) << 8, second >> 4 | third << 4], axis=-1)
-    return words.reshape(*data.shape[:-1], -1)
 
 
 def pack(words: Ring) -> NDArray[np.uint8]:
@@ -148,14 +140,15 @@ class LatticeReceiver:
 
 
 def encapsulate(
-    name: bytes, seeds: NDArray[np.uint8], keys: NDArray[np.uint8]
+    name: bytes, seeds: NDArray[np.uint8], keys: NDArray[np.uint8], random: Randomness
 ) -> tuple[NDArray[np.uint8], list[tuple[bytes, bytes]]]:
-    """The sender's side; the library draws the randomness of ciphertexts itself.
+    """The sender's side; the library draws the randomness of ciphertexts itself, but in runs that replay.
 
     Args:
         name: of the receiver and its run.
         seeds: from there, shape (n, 32).
         keys: from there, shape (n, 2, 1152).
+        random: the source of the run.
 
     Returns:
         The ciphertexts for the receiver, shape (n, 2, 1088), and both secrets of each transfer, of 32 bytes.
@@ -164,17 +157,24 @@ def encapsulate(
         ProtocolViolation: a key is none.
     """
     offered = decode(keys)
-    ciphertexts = np.empty((len(keys), 2, CIPHERTEXT_BYTES), dtype=np.uint8)
-    secrets: list[list[bytes]] = []
-    for side in (0, 1):
-        hashed = to_ring(name, [side] * len(keys), seeds, keys[:, 1 - side])
-        encoded = np.concatenate([pack((offered[:, side] + hashed) % MODULUS), seeds], axis=1)
-        sent = [sealed(row.tobytes()) for row in encoded]
-        ciphertexts[:, side] = np.frombuffer(b"".join(each for _, each in sent), np.uint8).reshape(
-            -1, CIPHERTEXT_BYTES
-        )
-        secrets.append([secret for secret, _ in sent])
-    return ciphertexts, list(zip(*secrets, strict=True))
+    hashed = [to_ring(name, [side] * len(keys), seeds, keys[:, 1 - side]) for side in (0, 1)]
+    chosen = pack((offered + np.stack(hashed, axis=1)) % MODULUS).reshape(-1, KEY_BYTES)
+    # One after the other: both keys of a transfer have its rho.
+    ciphertexts, secrets = _sealed(chosen, seeds.repeat(2, axis=0), random)
+    pairs = list(zip(secrets[::2], secrets[1::2], strict=True))
+    return ciphertexts.reshape(-1, 2, CIPHERTEXT_BYTES), pairs
+
+
+def _sealed(
+    keys: NDArray[np.uint8], seeds: NDArray[np.uint8], random: Randomness
+) -> tuple[NDArray[np.uint8], list[bytes]]:
+    """Ciphertexts to keys, shape (n, 1088), and what they hold."""
+    if random.replays:
+        drawn = random.bytes(len(keys) * MESSAGE_BYTES)
+        return ml_kem.encapsulate(keys, seeds, np.frombuffer(drawn, np.uint8).reshape(-1, MESSAGE_BYTES))
+    sent = [sealed(row.tobytes()) for row in np.concatenate([keys, seeds], axis=1)]
+    ciphertexts = np.frombuffer(b"".join(each for _, each in sent), np.uint8)
+    return ciphertexts.reshape(-1, CIPHERTEXT_BYTES), [secret for secret, _ in sent]
 
 
 def sealed(key: bytes) -> tuple[bytes, bytes]:

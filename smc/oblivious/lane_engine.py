@@ -58,11 +58,13 @@ class LaneEngine:
         role: this side's role.
         number: the lane's number, from 1.
         transport: of the lane.
+        seed: of its randomness in a run that replays; None for the operating system's.
     """
 
-    def __init__(self, role: Role, number: int, transport: Transport) -> None:
+    def __init__(self, role: Role, number: int, transport: Transport, seed: bytes | None = None) -> None:
         self._channel = Channel(transport, number)
-        self._engine = SilentEngine(role, self._channel, Randomness())
+        random = Randomness() if seed is None else Randomness.of_run(seed)
+        self._engine = SilentEngine(role, self._channel, random)
 
     def run(self, call: LaneCall, clock: Clock) -> LaneAnswer:
         """Do a part of a batch.

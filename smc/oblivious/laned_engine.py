@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ALL_COMPLETED, FIRST_EXCEPTION, Executor, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Any, Final
 
@@ -24,6 +24,9 @@ from smc.oblivious.lanes import LaneAnswer, LaneCall, LaneEnd, LaneLost, LaneOpe
 from smc.oblivious.silent_engine import SilentEngine
 from smc.oblivious.spans import BELOW_WORD_BYTES, CONJUNCTION_WORD_BYTES, CORRELATED_WORD_BYTES
 
+SEED_BYTES: Final = 32
+"""Of a lane."""
+
 _ENDED: Final = "The work of another lane failed."
 
 
@@ -36,7 +39,8 @@ class LanedEngine(SilentEngine):
     Args:
         role: this side's role.
         channel: the conversation with the peer.
-        random: the source of the engine's own randomness; lanes have theirs from the operating system.
+        random: the source of the engine's own randomness; lanes have theirs from the operating system, or
+            from seeds out of this one where the run replays.
         executor: as of `SilentEngine`.
         count: lanes, at least 2.
         open_lane: makes this party's end of a lane.
@@ -55,6 +59,7 @@ class LanedEngine(SilentEngine):
         self._count = count
         self._open_lane = open_lane
         self._shared: Lanes | None = None
+        self._record = False
         self._lanes: list[LaneEnd] = []
         self._lanes_unchecked = False
         self._threads: ThreadPoolExecutor | None = None
@@ -168,10 +173,12 @@ class LanedEngine(SilentEngine):
     def _open(self) -> None:
         agree_on(self._channel, self._count)
         self._shared = Lanes.of(self._channel, self._count)
+        self._record = self._shared.is_record
         self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="lane")
         numbers = range(1, self._count + 1)
         for number in numbers:
-            self._lanes.append(self._open_lane(self._role, number, self._shared.transport(number)))
+            seed = self._random.bytes(SEED_BYTES) if self._random.replays else None
+            self._lanes.append(self._open_lane(self._role, number, self._shared.transport(number), seed))
         self._together([LaneCall("setup_silent") for _ in numbers])
 
     def _together(self, calls: Sequence[LaneCall]) -> list[LaneAnswer]:
@@ -183,7 +190,8 @@ class LanedEngine(SilentEngine):
             self._threads.submit(copy_context().run, lane.run, call, clock)
             for lane, call in zip(self._lanes, calls, strict=True)
         ]
-        wait(futures, return_when=FIRST_EXCEPTION)
+        # A lane that fails ends the others; in a replay each comes to its own end, as it may have in the run.
+        wait(futures, return_when=ALL_COMPLETED if self._record else FIRST_EXCEPTION)
         errors = [error for each in futures if each.done() and (error := each.exception()) is not None]
         if errors:
             error = min(errors, key=lambda found: isinstance(found, LaneLost))

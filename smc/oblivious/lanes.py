@@ -101,8 +101,8 @@ class LaneEnd(Protocol):
         ...
 
 
-LaneOpener = Callable[[Role, int, Transport], LaneEnd]
-"""Makes this party's end of a lane: its role, the lane's number, and its transport."""
+LaneOpener = Callable[[Role, int, Transport, bytes | None], LaneEnd]
+"""Makes this party's end of a lane: its role, the lane's number, its transport, and its seed."""
 
 
 def agreement() -> FlightBytes:

@@ -31,7 +31,8 @@ from smc.oblivious.base_ot import (
     session_id,
 )
 from smc.oblivious.endemic_curve import POINT_BYTES
-from smc.oblivious.endemic_lattice import CIPHERTEXT_BYTES, KEY_BYTES, SEED_BYTES
+from smc.oblivious.endemic_lattice import SEED_BYTES
+from smc.oblivious.ml_kem import CIPHERTEXT_BYTES, KEY_BYTES
 
 
 class BaseTransfers:

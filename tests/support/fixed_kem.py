@@ -14,7 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey
 
 from smc.oblivious import endemic_lattice
-from smc.oblivious.endemic_lattice import CIPHERTEXT_BYTES
+from smc.oblivious.ml_kem import CIPHERTEXT_BYTES
 
 
 def sealed(key: bytes) -> tuple[bytes, bytes]:

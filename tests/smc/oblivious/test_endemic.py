@@ -44,10 +44,10 @@ def test_the_curve_gives_one_secret_of_each_pair(side):
 def test_the_lattice_gives_one_secret_of_each_pair(side):
     choices = np.array([0, 1, side], dtype=np.uint8)
     receiver = LatticeReceiver(NAME, choices, RANDOM)
-    ciphertexts, pairs = encapsulate(NAME, receiver.seeds, receiver.keys)
+    ciphertexts, pairs = encapsulate(NAME, receiver.seeds, receiver.keys, RANDOM)
     for choice, pair, secret in zip(choices, pairs, receiver.secrets(ciphertexts), strict=True):
         assert secret == pair[choice] != pair[1 - choice]
-    ciphertexts, pairs = encapsulate(b"another", receiver.seeds, receiver.keys)
+    ciphertexts, pairs = encapsulate(b"another", receiver.seeds, receiver.keys, RANDOM)
     assert not {each for pair in pairs for each in pair} & set(receiver.secrets(ciphertexts))
 
 
@@ -58,7 +58,7 @@ def test_one_choice_on_the_curve_and_another_on_the_lattice_give_no_key():
         LatticeReceiver(NAME, np.ones(1, np.uint8), RANDOM),
     )
     sender = CurveSender(RANDOM)
-    ciphertexts, shared = encapsulate(NAME, lattice.seeds, lattice.keys)
+    ciphertexts, shared = encapsulate(NAME, lattice.seeds, lattice.keys, RANDOM)
     (found,) = sender.secrets(NAME, curve.points)
     has = curve.secrets(sender.point)[0], lattice.secrets(ciphertexts)[0]
     assert has == (found[0], shared[0][1])

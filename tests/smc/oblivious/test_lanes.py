@@ -195,8 +195,8 @@ class Broken(LaneEngine):
 def test_a_lane_that_fails_ends_the_engine_and_the_session():
     def side(session):
         if session.role is Role.ALICE:
-            session.open_lane = lambda role, number, transport: (Broken if number == 2 else LaneEngine)(
-                role, number, transport
+            session.open_lane = lambda role, number, *given: (Broken if number == 2 else LaneEngine)(
+                role, number, *given
             )
         try:
             return conjunction(session)
