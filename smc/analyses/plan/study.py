@@ -48,7 +48,7 @@ _ALONE: Final = (
 )
 _SETTLED: Final = (
     "whether the limits of both let all figures without noise be opened, before one is: one bit for all of "
-    "them together, of each side or of both"
+    "them together, of each side or of both, in which are those that are named of single parts"
 )
 
 
