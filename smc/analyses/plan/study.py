@@ -109,12 +109,16 @@ class PlanStudy(Study):
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         each = [(part.name, part.study.leakage(recipients)) for part in self.parts]
-        settled = (_SETTLED,) if self.facts(recipients).exact is not None else ()
+        exact = self.facts(recipients).exact is not None
         alice = joined_texts([(name, leakage.alice) for name, leakage in each])
         bob = joined_texts([(name, leakage.bob) for name, leakage in each])
         public = joined_texts([(name, leakage.public) for name, leakage in each])
         parts = f"that the results are parts of one job: {', '.join(name for name, _ in each)}"
-        return Leakage((*alice, *settled), (*bob, *settled), (*public, parts))
+        first, second = (
+            (*learnt, _SETTLED) if exact and role in recipients else learnt
+            for role, learnt in zip(Role, (alice, bob), strict=True)
+        )
+        return Leakage(first, second, (*public, parts))
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:

@@ -199,6 +199,8 @@ def test_who_learns_what_is_said_once_by_all_who_say_it():
     assert "one bit for all" in leakage.alice[-1]
     assert sum("at most 10000000 rows" in line for line in leakage.public) == 1
     assert not any("one bit for all" in line for line in plan(MEAN).leakage(BOTH).alice)
+    # Whose part nobody else gets is not asked: a party that receives nothing hears no answer.
+    assert study.leakage(frozenset({Role.BOB})).alice == ()
     brief = study.brief(frozenset({Role.BOB}))
     assert brief.alice == ()
     assert brief.figures == ("mean: mean of age", "count: count of age by smoker")
