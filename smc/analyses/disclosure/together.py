@@ -142,13 +142,13 @@ class PartOpener(Opener):
         if answer:
             self._stated.wait()
         else:
-            with suppress(_RefusedHereError):  # the part says why
+            with suppress(_GivenUpError):  # the part says why
                 self._stated.wait()
         return self._stated.settled
 
 
-class _RefusedHereError(Exception):
-    """Thrown into parts where this side's own limits stand against one; those say why."""
+class _GivenUpError(Exception):
+    """Thrown into parts that wait when the job ends; those that own limits stand against then say why."""
 
 
 def run_together(release: Release, parts: Sequence[tuple[Scope, Callable[[Release], T]]]) -> list[T]:
@@ -185,8 +185,8 @@ def run_together(release: Release, parts: Sequence[tuple[Scope, Callable[[Releas
             while turn.is_waiting:
                 turn.go_on()
     except BaseException as error:
-        raised = [turn.give_up(error) for turn in turns]
-        if isinstance(error, _RefusedHereError):
+        raised = [turn.give_up(_GivenUpError()) for turn in turns]
+        if isinstance(error, _GivenUpError):
             raise next(each for each in raised if isinstance(each, DisclosureRefused)) from None
         raise
     return [turn.result for turn in turns]
@@ -213,13 +213,13 @@ def _settle(
 
     Raises:
         DisclosureRefused: they may not; at both sides.
-        _RefusedHereError: likewise, as this side's limits stand against one of them.
+        _GivenUpError: likewise, as this side's limits stand against one of them, which says why.
     """
     session = opener.session
     shown = ShownTables(tuple(table for each in stated for table in each.tables))
     is_heard = session.role.other in recipients
     here = all(answer for each in stated for answer in each.answers)
-    why: Exception | None = None if here else _RefusedHereError()
+    why: Exception | None = None if here else _GivenUpError()
     if here and shown.tables and is_heard:
         several = sum(bool(each.tables) for each in stated) > 1
         if several and own.value.allow_one_figure and not opener.auditor.judges:
