@@ -113,8 +113,8 @@ def test_an_exact_plan_of_five_is_what_five_jobs_are(cohorts):
     ):
         assert abs(one - other) < error / 32
     titles = {plot.title for plot in plots_of([ResultTable(name, each, {}) for name, each in found.items()])}
-    assert any(title.startswith("model: ") for title in titles)
-    assert any(title.startswith("deaths: ") for title in titles)
+    assert {title.partition(": ")[0] for title in titles} == {each["name"] for each in parts}
+    assert "ages: mean of age by smoker" in titles
 
 
 def test_a_noisy_plan_spends_the_sum_of_its_parts_once(cohorts):
