@@ -75,7 +75,7 @@ def plots_of(tables: Sequence[ResultTable]) -> list[Plot | Curves]:
 
 
 def _of_queries(table: ResultTable) -> Iterator[Plot]:
-    """One plot for each unit, or for each query where there are groups; of a plan with the name of the part."""
+    """One plot for each unit, or each query where there are groups; of a plan with the name of the part."""
     part = table.name.removesuffix(_RESULTS) if table.name.endswith(_RESULTS) else ""
     together: dict[tuple[str, str], list[int]] = {}
     for row in range(table.rows):
