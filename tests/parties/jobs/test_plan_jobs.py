@@ -19,6 +19,7 @@ DECLARED = {
     "id": {"type": "text"},
     "age": {"type": "integer", "lower": 0, "upper": 120},
     "years": {"type": "integer", "lower": 0, "upper": 240},
+    "visits": {"type": "integer", "lower": 0, "upper": 5},
     "days": {"type": "integer", "lower": 0, "upper": 400},
     "cost": {"type": "integer", "lower": 0, "upper": 1000},
     **dict.fromkeys(("smoker", "died", "some", "others", "rare"), LABELS),
@@ -40,6 +41,7 @@ def cells_of(place, order=1):
         "age": age,
         "years": [2 * each for each in age],
         "days": [1 + row * 31 % 365 for row in rows],
+        "visits": [row * 13 % 6 for row in rows],
         "cost": [100 + row * 61 % 700 for row in rows],
         "smoker": yes_where(row * 7 % 3 == 0 for row in rows),
         "died": yes_where((row * 7919 % 97) / 97 < years / 100 for row, years in zip(rows, age, strict=True)),
@@ -179,6 +181,41 @@ def test_over_matched_rows_with_noise(cohorts):
     assert cohorts.failed(plan(*parts, columns=sides)) == REFUSED
 
 
+def test_models_of_all_kinds_and_pooled_ratios_go_together(cohorts):
+    allow(cohorts)
+    done = cohorts.run(
+        of_used_columns(
+            model("linear", "age", "smoker"),
+            model("poisson", "smoker", kind="poisson", outcome="visits", exposure="days"),
+            part(
+                "cox",
+                "models",
+                models=[{"kind": "cox", "time": "days", "event": "died", "events": ["yes"], "on": ["age"]}],
+            ),
+            exact(
+                "pooled",
+                kind="mantel-haenszel",
+                column="died",
+                event="yes",
+                by="smoker",
+                labels=["yes", "no"],
+                strata="some",
+            ),
+        )
+    )
+    for name in (
+        "linear: linear model of cost",
+        "poisson: poisson model of visits",
+        "cox: cox model of died",
+    ):
+        found, plain = done.tables("south")[name], done.plain_tables("south")[name]
+        for one, other, error in zip(
+            found["coefficient"], plain["coefficient"], plain["standard_error"], strict=True
+        ):
+            assert abs(one - other) < error / 16
+    assert done.tables("south")["pooled: results"]["p_value"][0] is not None
+
+
 def test_only_recipients_get_results(cohorts):
     allow(cohorts)
     cohorts.run(plan(AGES, DEATHS, recipients=["alice"]))
@@ -194,6 +231,7 @@ def test_parts_call_columns_otherwise(cohorts):
 # attacks: each refused, or harmless; alone the parts are allowed
 
 COUNTS = [exact(name, kind="sum", column="cost", by=name) for name in ("some", "others")]
+MIDDLE = {"column": "age", "at_least": 21, "below": 60}
 MODELS = [model(f"by {name}", name) for name in ("some", "others")]
 
 
@@ -209,6 +247,10 @@ MODELS = [model(f"by {name}", name) for name in ("some", "others")]
         (
             exact("to 40", kind="histogram", column="age", edges=[0, 40, 120]),
             exact("to 41", kind="histogram", column="age", edges=[0, 41, 120]),
+        ),
+        (
+            exact("one cell hidden", kind="histogram", column="age", edges=[0, 21, 60, 120]),
+            exact("its neighbour", kind="count", column="age", where=[MIDDLE]),
         ),
         (
             exact("all", kind="count", column="age"),
@@ -227,6 +269,7 @@ MODELS = [model(f"by {name}", name) for name in ("some", "others")]
         "a table and a covariate",
         "other kinds of tables",
         "a shifted edge",
+        "a hidden cell",
         "a condition",
         "shifted points of a curve",
     ],
