@@ -171,7 +171,15 @@ def test_over_matched_rows_with_noise(cohorts):
     sides = {"alice": ["id", "age"], "bob": ["id", "died"]}
     done = cohorts.run(plan(*parts, columns=sides))
     assert set(done.tables("north")) == {"first: results", "second: results"}
-    # everybody matches, and more are asked for than there are
+    # an exact table beside it: one bit in which the answers of both sides are, and whether enough match
+    habits = exact("habits", kind="count", column="age", by="died")
+    mixed = plan(parts[0], habits, columns=["id", "age", "died"])
+    done = cohorts.run(mixed)
+    assert done.tables("south")["habits: results"] == done.plain_tables("south")["habits: results"]
+    estimate = done.results["south"]["facts"]["estimate"]
+    assert done.results["south"]["facts"]["sent"] == estimate["sent"]
+    assert done.results["south"]["facts"]["rounds"] == estimate["rounds"]
+    # too few match
     allow(cohorts, minimum_intersection=ROWS, minimum_group=5)
     short = {
         key: each[:-40] + [f"{key} {place}" if key == "id" else each[0] for place in range(40)]
