@@ -35,6 +35,11 @@ class JobAuditor:
     identities: NDArray[np.void] | None = field(repr=False)
     bits: int = 0
 
+    @property
+    def judges(self) -> bool:
+        """Whether the catalog says whom rows are about."""
+        return self.participants is not None and self.identities is not None
+
     def allows(self, told: Told) -> bool:
         """Whether it may be opened: tables where they, with all earlier ones, pin down no group."""
         if not isinstance(told, ShownTables):

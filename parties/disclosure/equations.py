@@ -265,6 +265,8 @@ class _Search:
         everybody, who = np.unique(np.concatenate([t.persons for t in tables]), return_inverse=True)
         self._people = len(everybody)
         self._who = np.split(who.reshape(-1), np.cumsum([len(table.persons) for table in tables])[:-1])
+        self._weights = [table.weights for table in tables]
+        self._has_one_entry_each = [len(np.unique(each)) == len(each) for each in self._who]
         self._lengths = [len(table.weights) * len(table.equations) for table in tables]
         self._count = sum(self._lengths)
 
@@ -341,12 +343,18 @@ class _Search:
         """What a combination of equations says of each person, shape (people,)."""
         found = np.zeros(self._people, dtype=np.int64)
         row = 0
-        for table, who in zip(self._tables, self._who, strict=True):
-            for weights in table.weights:
+        for place, (table, who) in enumerate(zip(self._tables, self._who, strict=True)):
+            for weights in self._weights[place]:
                 part = combination[row : row + len(table.equations)]
-                cells = _times(table.equations.T.astype(np.int64), part)
-                np.add.at(found, who, cells[table.cells] * weights % PRIME)
                 row += len(table.equations)
+                if not part.any():
+                    continue
+                cells = _times(table.equations.T.astype(np.int64), part)
+                added = cells[table.cells] * weights % PRIME
+                if self._has_one_entry_each[place]:
+                    found[who] += added
+                else:
+                    np.add.at(found, who, added)
         return found % PRIME
 
 

@@ -77,6 +77,7 @@ class History:
         self.secret_file: Final = Secret(home, self.path)
         self._clock = clock
         self._parsed: list[_Record] = []
+        self._judged: tuple[bytes, bool] | None = None
 
     def secret(self) -> bytes:
         """The secret for the hashes, 32 bytes; made on first use.
@@ -232,12 +233,24 @@ class History:
         log.append(record, content if record.stored else b"")
 
     def _reveals(self, log: _Log, participants: ParticipantSet, tables: Sequence[Shown]) -> bool:
-        """Whether tables, with all that the peer has seen of the population, tell of too few persons."""
+        """Whether tables, with all that the peer has seen of the population, tell of too few persons.
+
+        A job asks before it opens tables and as it keeps them; the last answer stands while all is the same.
+        """
         system = self._system(log, participants, tables)
         group = participants.group if participants.group > 1 else participants.minimum
-        return system.pins_down(group, participants.minimum) or system.is_dominated(
-            participants.dominance, len(tables)
+        what = hashlib.sha256(
+            repr((group, participants.minimum, participants.dominance, len(tables))).encode()
         )
+        for table in system.tables:
+            what.update(repr((table.equations.shape, table.amounts is None)).encode())
+            what.update(hashlib.sha256(table.encoded()).digest())
+        if self._judged is None or self._judged[0] != what.digest():
+            found = system.pins_down(group, participants.minimum) or system.is_dominated(
+                participants.dominance, len(tables)
+            )
+            self._judged = (what.digest(), found)
+        return self._judged[1]
 
     def _system(self, log: _Log, participants: ParticipantSet, new: Sequence[Shown]) -> System:
         """The tables that the peer has seen of a population, each once, and new ones."""

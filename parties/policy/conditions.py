@@ -109,7 +109,7 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     def missed(key: str, what: str, hint: str) -> Condition:
         return Condition(rule.name, key, False, "policy", what, hint)
 
-    yield names("analyses", [view.analysis], rule.analyses)
+    yield names("analyses", sorted({view.analysis, *view.facts.asked.parts}), rule.analyses)
     yield names("peers", [view.peer], rule.peers)
     if view.dataset:
         yield names("datasets", [view.dataset], rule.datasets)
@@ -205,6 +205,10 @@ def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[C
         settings = _settings(rule, *_bound(rule, view), "exact_aggregates = true")
         hint = f"Add noise to the job (epsilon), or {settings}."
         yield Condition(rule.name, "exact_aggregates", False, "policy", what, hint)
+    if view.facts.exact is not None and view.facts.asked.parts:
+        figures, unit = view.facts.exact.count, "exact figures in one plan"
+        lower = f"Ask for fewer of them; or {_settings(rule, f'figures_per_job = {figures}')}."
+        yield _at_most(rule, "figures_per_job", figures, unit, rule.figures_per_job, lower)
     if view.names_of_persons:
         named = " and ".join(map(repr, view.names_of_persons))
         what = f"an exact table by {named}, which tells persons apart, shows who is in the data"

@@ -93,6 +93,7 @@ class _Reach:
 def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
     rule, limits = reach.rule, reach.rule.limits
     exact, by_row = rule.exact_aggregates, rule.row_results
+    planned = rule.figures_per_job * (rule.runs_total or 0)
     peers = _peers(rule)
     helping = [other for other in every if other is not reach and reach.shares(other)]
     also = " and ".join(repr(other.rule.name) for other in helping)
@@ -155,6 +156,13 @@ def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
             f"lets {peers} ask {rule.runs_total} questions about persons whom it knows, such as whether one "
             "smokes: by whether a table with a condition or bins of its choice is refused, one bit a run",
             f"Lower runs_total to {MAX_ASKED} or less.",
+        ),
+        (
+            exact and rule.has_runs and rule.figures_per_job > 1 and planned > MAX_ASKED,
+            "figures_per_job",
+            f"shows {peers} up to {planned} exact figures side by side, by {rule.runs_total} plans of "
+            f"{rule.figures_per_job}",
+            f"Lower runs_total or figures_per_job, so that their product is {MAX_ASKED} or less.",
         ),
         (
             (exact or by_row) and not limits.maximum_ratio,

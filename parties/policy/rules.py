@@ -45,6 +45,9 @@ NOISY_RUNS: Final = 100
 """How many runs a rule for results with noise allows, unless it says so: a run that fails spends nothing, and
 tells a little all the same."""
 
+MAX_FIGURES: Final = 1000
+"""The most figures without noise that a rule can allow one job."""
+
 APPROVAL_DAYS: Final = 30
 """How long an approval by a person holds where a rule says nothing, in days."""
 
@@ -114,6 +117,7 @@ class Rule:
         approval_days: how long such an approval holds, in days.
         exact_aggregates: whether figures about several persons may be released without noise.
         row_results: whether somebody may learn something about single rows.
+        figures_per_job: how many figures without noise a plan may hold.
         answers_total: how many answers by a local model all runs together may give; None for none.
         overlap: the least number of local persons in which two exact jobs differ, unless in none.
         limits: of disclosure; where exact figures about groups are allowed, some follow from the smallest
@@ -162,6 +166,7 @@ class Rule:
     approval_days: Annotated[int, Between(minimum=1)] = APPROVAL_DAYS
     exact_aggregates: bool = False
     row_results: bool = False
+    figures_per_job: Annotated[int, Between(1, MAX_FIGURES, f"Write 1 to {MAX_FIGURES}.")] = 1
     answers_total: Count | None = None
     lpn: bool = True
     overlap: Annotated[int, Between(0, MAX_LIMIT, f"Write 0 to {MAX_LIMIT}.")] = 0

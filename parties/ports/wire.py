@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "71d06abad76aa7eee17760e5e13cad3d2617cbb0a79c175fa50109a2b4e8bf5c"
+WIRE: Final = "dd4b4a0b9fea19d13f2307dd6237fe6f58882663b5e34b28552936f73b3bbcbb"
 """Two programs understand each other only if they have the same."""

@@ -18,6 +18,9 @@ MAX_FIGURES: Final = 40
 MAX_PLOTS: Final = 24
 """Plots of one result."""
 
+_RESULTS: Final = "results"
+"""How a table of queries is called; in a plan the name of the part stands before it."""
+
 _COUNTS: Final = frozenset({"count", "size"})
 _GROUP, _QUERY, _CLUSTER = "group", "query", "cluster"
 _NOT_DRAWN: Final = frozenset({"row", "pair", "slot", "quantity"})
@@ -72,7 +75,8 @@ def plots_of(tables: Sequence[ResultTable]) -> list[Plot | Curves]:
 
 
 def _of_queries(table: ResultTable) -> Iterator[Plot]:
-    """One plot for each unit, or for each query where there are groups."""
+    """One plot for each unit, or each query where there are groups; of a plan with the name of the part."""
+    part = table.name.removesuffix(_RESULTS) if table.name.endswith(_RESULTS) else ""
     together: dict[tuple[str, str], list[int]] = {}
     for row in range(table.rows):
         unit = str(table.columns[UNIT][row] or "") if UNIT in table.columns else ""
@@ -81,7 +85,8 @@ def _of_queries(table: ResultTable) -> Iterator[Plot]:
     for (query, unit), rows in together.items():
         names = [_name(table, row, (_GROUP,) if query else (_QUERY,)) for row in rows]
         axis = "date" if unit == DAYS else unit or VALUE
-        yield from _plot(table, VALUE, query or "results", axis, names, rows, is_count=unit == "rows")
+        title = part + (query or _RESULTS)
+        yield from _plot(table, VALUE, title, axis, names, rows, is_count=unit == "rows")
 
 
 def _of_columns(table: ResultTable) -> Iterator[Plot]:

@@ -59,6 +59,7 @@ RULE: Mapping[str, Any] = {
     "exact_aggregates": True,
     "overlap": 0,
     "row_results": True,
+    "figures_per_job": 1000,
     "answers_total": 1_000_000_000_000,
     "runs_total": 1_000_000,
     "maximum_ratio": 0,

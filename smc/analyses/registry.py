@@ -10,6 +10,7 @@ from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.matching.analysis import CHOOSERS, MATCHING, Chooser
 from smc.analyses.models.study import MODELS
+from smc.analyses.plan.study import PLAN
 from smc.analyses.preparation import PREPARATION
 from smc.analyses.scoring.study import SCORING
 from smc.analyses.statistics.analysis import STATISTICS
@@ -48,11 +49,11 @@ def study_of(analysis: Analysis, parameters: Mapping[str, Any]) -> Study:
 
 
 ANALYSES: Final = register(
-    (CLUSTERING, COMPARISON, MATCHING, MODELS, PREPARATION, SCORING, STATISTICS, VALIDATION)
+    (CLUSTERING, COMPARISON, MATCHING, MODELS, PLAN, PREPARATION, SCORING, STATISTICS, VALIDATION)
 )
 
 CHOSEN_ROWS: Final[Mapping[str, tuple[Chooser, ...]]] = MappingProxyType({MATCHING.name: CHOOSERS})
 """By analysis, what whoever chooses its rows learns of the other side's in one job."""
 
-OF_MANY_FIGURES: Final = frozenset({STATISTICS.name})
+OF_MANY_FIGURES: Final = frozenset({PLAN.name, STATISTICS.name})
 """The analyses of which many exact figures together can tell of single rows."""

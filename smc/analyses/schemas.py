@@ -17,6 +17,7 @@ from smc.analyses.matching.exact.study import ExactParameters
 from smc.analyses.matching.linked.parameters import OUTPUTS
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.vectors.parameters import VectorParameters
+from smc.analyses.plan.study import PLAN
 from smc.analyses.registry import ANALYSES
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.queries.parameters import parameters_schema
@@ -29,6 +30,7 @@ def parameter_schemas() -> Mapping[str, Document]:
     return declared | {
         CLUSTERING.name: _derived(Tables(LAYOUTS).schema),
         MATCHING.name: {"anyOf": [*_matching()]},
+        PLAN.name: _derived(PLAN.schema),
         STATISTICS.name: _derived(parameters_schema()),
     }
 

@@ -140,7 +140,7 @@ def ways_around(tree: ast.AST) -> Iterator[tuple[int, str]]:
             private = node.attr.startswith("_") and not node.attr.startswith("__")
             if node.attr == "channel" or (private and owner not in {"self", "cls"}):
                 yield node.lineno, node.attr
-        if isinstance(node, ast.Name) and node.id == "Opener":
+        if isinstance(node, ast.Name) and node.id.endswith("Opener"):
             yield node.lineno, node.id
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id == "Release":
@@ -264,6 +264,8 @@ def test_an_exit_is_found(code: str) -> None:
         "release._limits = NO_LIMITS",
         "getattr(release, name)(total)",
         "Release(session, scope, BOTH, NO_LIMITS).open(total, BOTH, Noisy())",
+        "PartOpener(whole, stated)",
+        "release._of_part(scope, opener)",
     ],
 )
 def test_a_way_around_is_found(code: str) -> None:

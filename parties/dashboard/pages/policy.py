@@ -117,6 +117,8 @@ def in_words(rule: Rule) -> list[str]:
         )
     if rule.exact_aggregates:
         said.append("Exact figures about groups are allowed.")
+    if rule.figures_per_job > 1:
+        said.append(f"A plan holds at most {rule.figures_per_job} exact figures.")
     if rule.row_results:
         said.append("Results about single rows are allowed.")
     if rule.answers_total is not None:

@@ -344,7 +344,7 @@ class Admission:
         limits = limits if contract is None else limits.stricter(contract.agreed)
         exact = task.facts.exact
         if exact is not None:
-            alone = Preview.of(lambda: limits.check_single_figure(exact.count))
+            alone = Preview.of(lambda: limits.check_single_figure(exact.apart))
             if alone.refusal is not None:
                 return alone
         found = task.study.preview(local.columns, task.role, limits, peer)

@@ -101,6 +101,11 @@ Told = ShownTables | Bit | Figures
 class Auditor(Protocol):
     """Remembers what this party's openings have told the peer."""
 
+    @property
+    def judges(self) -> bool:
+        """Whether it knows whom rows are about, so that it can hold tables against each other."""
+        ...
+
     def allows(self, told: Told) -> bool:
         """Whether something may be opened; nothing is kept."""
         ...
@@ -116,6 +121,8 @@ class Auditor(Protocol):
 
 class Unaudited:
     """The auditor of runs that nobody remembers: in-process runs and tests."""
+
+    judges = False
 
     def allows(self, told: Told) -> bool:
         """Yes."""

@@ -16,11 +16,12 @@ of both policies, and one bit says whether all of it holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from smc.analyses.disclosure.audit import ShownTables
 from smc.analyses.disclosure.figures import Sum
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.owned import Owned
@@ -29,6 +30,10 @@ from smc.secret.linear_ints import LinearInts
 
 EVENTS_EACH: Final = 10
 """Persons of each outcome for every coefficient, where numbers of persons are limited at all."""
+
+
+def _nothing() -> ShownTables:
+    return ShownTables(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class FitPart:
         coefficients: how many there are.
         apart: for each covariate by its name, the persons that do not have its commonest value.
         largest: for each coefficient by its name, the largest part of its information that is one person's.
+        told: what it counts as where it is held against other figures of its job: sums over rows.
     """
 
     persons: int
@@ -48,6 +54,7 @@ class FitPart:
     coefficients: int
     apart: Sequence[tuple[str, int]] = field(repr=False)
     largest: Sequence[tuple[str, Fraction]] = field(repr=False)
+    told: Callable[[], ShownTables] = field(default=_nothing, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

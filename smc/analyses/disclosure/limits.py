@@ -127,7 +127,7 @@ class Limits:
         """Check that so many figures without noise may be opened about the same rows in one job.
 
         Args:
-            count: as of `smc.analyses.studies.facts.ExactFigures`.
+            count: `apart` of `smc.analyses.studies.facts.ExactFigures`.
 
         Raises:
             DisclosureRefused: the policies limit groups or sums.
@@ -137,7 +137,7 @@ class Limits:
                 "Under minimum_group or dominance a job without noise holds one figure about the rows of a "
                 "side: one query, sums of one column of each side, or clusters over columns of which no two "
                 "are derived from one. Figures of the same rows can be subtracted from each other.",
-                "Ask for one, or add noise.",
+                'Ask for one, or for several as parts of a job with analysis = "plan"; or add noise.',
             )
 
     def fewest_matchable(self, own: int) -> int:

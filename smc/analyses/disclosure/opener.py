@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from functools import reduce
+from operator import and_
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.audit import Auditor, Bit, Told
+from smc.analyses.disclosure.audit import Auditor, Bit, ShownTables, Told
 from smc.channel.channel import Channel
 from smc.forms import Role
 from smc.protocols.agreement import agree
@@ -72,6 +74,17 @@ class Opener:
         self._tell(BOTH, told)
         opened = values.reveal(BOTH)
         return np.zeros(values.shape, dtype=np.bool_) if opened is None else opened
+
+    def hold(self, limits: Sequence[SecretBits], told: Bit) -> bool:
+        """Whether all of some bits are 1; opens that to both parties."""
+        return bool(self.pattern(reduce(and_, limits), told).all())
+
+    def states(self, told: Callable[[], ShownTables]) -> None:
+        """Say what a figure that shows no cells counts as, where it is held against others of its job."""
+
+    def announce(self, recipients: AbstractSet[Role], told: Told) -> None:
+        """Tell the auditor of what will be opened."""
+        self._tell(recipients, told)
 
     def agree(self, told: Bit, *, answer: bool) -> bool:
         """Whether both parties go on; each learns the other's answer.

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from functools import reduce
-from operator import and_
+from copy import copy
 from typing import Any, Final, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -96,6 +95,10 @@ class Release:
         self._own = limits.own
         self._limits = limits.both
         self._opener = Opener(session, gate, auditor)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing has been stated or opened."""
         self._sets = False
         self._sizes: Callable[[], Sequence[Count]] | None = None
         self._needs: list[tuple[Count, int]] = []
@@ -105,6 +108,7 @@ class Release:
         self._admitted = False
         self._numbers = 0
         self._openings = 0
+        self._joined = False
         self._check_figures()
 
     @property
@@ -175,7 +179,7 @@ class Release:
         """
         holds = [*self._reached(), *self._balanced(), *self._crowded()]
         self._needs, self._sums, self._apart = [], [], []
-        if holds and not self._opener.pattern(reduce(and_, holds), _HOLD).all():
+        if holds and not self._opener.hold(holds, _HOLD):
             raise _refused()
 
     def admit(self, about: About) -> None:
@@ -326,7 +330,10 @@ class Release:
         self._claim(Kind.GROUPS)
         self._count(_OF_ONE_FIGURE)
         self.test()
-        why = refusal(self._own, part) if self._opener.session.role.other in recipients else None
+        why = None
+        if self._opener.session.role.other in recipients:
+            why = refusal(self._own, part)
+            self._opener.states(part.told)
         if not self._opener.agree(Bit("whether a side lets a model be fitted"), answer=why is None):
             raise why or other_refused()
         self._openings = MAX_FIT_OPENINGS
@@ -383,12 +390,40 @@ class Release:
         self.admit(about)
         return program(*args, **kwargs)
 
+    def _join(self, scopes: Sequence[Scope]) -> None:
+        """Leave all openings to parts of the job, by `smc.analyses.disclosure.together`.
+
+        Args:
+            scopes: what each part may open.
+
+        Raises:
+            DisclosureRefused: the facts of the job do not say so.
+        """
+        figures, kinds = (
+            sum(each.figures for each in scopes),
+            {kind for each in scopes for kind in each.kinds},
+        )
+        matches = any(each.matches for each in scopes)
+        mine = self._scope
+        if not mine.together or figures > mine.figures or not kinds <= mine.kinds or matches > mine.matches:
+            raise _defect("has parts that open what the facts of its job do not say")
+        self._joined = True
+
+    def _of_part(self, scope: Scope, opener: Opener) -> Release:
+        """The release of a part of the job, which opens by an opener of its own."""
+        made = copy(self)
+        made._scope, made._opener = scope, opener
+        made._begin()
+        return made
+
     def close(self) -> None:
         """End the run.
 
         Raises:
             DisclosureRefused: the analysis opened nothing here, or left a limit untested: it has no result.
         """
+        if self._joined:
+            return
         if not self._admitted:
             raise _defect("ended without saying what its result is about")
         self._claim_matches()
@@ -396,7 +431,7 @@ class Release:
             raise _defect("left a limit untested")
 
     def _check_figures(self) -> None:
-        self._limits.check_single_figure(self._scope.figures)
+        self._limits.check_single_figure(self._scope.apart)
 
     def _check_sets(self, own: int, peer: int) -> None:
         self._limits.check_sets(own, peer)
@@ -404,6 +439,8 @@ class Release:
     def _claim(self, kind: Kind) -> None:
         if kind not in self._scope.kinds:
             raise _defect(f"opens {kind.value}, which the facts of its job do not say")
+        if self._scope.together:
+            raise _defect("opens figures one by one that are to be settled together")
         self._claim_matches()
 
     def _count(self, numbers: int) -> None:

@@ -23,8 +23,12 @@ class Scope:
         kinds: of the figures that may be opened.
         matches: whether rows of both sides are matched, so that limits on sets and intersections apply.
         figures: how many figures without noise the rows of a side are shown by.
+        apart: how many of them nothing holds against each other.
+        together: whether they are opened by parts alone, see `smc.analyses.disclosure.together`.
     """
 
     kinds: frozenset[Kind]
     matches: bool = False
     figures: int = 1
+    apart: int = 1
+    together: bool = False

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.audit import ShownTables
 from smc.analyses.disclosure.fits import FitPart
 from smc.analyses.models.design import Design, Floats, ModelRows
 from smc.analyses.models.likelihoods import derivatives
 from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC
 
 
-def fit_part(design: Design, rows: ModelRows, coefficients: Floats) -> FitPart:
+def fit_part(
+    design: Design, rows: ModelRows, coefficients: Floats, told: Callable[[], ShownTables]
+) -> FitPart:
     """The local part of a model.
 
     Args:
         design: the model.
         rows: the local ones.
         coefficients: at which the parts of persons are taken, those of this side alone.
+        told: as of `FitPart`.
     """
     everybody = _persons(rows, np.ones(len(rows), dtype=np.bool_))
     happened = rows.event if design.model.kind == COX else rows.outcome > 0
@@ -35,7 +40,7 @@ def fit_part(design: Design, rows: ModelRows, coefficients: Floats) -> FitPart:
     at = derivatives(design, rows, coefficients)
     shares = at.weights[:, None] * (rows.covariates - at.centre) ** 2
     largest = [(name, _largest(rows, shares[:, column])) for column, name in enumerate(design.names)]
-    return FitPart(everybody, outcomes, design.size, apart, largest)
+    return FitPart(everybody, outcomes, design.size, apart, largest, told)
 
 
 def _persons(rows: ModelRows, chosen: NDArray[np.bool_]) -> int:

@@ -16,6 +16,7 @@ out of reach, a bit opens that says so, and no figure.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log2
@@ -23,6 +24,7 @@ from typing import Final
 
 import numpy as np
 
+from smc.analyses.disclosure.audit import ShownTables
 from smc.analyses.disclosure.release import MAX_FIT_OPENINGS, Release
 from smc.analyses.models.design import Design, Floats, ModelRows
 from smc.analyses.models.discrimination import (
@@ -150,7 +152,13 @@ class Sizes:
 
 
 def fit_model(
-    session: Session, design: Design, rows: ModelRows, sizes: Sizes, release: Release, total: int
+    session: Session,
+    design: Design,
+    rows: ModelRows,
+    stated: Callable[[], ShownTables],
+    sizes: Sizes,
+    release: Release,
+    total: int,
 ) -> Fit:
     """Fit a model to the rows of both; both get it.
 
@@ -158,6 +166,7 @@ def fit_model(
         session: this side of the run.
         design: the model, public.
         rows: the local ones.
+        stated: what it counts as beside other figures of its job, see `smc.analyses.models.stated`.
         sizes: public.
         release: opens coefficients.
         total: rows of both, public.
@@ -168,7 +177,7 @@ def fit_model(
     """
     both = frozenset(Role)
     own = own_estimate(design, rows)
-    release.fit(fit_part(design, rows, own), both)
+    release.fit(fit_part(design, rows, own, stated), both)
     information, gradient = _sums_at(design, rows, own)
     right = np.clip(information @ own + gradient, -sizes.right, sizes.right)
     start = _definite(session, information, sizes).solve(_right(session, right, sizes), REACH)

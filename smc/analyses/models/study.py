@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from typing_extensions import override
@@ -18,6 +19,7 @@ from smc.analyses.models.outcome import outcome_of
 from smc.analyses.models.parameters import COX, LINEAR, ModelsParameters, parse
 from smc.analyses.models.reference import fit_plainly
 from smc.analyses.models.run import Sizes, fit_model
+from smc.analyses.models.stated import stated_tables
 from smc.analyses.studies.brief import Brief, count_of
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Stated, Whom
@@ -159,7 +161,8 @@ class ModelsStudy(Study):
         fits = []
         for design, rows in zip(designs, local, strict=True):
             sizes = Sizes.of(design, (own, int(peer)))
-            fits.append((design, fit_model(session, design, rows, sizes, release, own + int(peer))))
+            stated = partial(stated_tables, design, data)
+            fits.append((design, fit_model(session, design, rows, stated, sizes, release, own + int(peer))))
         return outcome_of(fits)
 
     @override

@@ -35,11 +35,18 @@ class ExactFigures:
             other, so where the policies limit groups or sums there may be one.
         whom: whom they are about.
         added_up: the columns, by their names in the job, of which sums are shown.
+        together: how many of them a release holds against each other before one is opened.
     """
 
     count: int
     whom: Whom
     added_up: frozenset[str] = frozenset()
+    together: int = 0
+
+    @property
+    def apart(self) -> int:
+        """How many figures nothing holds against each other; those that are held together count as one."""
+        return self.count - self.together + bool(self.together)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,7 @@ class Asked:
         likeness: whether rows are paired that are alike, so that a side finds the other's nearest by bringing
             many variants.
         answers: what a side's data answer about rows of the other; None where they do not.
+        parts: the analyses of its parts, where a job is made of several.
     """
 
     queries: frozenset[str] = frozenset()
@@ -107,6 +115,7 @@ class Asked:
     named: frozenset[str] = frozenset()
     likeness: bool = False
     answers: Answers | None = None
+    parts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,5 +165,6 @@ class Facts:
             (Kind.ROWS, self.row_results),
             (Kind.NOISY, bool(self.loss)),
         )
-        figures = self.exact.count if self.exact is not None else 0
-        return Scope(frozenset(kind for kind, holds in kinds if holds), self.matches, figures)
+        held = frozenset(kind for kind, holds in kinds if holds)
+        figures, apart = (0, 0) if self.exact is None else (self.exact.count, self.exact.apart)
+        return Scope(held, self.matches, figures, apart, together=bool(self.asked.parts))

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parties.catalog.columns.persons import aliases, identities
-from parties.disclosure.equations import Shown
+from parties.disclosure.equations import Shown, System
 from parties.disclosure.history import PERSON_BYTES, History, OverlapError
 from parties.disclosure.log import HistoryError
 from parties.disclosure.participants import aliases_of, difference, persons_of
@@ -246,6 +246,23 @@ def test_tables_are_kept_and_compared_with_all_that_the_peer_has_seen(history, t
         history.record_tables(mine, shown(history, shifted))
     history.check(replace(mine, minimum=0))
     assert len(history.records()) == 0
+
+
+def test_the_same_tables_are_judged_once_between_asking_and_keeping(history, monkeypatch):
+    """As long as nothing else was shown meanwhile."""
+    judged = []
+    pins_down = System.pins_down
+    monkeypatch.setattr(System, "pins_down", lambda *given: judged.append(1) or pins_down(*given))
+    mine = replace(job(history, range(40)), minimum=5)
+    tables = shown(history, [0] * 20 + [1] * 20)
+    assert history.allows(mine, tables)
+    history.record_tables(mine, tables)
+    assert len(judged) == 1
+    assert history.allows(mine, tables)
+    assert len(judged) == 2
+    assert history.allows(replace(mine, minimum=20), tables)
+    assert not history.allows(replace(mine, minimum=21), tables)
+    assert len(judged) == 4
 
 
 def test_a_damaged_table_is_noticed(history):

@@ -41,6 +41,7 @@ ALLOWED: Mapping[str, Any] = {
     "epsilon_per_job": "1000",
     "epsilon_total": "10000",
     "exact_aggregates": True,
+    "figures_per_job": 20,
     "row_results": True,
     "maximum_ratio": 0,
     "types": ["*-*-*"],

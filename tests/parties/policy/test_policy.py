@@ -478,6 +478,32 @@ def test_a_policy_without_lpn_takes_no_job_for_a_slow_link():
     assert without_lpn() == [(True, "nothing in the job rests on LPN", "")]
 
 
+def test_exact_figures_of_a_plan_are_bounded_by_the_rule_and_one_unless_it_says_so():
+    rule = RULE | {"analyses": ["plan", "statistics", "models"], "exact_aggregates": True}
+
+    def plan(figures, *parts):
+        return {
+            "analysis": "plan",
+            "exact": ExactFigures(figures, Whom.CELLS, together=figures),
+            "asked": Asked(parts=frozenset(parts)),
+        }
+
+    assert verdict([rule], **plan(1, "statistics")).allowed
+    (reason,) = verdict([rule], **plan(3, "statistics")).reasons
+    assert (reason.key, reason.code) == ("figures_per_job", "policy")
+    assert "3 exact figures in one plan are over figures_per_job 1" in reason.what
+    assert "figures_per_job = 3" in reason.hint
+    assert verdict([rule | {"figures_per_job": 3}], **plan(3, "statistics", "models")).allowed
+    # A rule that names an analysis for jobs of their own does not allow it in a plan, nor the other way.
+    (reason,) = verdict([rule], **plan(1, "statistics", "validation")).reasons
+    assert "'validation' is not among analyses" in reason.what
+    (reason,) = verdict([rule | {"analyses": ["statistics"]}], **plan(1, "statistics")).reasons
+    assert "'plan' is not among analyses" in reason.what
+    for number in (0, 1001):
+        with pytest.raises(ConfigError, match="figures_per_job"):
+            verdict([rule | {"figures_per_job": number}])
+
+
 def test_answers_by_a_local_model_are_bounded_by_rows_times_runs():
     scoring = {"row_results": True, "loss": Loss(), "answers": 100}
     rule = RULE | {"row_results": True, "types": ["SS-*-SS"]}

@@ -154,6 +154,7 @@ def test_what_only_the_own_party_receives_is_no_risk() -> None:
         (EXACT, {"dominance": 1}, "dominance", "one person's value"),
         (EXACT, {"runs_total": None}, "runs_total", "allows no exact figures"),
         (EXACT, {"runs_total": 100}, "runs_total", "ask 100 questions about persons whom it knows"),
+        (EXACT, {"figures_per_job": 5}, "figures_per_job", "25 exact figures side by side, by 5 plans of 5"),
         (EXACT, {"maximum_ratio": 0}, "maximum_ratio", "any number of guessed keys"),
         (EXACT, {"keys": ["*"]}, "keys", "whether anybody has a value"),
         (EXACT, {"epsilon_total": "20.5"}, "epsilon_total", "noise hides nobody"),

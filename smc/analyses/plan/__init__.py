@@ -1,0 +1,1 @@
+"""Several studies as one job: the analysis `plan`."""
