@@ -7,8 +7,11 @@
 
 A recipient knows its own rows and can choose them, so that what a model tells is about the other side's: a
 covariate that one person has tells that person's outcome, and so does a coefficient to which one person
-contributes nearly all. So each side tests its own part, by its own policy, and nothing of the test is seen by
-the other side but its answer.
+contributes nearly all. Covariates that many persons have may differ in one: two cuts of an age a year apart
+tell by the difference of their coefficients what becomes of those of that year. So nobody may have a larger
+part of any combination of covariates than one of the smallest group, by the leverage of the person's rows.
+Each side tests its own part, by its own policy, and nothing of the test is seen by the other side but its
+answer.
 
 Over matched rows nobody knows whom a model is about, so the same is tested of secret numbers, by the stricter
 of both policies, and one bit says whether all of it holds.
@@ -30,6 +33,8 @@ from smc.secret.linear_ints import LinearInts
 EVENTS_EACH: Final = 10
 """Persons of each outcome for every coefficient, where numbers of persons are limited at all."""
 
+_ROUNDING: Final = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class FitPart:
@@ -41,6 +46,7 @@ class FitPart:
         coefficients: how many there are.
         apart: for each covariate by its name, the persons that do not have its commonest value.
         largest: for each coefficient by its name, the largest part of its information that is one person's.
+        leverage: the largest part that one person has of the information about a combination of coefficients.
     """
 
     persons: int
@@ -48,6 +54,7 @@ class FitPart:
     coefficients: int
     apart: Sequence[tuple[str, int]] = field(repr=False)
     largest: Sequence[tuple[str, Fraction]] = field(repr=False)
+    leverage: float = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,11 @@ def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
     for name, share in part.largest:
         if share > own.dominance:
             return _refused(f"one person decides more of the coefficient of {name!r} than dominance allows")
+    if least * part.leverage > 1 + _ROUNDING:
+        return _refused(
+            f"a combination of the covariates sets fewer persons apart than the {least} of the policy, as "
+            "two cuts do between which few lie, or a product that nearly all have who have one factor of it"
+        )
     return None
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.disclosure.fits import FitPart
 from smc.analyses.models.design import Design, Floats, ModelRows
-from smc.analyses.models.likelihoods import derivatives
+from smc.analyses.models.likelihoods import Derivatives, derivatives
 from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC
+
+_SAME: Final = 1e-10
+"""Columns that differ by a smaller part follow from each other, as far as digits tell."""
 
 
 def fit_part(design: Design, rows: ModelRows, coefficients: Floats) -> FitPart:
@@ -35,7 +39,7 @@ def fit_part(design: Design, rows: ModelRows, coefficients: Floats) -> FitPart:
     at = derivatives(design, rows, coefficients)
     shares = at.weights[:, None] * (rows.covariates - at.centre) ** 2
     largest = [(name, _largest(rows, shares[:, column])) for column, name in enumerate(design.names)]
-    return FitPart(everybody, outcomes, design.size, apart, largest)
+    return FitPart(everybody, outcomes, design.size, apart, largest, _leverage(rows, at))
 
 
 def _persons(rows: ModelRows, chosen: NDArray[np.bool_]) -> int:
@@ -48,6 +52,19 @@ def _uncommon(values: Floats) -> NDArray[np.bool_]:
         return np.zeros(0, dtype=np.bool_)
     found, counts = np.unique(values, return_counts=True)
     return np.asarray(values != found[counts.argmax()])
+
+
+def _leverage(rows: ModelRows, at: Derivatives) -> float:
+    """No person has a larger part of the information about any combination of coefficients.
+
+    That part is at most the trace of the person's rows in the projection on the weighted covariates.
+    """
+    weighted = np.sqrt(np.maximum(at.weights, 0))[:, None] * (rows.covariates - at.centre)
+    if not len(weighted):
+        return 1.0
+    directions, sizes, _ = np.linalg.svd(weighted, full_matrices=False)
+    kept = directions[:, sizes > _SAME * sizes.max()]
+    return float(np.bincount(rows.persons, weights=(kept**2).sum(axis=1)).max())
 
 
 def _largest(rows: ModelRows, shares: Floats) -> Fraction:
