@@ -264,7 +264,7 @@ class Release:
         return found
 
     def pooled(
-        self, part: TablePart, figures: PooledFigures, recipients: AbstractSet[Role]
+        self, part: TablePart, strata: TablePart, figures: PooledFigures, recipients: AbstractSet[Role]
     ) -> NDArray[np.int64] | None:
         """Open figures about cells that stay closed, as each side's own limits allow.
 
@@ -274,7 +274,7 @@ class Release:
         self._claim(Kind.GROUPS)
         self._count(_OF_ONE_FIGURE)
         self.test()
-        found = open_pooled(self._opener, self._own, part, figures, recipients)
+        found = open_pooled(self._opener, self._own, part, strata, figures, recipients)
         self._admitted = True
         return found
 

@@ -1,7 +1,7 @@
 """A peer asks for model after model of the same persons, and subtracts.
 
-It knows its own rows. A linear model by a cut of the age tells it the sums of the victims costs
-on both sides of the cut; a second one, a year later, or a table of costs, those of the persons between the cuts.
+It knows its own rows. A linear model by a cut of the age tells it the sums of the victim's costs on both
+sides of the cut; a second one, a year later, or a table of costs, those of the persons between the cuts.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import numpy as np
 
 from smc.analyses.models.study import MODELS
 from smc.analyses.statistics.analysis import STATISTICS
-from smc.errors import DisclosureRefused
 from smc.forms import Role
-from tests.parties.disclosure.test_attacks import PEER, Victim, patients
+from tests.parties.disclosure.test_attacks import Victim, patients
 
 BOTH = frozenset(Role)
 ROWS, ALONE, SECRET = 400, 7, 77_777

@@ -1,7 +1,7 @@
 """Terms of rarity make the scores of many rows depend on one: what then becomes of the histogram's guarantee?
 
-A local term has `rarity` times log2(1 / share of own rows with that text): a row that takes another name changes
-the terms of all rows of both names. Noise is for a row that changes its own claim and those that it meets.
+A local term has `rarity` times log2(1 / share of own rows with that text): a row that takes another name
+changes the terms of all rows of both. Noise is for a row that changes its own claim and those that it meets.
 """
 
 from __future__ import annotations
