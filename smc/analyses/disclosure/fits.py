@@ -10,6 +10,8 @@ covariate that one person has tells that person's outcome, and so does a coeffic
 contributes nearly all. Covariates that many persons have may differ in one: two cuts of an age a year apart
 tell by the difference of their coefficients what becomes of those of that year. So nobody may have a larger
 part of any combination of covariates than one of the smallest group, by the leverage of the person's rows.
+Two models, or a model and a table, can differ in as little: covariates of 0 and 1 are groups, and sums over
+these are told to the auditor, as tables are.
 Each side tests its own part, by its own policy, and nothing of the test is seen by the other side but its
 answer.
 
@@ -24,6 +26,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from smc.analyses.disclosure.audit import ShownTables
 from smc.analyses.disclosure.figures import Sum
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.owned import Owned
@@ -47,6 +50,7 @@ class FitPart:
         apart: for each covariate by its name, the persons that do not have its commonest value.
         largest: for each coefficient by its name, the largest part of its information that is one person's.
         leverage: the largest part that one person has of the information about a combination of coefficients.
+        told: the sums over groups of rows that follow from coefficients of labels, for the auditor.
     """
 
     persons: int
@@ -55,6 +59,7 @@ class FitPart:
     apart: Sequence[tuple[str, int]] = field(repr=False)
     largest: Sequence[tuple[str, Fraction]] = field(repr=False)
     leverage: float = field(repr=False)
+    told: ShownTables = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +118,19 @@ def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
     return None
 
 
+def together() -> DisclosureRefused:
+    """Why history stands against a model."""
+    return _refused(
+        "together with exact figures that were released before, its labels would tell of fewer persons than "
+        "the policy asks for"
+    )
+
+
 def other_refused() -> DisclosureRefused:
     """What a side reads where the other one does not go on."""
     return DisclosureRefused(
         "The other party does not let a model be fitted to its rows: too few of its persons stand behind a "
-        "covariate or an outcome, or one of them decides a coefficient.",
+        "covariate or an outcome, one decides a coefficient, or earlier exact figures stand against it.",
         "Use fewer covariates, with values that more persons have.",
     )
 

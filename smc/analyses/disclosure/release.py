@@ -23,11 +23,11 @@ from typing import Any, Final, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
+from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Told, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
 from smc.analyses.disclosure.curves import CurvesPart, Shows, open_curves
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
-from smc.analyses.disclosure.fits import FitPart, MatchedPart, other_refused, refusal
+from smc.analyses.disclosure.fits import FitPart, MatchedPart, other_refused, refusal, together
 from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
@@ -105,6 +105,7 @@ class Release:
         self._admitted = False
         self._numbers = 0
         self._openings = 0
+        self._told: Told = Figures()
         self._check_figures()
 
     @property
@@ -326,10 +327,14 @@ class Release:
         self._claim(Kind.GROUPS)
         self._count(_OF_ONE_FIGURE)
         self.test()
-        why = refusal(self._own, part) if self._opener.session.role.other in recipients else None
+        why = None
+        if self._opener.session.role.other in recipients:
+            why = refusal(self._own, part)
+            if why is None and not self._opener.auditor.allows(part.told):
+                why = together()
         if not self._opener.agree(Bit("whether a side lets a model be fitted"), answer=why is None):
             raise why or other_refused()
-        self._openings = MAX_FIT_OPENINGS
+        self._openings, self._told = MAX_FIT_OPENINGS, part.told
         self._admitted = True
 
     def matched_fit(self, part: MatchedPart, recipients: AbstractSet[Role]) -> None:
@@ -364,7 +369,8 @@ class Release:
         if self._openings < 1:
             raise _defect("opens coefficients of no admitted model, or too often")
         self._openings -= 1
-        return self._opener.ints(values, recipients, Figures())
+        told, self._told = self._told, Figures()
+        return self._opener.ints(values, recipients, told)
 
     def step(self, bit: SecretBits) -> bool:
         """Open one bit to both that steers the run and that its leakage statement names.

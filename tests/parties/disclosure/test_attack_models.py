@@ -79,3 +79,29 @@ def test_nor_do_a_model_and_a_table(tmp_path):
     if second is not None:
         found = of_older(second, 101) - means[1] * rows[1]
         assert abs(found - SECRET) > 20_000, f"the peer finds {found:.0f} and the person cost {SECRET}"
+
+
+def test_models_whose_groups_differ_in_many_stand_beside_each_other(tmp_path):
+    victim = Victim(tmp_path, victims())
+    for age in (90, 50, 90):
+        _, outcome = victim.asked(model(age), recipients=BOTH, brought=brought())
+        assert outcome is not None
+    assert victim.asked(table(50))[1] is not None
+
+
+def test_events_by_outcomes_whose_labels_move_are_refused(tmp_path):
+    """Of whom it counts, with and without one cost more."""
+    victim = Victim(tmp_path, victims())
+    for cost, is_shown in ((10_000, True), (10_060, False)):
+        dear = {"column": "cost", "cuts": [cost], "labels": ["cheap", "dear"]}
+        study = MODELS.parse(
+            {
+                "models": [
+                    {"kind": "logistic", "outcome": "dear", "label": "dear", "on": ["age"], "report": ["auc"]}
+                ],
+                "derived": {"dear": dear},
+            }
+        )
+        mine = {"age": 30 + np.arange(OWN) % 60, "cost": np.where(np.arange(OWN) % 3, 0, 50_000)}
+        _, outcome = victim.asked(study, recipients=BOTH, brought=mine)
+        assert (outcome is not None) is is_shown
