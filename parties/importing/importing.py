@@ -97,6 +97,8 @@ def parameters_of(model: Predictor) -> dict[str, Any]:
         "classes": [*model.classes],
         "maximum_rows": 100,
     }
+    if not model.classes:
+        found["output"] = "score"
     labels: dict[int, list[str]] = {}
     if isinstance(model.body, Forest):
         most = sum(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from parties.errors import DataError
-from parties.importing.importing import import_model
+from parties.importing.importing import import_file, import_model, parameters_of
+from smc.analyses.scoring.study import SCORING
+from smc.numeric.random import Randomness
 from tests.parties.importing.test_importing import MODELS, attribute, blob, varint
 
 REGRESSION = (MODELS / "tree_regression.pmml").read_text()
@@ -90,3 +92,12 @@ def test_derived_fields_of_the_model_itself_are_refused():
     )
     with pytest.raises(DataError, match="derives fields"):
         import_model(REGRESSION.replace("</MiningSchema>", "</MiningSchema>" + own, 1).encode())
+
+
+@pytest.mark.parametrize(
+    "name", ["linear.pmml", "tree_regression.onnx", "lightgbm_regression.json", "tree.pmml"]
+)
+def test_the_printed_parameters_are_those_of_a_job(name):
+    """As they are, whether the model tells classes apart or predicts a number."""
+    found = import_file(MODELS / name, Randomness.from_seed(b"", "importing"))
+    assert SCORING.parse(parameters_of(found)).parameters.commitment
