@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "71d06abad76aa7eee17760e5e13cad3d2617cbb0a79c175fa50109a2b4e8bf5c"
+WIRE: Final = "fda76b7d2ccdb53f594dbd1426505ad7e6bdb9bb73ba32c894332a4b1f437d6d"
 """Two programs understand each other only if they have the same."""

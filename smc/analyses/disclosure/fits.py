@@ -36,6 +36,9 @@ from smc.secret.linear_ints import LinearInts
 EVENTS_EACH: Final = 10
 """Persons of each outcome for every coefficient, where numbers of persons are limited at all."""
 
+PART_SCALE: Final = 20
+"""Fractional bits of parts."""
+
 _ROUNDING: Final = 1e-9
 
 
@@ -72,6 +75,8 @@ class MatchedPart:
         coefficients: how many there are.
         apart: for each covariate those on either side of a value, so that as many differ from any one.
         sums: for each coefficient the whole of its information, and the most that is one person's.
+        parts: for each covariate the largest part that one person can have of what it tells beside the
+            others, in units of 2**-`PART_SCALE`.
     """
 
     persons: LinearInts
@@ -79,6 +84,7 @@ class MatchedPart:
     coefficients: int
     apart: Sequence[LinearInts]
     sums: Sequence[Sum]
+    parts: Sequence[LinearInts]
 
     def needs(self, limits: Limits) -> list[tuple[LinearInts, int]]:
         """Numbers of persons, and what each has to reach."""
@@ -87,7 +93,9 @@ class MatchedPart:
             return []
         wanted = max(least, EVENTS_EACH * self.coefficients)
         alike = [(count, least) for count in (self.persons, *self.apart)]
-        return [*alike, *((count, wanted) for count in self.outcomes)]
+        # 1 and by how much each part is below one of the smallest group
+        below = [(-each + ((1 << PART_SCALE) // least + 1), 1) for each in self.parts]
+        return [*alike, *((count, wanted) for count in self.outcomes), *below]
 
 
 def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
