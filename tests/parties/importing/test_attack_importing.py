@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parties.errors import DataError
-from parties.importing.importing import import_file, import_model, parameters_of
+from parties.importing.importing import import_file, import_model, parameters_of, write_dataset
 from smc.analyses.scoring.study import SCORING
 from smc.numeric.random import Randomness
 from tests.parties.importing.test_importing import MODELS, attribute, blob, varint
@@ -101,3 +101,10 @@ def test_the_printed_parameters_are_those_of_a_job(name):
     """As they are, whether the model tells classes apart or predicts a number."""
     found = import_file(MODELS / name, Randomness.from_seed(b"", "importing"))
     assert SCORING.parse(parameters_of(found)).parameters.commitment
+
+
+def test_the_salt_of_a_commitment_is_not_for_other_accounts(tmp_path):
+    write_dataset(
+        import_file(MODELS / "tree.pmml", Randomness.from_seed(b"", "importing")), tmp_path / "a.csv"
+    )
+    assert (tmp_path / "a.csv").stat().st_mode & 0o077 == 0
