@@ -174,12 +174,19 @@ def number(kind: type[int] | type[float], bounds: Between | None) -> Shape:
     def read(value: Any, at: At) -> Any:
         if not isinstance(value, taken) or isinstance(value, bool):
             raise at.not_a(kind, value)
-        if not math.isfinite(value):
+        if not _is_finite(value, kind):
             raise at.not_a(kind, value)
         _check_bounds(value, bounds, at)
         return float(value) if isinstance(value, Decimal) else value
 
     return Shape(read, {"type": "integer" if kind is int else "number", **_bounds_schema(bounds)})
+
+
+def _is_finite(value: float | Decimal, kind: type[int] | type[float]) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float holds
+        return kind is int
 
 
 def exact(bounds: Between | None, terms: Terms | None, *, may_be_power: bool) -> Shape:

@@ -15,6 +15,7 @@ from typing import Any
 from commons.errors import HintedError
 
 _TEXT_BYTES = 1 << 20
+_MOST_BITS = 4096
 
 
 def parse(
@@ -34,11 +35,25 @@ def parse(
     if len(text) > _TEXT_BYTES:
         raise error(f"{place} is longer than {_TEXT_BYTES} characters.", "Shorten it.")
     try:
-        return tomllib.loads(text, parse_float=number)
+        found = tomllib.loads(text, parse_float=number)
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise error(f"{place} is not valid TOML: {problem}.", "Correct the line.") from None
     except ValueError:
-        raise error(f"{place} has a number with thousands of digits.", "Shorten it.") from None
+        found = None
+    if found is None or _has_endless(found):
+        raise error(f"{place} has a number with thousands of digits.", "Shorten it.")
+    return found
+
+
+def _has_endless(value: Any) -> bool:
+    """Whether a whole number is in it that Python does not write in digits; hexadecimal ones can be."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, int) and each.bit_length() > _MOST_BITS:
+            return True
+        waiting += each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+    return False
 
 
 def read(

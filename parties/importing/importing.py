@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
@@ -72,20 +73,24 @@ def renamed(model: Predictor, features: Sequence[str]) -> Predictor:
 
 
 def write_dataset(model: Predictor, path: Path) -> None:
-    """Write a model as a data set: a CSV file of numbered pieces.
+    """Write a model as a data set: a CSV file of numbered pieces, which only its owner can read.
 
     Raises:
         StorageError: there is a file of that name, or it cannot be written.
     """
     rows = [("number", "model"), *enumerate(pieces(text_of(model)), 1)]
     try:
-        with path.open("x", encoding="utf-8", newline="") as file:
+        with open(path, "x", encoding="utf-8", newline="", opener=_for_its_owner) as file:
             csv.writer(file).writerows(rows)
     except OSError as error:
         raise StorageError(
             f"{path} cannot be written ({error.strerror or type(error).__name__}).",
             "Make room or rights, or choose another name for the output.",
         ) from None
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def parameters_of(model: Predictor) -> dict[str, Any]:
@@ -97,6 +102,8 @@ def parameters_of(model: Predictor) -> dict[str, Any]:
         "classes": [*model.classes],
         "maximum_rows": 100,
     }
+    if not model.classes:
+        found["output"] = "score"
     labels: dict[int, list[str]] = {}
     if isinstance(model.body, Forest):
         most = sum(

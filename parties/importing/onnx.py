@@ -30,8 +30,11 @@ from smc.analyses.predictors.form import (
 PROGRAM: Final = "ONNX-ML"
 
 _GRAPH, _NODES = 7, 1
-_OPERATOR, _ATTRIBUTES, _DOMAIN = 4, 5, 7
+_TAKEN, _GIVEN, _OPERATOR, _ATTRIBUTES, _DOMAIN = 1, 2, 4, 5, 7
 _INPUTS, _SHAPE = 11, (2, 1, 2, 1)
+_SINGLE: Final = 1
+"""What a Cast is to, of singles."""
+
 _NAME, _WHOLE, _TEXT, _SINGLES, _WHOLES, _TEXTS = 1, 3, 4, 7, 8, 9
 
 _OPERATORS: Final = ("LinearClassifier", "LinearRegressor", "TreeEnsembleClassifier", "TreeEnsembleRegressor")
@@ -95,6 +98,7 @@ def read(data: bytes) -> Predictor:
         (node,) = models
         if node.text(_DOMAIN) != "ai.onnx.ml":
             raise ValueError
+        _check_before(node, nodes)
         attributes = [read_fields(blob) for blob in node.blobs(_ATTRIBUTES)]
         given = Attributes({each.text(_NAME): each for each in attributes})
         if tensors := [name for name in given.found if name.endswith("_as_tensor")]:
@@ -107,6 +111,25 @@ def read(data: bytes) -> Predictor:
             if operator.startswith("Linear")
             else _trees(given, operator, _declared(fields))
         )
+
+
+def _check_before(model: Fields, nodes: list[Fields]) -> None:
+    """Check that the model takes the columns as the graph does, or as singles. Raises DataError."""
+    makers = {output: node for node in nodes for output in node.blobs(_GIVEN)}
+    place = model
+    for _ in range(len(nodes) + 1):
+        taken = place.blobs(_TAKEN)[:1]
+        if not taken or taken[0] not in makers:
+            return
+        place = makers[taken[0]]
+        operator, attributes = place.text(_OPERATOR), map(read_fields, place.blobs(_ATTRIBUTES))
+        kinds = [each.whole(_WHOLE) for each in attributes if each.text(_NAME) == "to"]
+        if operator != "Identity" and (operator, kinds) != ("Cast", [_SINGLE]):
+            raise refused(
+                f"The ONNX graph has a node {operator!r} before the model.",
+                "Export the model alone, and prepare its columns before.",
+            )
+    raise refused("The ONNX graph goes in a circle before the model.")
 
 
 def _linear(given: Attributes, operator: str) -> Predictor:

@@ -48,6 +48,9 @@ _OPPOSITE: Final = {
     "greaterOrEqual": "lessThan",
 }
 
+_MOVED: Final = frozenset({"rescaleConstant", "rescaleFactor", "castInteger", "min", "max"})
+"""What a target can do to a prediction."""
+
 
 def parse(data: bytes) -> Element:
     """The document of a file, which brings no entities, and names no other files.
@@ -81,12 +84,28 @@ def read(root: Element) -> Predictor:
             raise refused(
                 f"The PMML file has not one model of {', '.join(_MODELS)}.", "Export one model alone."
             )
-        if any(_kind(each) == "TransformationDictionary" and len(each) for each in root):
-            raise refused("The PMML file derives fields.", "Derive the columns before the export.")
+        for each in root.iter():
+            _check_part(each)
         (model,) = models
         found = Document.of(root, model)
         readers = {"RegressionModel": _regression, "NaiveBayesModel": _bayes}
         return readers.get(_kind(model), _forest)(found, model)
+
+
+def _check_part(element: Element) -> None:
+    """Refuse what changes values or predictions beside the model. Raises DataError."""
+    kind = _kind(element)
+    if kind in ("TransformationDictionary", "LocalTransformations") and len(element):
+        raise refused("The PMML file derives fields.", "Derive the columns before the export.")
+    if kind == "Target" and (moved := _MOVED & element.attrib.keys()):
+        raise refused(
+            f"The PMML file moves predictions by {min(moved)} (Targets).",
+            "Export the model in another format, such as ONNX-ML.",
+        )
+    if kind == "MiningField" and element.get("outliers", "asIs") != "asIs":
+        raise refused(
+            "The PMML file moves values of fields (outliers).", "Give the features their range in the job."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,13 @@
 
 A recipient knows its own rows and can choose them, so that what a model tells is about the other side's: a
 covariate that one person has tells that person's outcome, and so does a coefficient to which one person
-contributes nearly all. So each side tests its own part, by its own policy, and nothing of the test is seen by
-the other side but its answer.
+contributes nearly all. Covariates that many persons have may differ in one: two cuts of an age a year apart
+tell by the difference of their coefficients what becomes of those of that year. So nobody may have a larger
+part of any combination of covariates than one of the smallest group, by the leverage of the person's rows.
+Two models, or a model and a table, can differ in as little: covariates of 0 and 1 are groups, and sums over
+these are told to the auditor, as tables are.
+Each side tests its own part, by its own policy, and nothing of the test is seen by the other side but its
+answer.
 
 Over matched rows nobody knows whom a model is about, so the same is tested of secret numbers, by the stricter
 of both policies, and one bit says whether all of it holds.
@@ -31,6 +36,11 @@ from smc.secret.linear_ints import LinearInts
 EVENTS_EACH: Final = 10
 """Persons of each outcome for every coefficient, where numbers of persons are limited at all."""
 
+PART_SCALE: Final = 20
+"""Fractional bits of parts."""
+
+_ROUNDING: Final = 1e-9
+
 
 def _nothing() -> ShownTables:
     return ShownTables(())
@@ -46,7 +56,9 @@ class FitPart:
         coefficients: how many there are.
         apart: for each covariate by its name, the persons that do not have its commonest value.
         largest: for each coefficient by its name, the largest part of its information that is one person's.
-        told: what it counts as where it is held against other figures of its job: sums over rows.
+        leverage: the largest part that one person has of the information about a combination of coefficients.
+        told: the sums over groups of rows that follow from coefficients of labels, for the auditor.
+        sums: what it counts as where it is held against other figures of its job: sums over rows.
     """
 
     persons: int
@@ -54,7 +66,9 @@ class FitPart:
     coefficients: int
     apart: Sequence[tuple[str, int]] = field(repr=False)
     largest: Sequence[tuple[str, Fraction]] = field(repr=False)
-    told: Callable[[], ShownTables] = field(default=_nothing, repr=False)
+    leverage: float = field(repr=False)
+    told: ShownTables = field(repr=False)
+    sums: Callable[[], ShownTables] = field(default=_nothing, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +81,8 @@ class MatchedPart:
         coefficients: how many there are.
         apart: for each covariate those on either side of a value, so that as many differ from any one.
         sums: for each coefficient the whole of its information, and the most that is one person's.
+        parts: for each covariate the largest part that one person can have of what it tells beside the
+            others, in units of 2**-`PART_SCALE`.
     """
 
     persons: LinearInts
@@ -74,6 +90,7 @@ class MatchedPart:
     coefficients: int
     apart: Sequence[LinearInts]
     sums: Sequence[Sum]
+    parts: Sequence[LinearInts]
 
     def needs(self, limits: Limits) -> list[tuple[LinearInts, int]]:
         """Numbers of persons, and what each has to reach."""
@@ -82,7 +99,9 @@ class MatchedPart:
             return []
         wanted = max(least, EVENTS_EACH * self.coefficients)
         alike = [(count, least) for count in (self.persons, *self.apart)]
-        return [*alike, *((count, wanted) for count in self.outcomes)]
+        # 1 and by how much each part is below one of the smallest group
+        below = [(-each + ((1 << PART_SCALE) // least + 1), 1) for each in self.parts]
+        return [*alike, *((count, wanted) for count in self.outcomes), *below]
 
 
 def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
@@ -105,14 +124,27 @@ def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
     for name, share in part.largest:
         if share > own.dominance:
             return _refused(f"one person decides more of the coefficient of {name!r} than dominance allows")
+    if least * part.leverage > 1 + _ROUNDING:
+        return _refused(
+            f"a combination of the covariates sets fewer persons apart than the {least} of the policy, as "
+            "two cuts do between which few lie, or a product that nearly all have who have one factor of it"
+        )
     return None
+
+
+def together() -> DisclosureRefused:
+    """Why history stands against a model."""
+    return _refused(
+        "together with exact figures that were released before, its labels would tell of fewer persons than "
+        "the policy asks for"
+    )
 
 
 def other_refused() -> DisclosureRefused:
     """What a side reads where the other one does not go on."""
     return DisclosureRefused(
         "The other party does not let a model be fitted to its rows: too few of its persons stand behind a "
-        "covariate or an outcome, or one of them decides a coefficient.",
+        "covariate or an outcome, one decides a coefficient, or earlier exact figures stand against it.",
         "Use fewer covariates, with values that more persons have.",
     )
 

@@ -1,7 +1,8 @@
 """The opening of figures about the cells of a table that stay closed, such as ratios pooled over strata.
 
-Limits and history of a side take them as if its cells themselves were shown; both sides say by one bit
-whether they go on, and only then are the figures computed.
+Limits and history of a side take them as if its cells themselves were shown, and how many persons each
+stratum has: a person alone in a stratum drops out of what is pooled, and so would be told by figures with and
+without that stratum. Both sides say by one bit whether they go on, and only then are the figures computed.
 """
 
 from __future__ import annotations
@@ -26,15 +27,35 @@ Figures = Callable[[Owned[int]], LinearInts]
 
 
 def open_pooled(
-    opener: Opener, limits: Owned[Limits], part: TablePart, figures: Figures, recipients: AbstractSet[Role]
+    opener: Opener,
+    limits: Owned[Limits],
+    part: TablePart,
+    strata: TablePart,
+    figures: Figures,
+    recipients: AbstractSet[Role],
 ) -> NDArray[np.int64] | None:
     """Open figures about this side's part of cells that stay closed; None for a party that is no recipient.
+
+    Args:
+        opener: all opening goes through it.
+        limits: of this party's policy.
+        part: the cells, added up over the strata.
+        strata: the rows of all these cells by stratum, of which each has to have a group or nobody.
+        figures: computes what is opened.
+        recipients: who gets it.
 
     Raises:
         DisclosureRefused: a side does not let its part be used; at both sides, and nothing was opened.
     """
     found, why = suppress(limits, part, margins=False), None
-    shown = ShownTables((ShownTable.of(part.members, found, margins=False),))
+    there = strata.crowds.everybody.reshape(-1)
+    by_stratum = ShownTable(strata.members, np.eye(len(there), dtype=np.bool_)[there > 0])
+    shown = ShownTables((ShownTable.of(part.members, found, margins=False), by_stratum))
+    if opener.session.role.other in recipients and ((there > 0) & (there < limits.value.minimum_group)).any():
+        why = DisclosureRefused(
+            "A stratum has fewer persons of this party than its policy asks for.",
+            "Use fewer and larger strata.",
+        )
     if opener.session.role.other in recipients and found.hidden.any():
         why = DisclosureRefused(
             "A group of this party's rows, with the event or without it, has fewer persons than its policy "

@@ -22,11 +22,11 @@ from typing import Any, Final, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
+from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Told, Unaudited
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
 from smc.analyses.disclosure.curves import CurvesPart, Shows, open_curves
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
-from smc.analyses.disclosure.fits import FitPart, MatchedPart, other_refused, refusal
+from smc.analyses.disclosure.fits import FitPart, MatchedPart, other_refused, refusal, together
 from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
@@ -109,6 +109,7 @@ class Release:
         self._numbers = 0
         self._openings = 0
         self._joined = False
+        self._told: Told = Figures()
         self._check_figures()
 
     @property
@@ -268,7 +269,7 @@ class Release:
         return found
 
     def pooled(
-        self, part: TablePart, figures: PooledFigures, recipients: AbstractSet[Role]
+        self, part: TablePart, strata: TablePart, figures: PooledFigures, recipients: AbstractSet[Role]
     ) -> NDArray[np.int64] | None:
         """Open figures about cells that stay closed, as each side's own limits allow.
 
@@ -278,7 +279,7 @@ class Release:
         self._claim(Kind.GROUPS)
         self._count(_OF_ONE_FIGURE)
         self.test()
-        found = open_pooled(self._opener, self._own, part, figures, recipients)
+        found = open_pooled(self._opener, self._own, part, strata, figures, recipients)
         self._admitted = True
         return found
 
@@ -333,10 +334,12 @@ class Release:
         why = None
         if self._opener.session.role.other in recipients:
             why = refusal(self._own, part)
-            self._opener.states(part.told)
+            self._opener.states(part.sums)
+            if why is None and not self._opener.auditor.allows(part.told):
+                why = together()
         if not self._opener.agree(Bit("whether a side lets a model be fitted"), answer=why is None):
             raise why or other_refused()
-        self._openings = MAX_FIT_OPENINGS
+        self._openings, self._told = MAX_FIT_OPENINGS, part.told
         self._admitted = True
 
     def matched_fit(self, part: MatchedPart, recipients: AbstractSet[Role]) -> None:
@@ -371,7 +374,8 @@ class Release:
         if self._openings < 1:
             raise _defect("opens coefficients of no admitted model, or too often")
         self._openings -= 1
-        return self._opener.ints(values, recipients, Figures())
+        told, self._told = self._told, Figures()
+        return self._opener.ints(values, recipients, told)
 
     def step(self, bit: SecretBits) -> bool:
         """Open one bit to both that steers the run and that its leakage statement names.

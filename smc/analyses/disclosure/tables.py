@@ -105,6 +105,7 @@ class TablePart:
         values: further tables, not negative, such as sums of distances from a lower bound, by name.
         weighed: what the rule of dominance holds for.
         members: this side's rows in the cells, for its auditor.
+        others: the same with what they add to further sums, of which the auditor has to know, too.
     """
 
     counts: Ints = field(repr=False)
@@ -112,6 +113,7 @@ class TablePart:
     values: Mapping[str, Ints] = field(repr=False)
     weighed: Sequence[Weighed]
     members: Members = field(repr=False)
+    others: Sequence[Members] = field(default=(), repr=False)
 
     @property
     def tables(self) -> list[Ints]:
@@ -153,8 +155,9 @@ def open_tables(
     session, why = opener.session, None
     shown = ShownTables(
         tuple(
-            ShownTable.of(part.members, each, margins=margins)
+            ShownTable.of(members, each, margins=margins)
             for part, each in zip(parts, found, strict=True)
+            for members in (part.members, *part.others)
         )
     )
     if session.role.other in recipients:  # else nobody else sees the part, nor whether it is safe

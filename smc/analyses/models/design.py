@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC, POISSON, Model
 from smc.analyses.studies.columns import PERSONS, Data, Schema
 from smc.errors import DomainError, UsageError
+from smc.secret.reals.definite import MOST_COLUMNS
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -133,6 +135,12 @@ class Design:
             UsageError: they do not fit; names the column.
         """
         factors = {name: _factors(model, name, schemas[name]) for name in model.covariates}
+        size = model.has_constant + sum(prod(len(factors[name]) for name in term) for term in model.terms)
+        if size > MOST_COLUMNS:
+            raise UsageError(
+                f"Model {model.name!r} has {size} coefficients, and {MOST_COLUMNS} can be had.",
+                "Leave out a covariate or product, or derive columns with fewer labels.",
+            )
         terms = tuple(
             Term(combined)
             for names in model.terms

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from smc.analyses.disclosure.figures import Sum
-from smc.analyses.disclosure.fits import MatchedPart
+from smc.analyses.disclosure.fits import PART_SCALE, MatchedPart
 from smc.analyses.models.matched_fit import SecretFit
 from smc.analyses.models.matched_rows import MatchedRows, Sided
 from smc.analyses.models.parameters import LINEAR
 from smc.analyses.models.run import Sizes
 from smc.secret.ints import SecretInts
+from smc.secret.reals.reals import SecretReals
 from smc.secret.sharing.bounds import Bounds
 
 _INFORMATION_BITS: Final = 20
+_VARIANCE_SCALE: Final = 24
+
+_LARGEST_WEIGHT: Final = 2
+"""Of a row in the information of a logistic model: 2**-2."""
 
 
 def matched_part(
@@ -27,7 +32,23 @@ def matched_part(
     if sided.design.model.kind == LINEAR:
         outcomes = [size]
     sums = _sums(sided, matched, found, sizes) if weighs else []
-    return MatchedPart(size, outcomes, sided.design.size, apart, sums)
+    return MatchedPart(size, outcomes, sided.design.size, apart, sums, _parts(sided, matched, found))
+
+
+def _parts(sided: Sided, matched: MatchedRows, found: SecretFit) -> list[SecretInts]:
+    """No person has a larger part of what a covariate tells beside the others, in units of 2**-`PART_SCALE`.
+
+    Its variance is one over the information about it that the others leave; a person's part of that is at
+    most the square of how far values of the covariate lie apart, times the largest weight.
+    """
+    variances = found.variances[1:].rescale(_VARIANCE_SCALE)
+    # A fourth of a part is the same words with two fractional bits less.
+    scale = PART_SCALE - (0 if sided.design.model.kind == LINEAR else _LARGEST_WEIGHT)
+    parts = (variances * SecretReals(matched.spreads)).rescale(scale).ints
+    return [
+        SecretInts.from_shares(parts.session, parts[[place]].shares, parts.bounds)
+        for place in range(sided.design.size - 1)
+    ]
 
 
 def _sums(sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes) -> list[Sum]:

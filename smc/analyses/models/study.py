@@ -34,7 +34,8 @@ from smc.protocols.session import Session
 
 SETTLED: Final = (
     "of the other side whether its limits let each model be fitted to its rows, one bit: not where few of "
-    "its persons stand behind a covariate or an outcome, or one of them decides a coefficient"
+    "its persons stand behind a covariate or an outcome, one of them decides a coefficient, or earlier exact "
+    "figures stand against it"
 )
 CHOSEN: Final = (
     "by rows of its choice: how the other side's rows move the coefficients; from several jobs figures that "

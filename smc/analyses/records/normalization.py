@@ -76,7 +76,7 @@ def parse_steps(given: Any, place: str) -> tuple[str, ...]:
     Raises:
         UsageError: it is not a list of known steps, a step comes twice, or one would undo another's work.
     """
-    if not isinstance(given, list) or any(step not in STEPS for step in given):
+    if not isinstance(given, list) or any(not isinstance(step, str) or step not in STEPS for step in given):
         raise UsageError(f"{place} is not a list of known steps.", f"Use {', '.join(STEPS)}.")
     if len(set(given)) < len(given):
         raise UsageError(f"{place} names a step twice.", "Name each step once.")

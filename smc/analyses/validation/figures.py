@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import isnan, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -52,6 +52,8 @@ class ScoreCounts:
         negative: rows between the cuts whose outcome is 0, shape (cuts + 1,).
         positive: those whose outcome is 1.
         variance: of the noise of each number.
+
+    Numbers that limits withhold are NaN, and what they belong to has no figure.
     """
 
     negative: Floats
@@ -61,7 +63,8 @@ class ScoreCounts:
     def area(self) -> Figure | None:
         """The chance that a row with the outcome has a higher score than one without; ties count half."""
         below, above = self.negative.sum(), self.positive.sum()
-        if min(below, above) <= NORMAL_95 * sqrt(self.variance * len(self.negative)):
+        # not so where one is withheld, either
+        if not min(below, above) > NORMAL_95 * sqrt(self.variance * len(self.negative)):
             return None
         under = (np.cumsum(self.negative) - self.negative / 2) / below
         over = (above - np.cumsum(self.positive) + self.positive / 2) / above
@@ -74,7 +77,7 @@ class ScoreCounts:
     def rate(self, part: Sequence[float], whole: Sequence[float]) -> Figure | None:
         """The part that some numbers have of others, which hold them and come first among them."""
         top, bottom = float(sum(part)), float(sum(whole))
-        if bottom <= NORMAL_95 * sqrt(self.variance * len(whole)):
+        if not bottom > NORMAL_95 * sqrt(self.variance * len(whole)):
             return None
         value = min(max(top / bottom, 0.0), 1.0)
         rest = len(whole) - len(part)
@@ -84,7 +87,7 @@ class ScoreCounts:
     def brier(self, middles: Floats) -> Figure | None:
         """The mean squared distance of outcomes from chances, taken for the middles of their cells."""
         rows = float(self.negative.sum() + self.positive.sum())
-        if rows <= NORMAL_95 * sqrt(2 * self.variance * len(middles)):
+        if not rows > NORMAL_95 * sqrt(2 * self.variance * len(middles)):
             return None
         losses = np.concatenate([middles**2, (1 - middles) ** 2])
         numbers = np.concatenate([self.negative, self.positive])
@@ -94,12 +97,14 @@ class ScoreCounts:
         return Figure(min(max(value, 0.0), 1.0), spread, noise)
 
 
-def tables_of(parameters: ValidationParameters, numbers: Sequence[int], variance: float) -> tuple[Table, ...]:
+def tables_of(
+    parameters: ValidationParameters, numbers: Sequence[int | None], variance: float
+) -> tuple[Table, ...]:
     """The result: figures, rows by score, and rows by prediction.
 
     Args:
         parameters: of the job.
-        numbers: rows by score, without the outcome and then with it.
+        numbers: rows by score, without the outcome and then with it; None where limits withhold them.
         variance: of the noise of each.
     """
     half = len(numbers) // 2
@@ -136,8 +141,8 @@ def _by_score(parameters: ValidationParameters, counts: ScoreCounts) -> Table:
     columns: dict[str, list[Any]] = {
         "from": [end or None for end in ends[:-1]],
         "to": [end or None for end in ends[1:]],
-        "rows": [round(each) for each in (counts.negative + counts.positive).tolist()],
-        "with_outcome": [round(each) for each in counts.positive.tolist()],
+        "rows": _whole(counts.negative + counts.positive),
+        "with_outcome": _whole(counts.positive),
         "part": [],
         "part_lower_95": [],
         "part_upper_95": [],
@@ -159,10 +164,14 @@ def _by_prediction(parameters: ValidationParameters, counts: ScoreCounts) -> Tab
         "by prediction",
         {
             "outcome": [1, 0],
-            "predicted_1": [round(float(side[place:].sum())) for side in sides],
-            "predicted_0": [round(float(side[:place].sum())) for side in sides],
+            "predicted_1": _whole(np.array([side[place:].sum() for side in sides])),
+            "predicted_0": _whole(np.array([side[:place].sum() for side in sides])),
         },
     )
+
+
+def _whole(numbers: Floats) -> list[int | None]:
+    return [None if isnan(each) else round(each) for each in numbers.tolist()]
 
 
 def _middles(parameters: ValidationParameters) -> Floats:

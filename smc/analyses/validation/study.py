@@ -12,7 +12,7 @@ follow from them in the clear.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -157,7 +157,11 @@ class ValidationStudy(Study):
         found = Leakage.to(recipients, gets, public)
         if given.rows not in recipients:
             return found
-        model = "of the model what these numbers tell of how it scores this side's own rows"
+        model = (
+            "of the model what these numbers tell of how it scores this side's own rows; by rows of its "
+            "choice, repeated so often that noise does not hide them: between which cuts their scores lie, "
+            "of as many rows in a run as their number has bits"
+        )
         alice, bob = (
             (*side, model) if role is given.rows else side
             for role, side in zip(Role, (found.alice, found.bob), strict=True)
@@ -209,7 +213,11 @@ class ValidationStudy(Study):
             session, numbers.shares + drawn, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1)
         )
         opened = release.open(noisy, recipients, Noisy(np.arange(len(drawn))))
-        return self._outcome(None if opened is None else opened.tolist())
+        if opened is None:
+            return self._outcome(None)
+        # Under limits every number that is shown is positive.
+        shown = [None if release.counts_groups and not each else each for each in opened.tolist()]
+        return self._outcome(shown)
 
     @override
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
@@ -306,7 +314,7 @@ class ValidationStudy(Study):
             "Declare it so, or correct positive.",
         )
 
-    def _outcome(self, numbers: list[int] | None) -> Outcome:
+    def _outcome(self, numbers: Sequence[int | None] | None) -> Outcome:
         given = self.parameters
         details = {
             "route": self.route,
@@ -321,6 +329,11 @@ class ValidationStudy(Study):
             "Intervals include sampling and noise; noise_alone is half the width of that of the noise.",
             f"A row is predicted to have the outcome from {text(given.predicted)} on.",
         )
+        if None in numbers:
+            notes += (
+                "Numbers of rows below the smallest group of the policies are withheld, and so is what they "
+                "belong to: state fewer cuts, between which more rows lie.",
+            )
         if given.has_chances:
             notes += ("The Brier score takes chances for the middles of their cells.",)
         return Outcome(tables_of(given, numbers, given.distribution.deviation**2), notes, details)

@@ -134,6 +134,7 @@ def test_the_least_score_can_be_left_to_the_run(home, command):
     assert "by a histogram with noise, for epsilon 1/2" in done.stdout
     parameters = parse(path.read_text(), "x", UsageError)["parameters"]
     assert parameters["histogram"] == {"epsilon": "1/2"}
+    assert not any("rarity" in each for each in parameters["fields"])
     checked = parsed(command("job", "check", path, "--json"))
     assert checked["verdict"]["allowed"]
     assert "epsilon 0.5" in str(checked["verdict"]["conditions"])

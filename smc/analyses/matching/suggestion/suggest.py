@@ -189,6 +189,10 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     alice, bob, truth = _registers(texts, assumed, assumed.sample, random)
     simulated = _Simulated(assumed, texts, alice, bob, truth, has_dashes=has_dashes)
     recipe = simulated.recipe(data, max(rows, assumed.peer_rows or rows), say)
+    if assumed.histogram:  # its guarantee is for terms that depend on a row alone
+        fields = [{key: each[key] for key in each if key != "rarity"} for each in recipe["fields"]]
+        recipe = recipe | {"fields": fields}
+        say("Leaving rarity out of the score, which does not go with a histogram.")
     say(f"Linking {len(truth):,} rows with {len(bob[BORN]):,}.")
     qualities = _qualities(recipe, alice, bob, truth)
     if rows > assumed.sample:

@@ -10,6 +10,7 @@ them, with P passes and R ranks. A row meets others in a pass only with a rank b
 - A row of the side that claims: its own claim ends or begins, which changes one count by 1. In each pass the
   row behind the last rank under its key takes part or does not; its claim can move from one bin to another.
   The other rows of the key meet whom they met. Together at most 1 + 2 P.
+  Terms of its score are its own: those of rarity, which depend on the side's other rows, are refused.
 - A row of the other side: in each pass at most R claiming rows meet it, and the row that takes its place
   behind the last rank meets the same ones. Their claims can move. Together at most 2 P R.
 

@@ -146,6 +146,9 @@ class TolerantParameters:
         if self.load > self.bucket:
             raise UnfitError("load", "is out of range", f"Use 1 to {self.bucket}.")
         object.__setattr__(self, "load", self.load or max(1, 3 * self.bucket // 8))
+        if self.histogram is not None and any(one.rarity for one in self.fields):
+            problem = "goes with no rarity of fields: a row that is replaced changes the terms of many others"
+            raise UnfitError("histogram", problem, "Leave rarity out, or state the least score alone.")
         if self.histogram is not None and not self.histogram.sensitivity:
             chosen = self.histogram.of(len(self.blocking), self.ranks)
             object.__setattr__(self, "histogram", chosen)

@@ -324,8 +324,8 @@ def _weighted(
     weighed = [_weighed(cells, persons, added, shape) for added in (above, weights)]
     crowds = part.crowds.beside(*(number.reshape(shape) for number in numbers))
     sums = {_SUM: weighed[0].totals, _WEIGHTS: weighed[1].totals}
-    members = Members(persons, cells, above)
-    return TablePart(part.counts, crowds, sums, [*part.weighed, *weighed], members)
+    members, of_weights = (Members(persons, cells, each) for each in (above, weights))
+    return TablePart(part.counts, crowds, sums, [*part.weighed, *weighed], members, [of_weights])
 
 
 def _weighed(cells: Ints, persons: Ints, added: Ints, shape: tuple[int, int]) -> Weighed:

@@ -70,6 +70,8 @@ class Pooled:
         places = self.statistic.places(rows)
         cells = np.where(places < 0, -1, places // self.statistic.strata_count)
         part = counted(cells, rows.persons, (2, 2))
+        stratum = np.where(places < 0, -1, places % self.statistic.strata_count)
+        strata = counted(stratum, rows.persons, (1, self.statistic.strata_count))
         own = self.statistic.local(rows).reshape(4, -1)
         kept: list[Sealed] = []
 
@@ -79,7 +81,7 @@ class Pooled:
             kept.append(found[0].seal(*found[1:]))
             return kept[0].ints
 
-        opened = release.pooled(part, figures, recipients)
+        opened = release.pooled(part, strata, figures, recipients)
         if opened is None:
             return None
         try:

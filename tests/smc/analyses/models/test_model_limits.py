@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from smc.analyses.disclosure.audit import ShownTables
 from smc.analyses.disclosure.fits import FitPart, refusal
 from smc.analyses.disclosure.limits import NO_LIMITS, Agreed, Limits
 from smc.analyses.disclosure.owned import Owned
@@ -31,6 +32,7 @@ from tests.support.held_bounds import unwatched
 GROUPS = Limits(minimum_group=5)
 WEIGHS = Limits(minimum_group=5, dominance=Fraction(1, 4))
 LOOSE = Limits()
+NOTHING = ShownTables(())
 
 
 def changed(side, name, values):
@@ -223,7 +225,7 @@ def test_the_statement_says_what_chosen_rows_find():
 
 def test_a_release_opens_coefficients_of_an_admitted_model_only():
     scope = Scope(frozenset({Kind.GROUPS}))
-    part = FitPart(100, [100], 2, [("x", 40)], [("x", Fraction(1, 10))])
+    part = FitPart(100, [100], 2, [("x", 40)], [("x", Fraction(1, 10))], 0.1, NOTHING)
 
     def side(session):
         release = Release(session, scope, BOTH, GROUPS.of_both)
@@ -247,11 +249,32 @@ def test_a_release_opens_coefficients_of_an_admitted_model_only():
 @pytest.mark.parametrize(
     ("part", "limits", "why"),
     [
-        (FitPart(4, [], 1, [], []), Limits(minimum_group=5), "4 persons"),
-        (FitPart(90, [90, 19], 2, [], []), Limits(minimum_group=5), "19 persons, and 20 are needed"),
-        (FitPart(90, [90, 29], 2, [], []), Limits(minimum_group=30), "29 persons, and 30 are needed"),
-        (FitPart(90, [90], 2, [("x", 4)], []), Limits(minimum_group=5), "4 persons differ in 'x'"),
-        (FitPart(90, [90], 2, [], [("x", Fraction(2, 5))]), Limits(dominance=Fraction(1, 3)), "decides more"),
+        (FitPart(4, [], 1, [], [], 0.0, NOTHING), Limits(minimum_group=5), "4 persons"),
+        (
+            FitPart(90, [90, 19], 2, [], [], 0.0, NOTHING),
+            Limits(minimum_group=5),
+            "19 persons, and 20 are needed",
+        ),
+        (
+            FitPart(90, [90, 29], 2, [], [], 0.0, NOTHING),
+            Limits(minimum_group=30),
+            "29 persons, and 30 are needed",
+        ),
+        (
+            FitPart(90, [90], 2, [("x", 4)], [], 0.0, NOTHING),
+            Limits(minimum_group=5),
+            "4 persons differ in 'x'",
+        ),
+        (
+            FitPart(90, [90], 2, [], [("x", Fraction(2, 5))], 0.0, NOTHING),
+            Limits(dominance=Fraction(1, 3)),
+            "decides more",
+        ),
+        (
+            FitPart(90, [90], 2, [], [], 0.26, NOTHING),
+            Limits(minimum_group=4),
+            "a combination of the covariates",
+        ),
     ],
 )
 def test_each_limit_stands_by_itself(part, limits, why):

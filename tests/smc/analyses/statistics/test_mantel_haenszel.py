@@ -227,7 +227,7 @@ def test_no_choice_of_rows_makes_the_figures_those_of_one_stratum(site):
     one = PooledFigures.of((victim + bob).astype(float)).odds_ratio
     assert open_figure == pytest.approx(one, rel=0.1)
     with unwatched():
-        limits = Limits(minimum_group=10)
+        limits = Limits(minimum_group=9)
         outcome = joint(job(), side(victim), side(bob), frozenset({Role.BOB}), limits)[1]
     assert figure(outcome) is None
     assert any("too few persons of a side decide them" in note for note in outcome.notes)
@@ -273,7 +273,7 @@ def test_data_without_events_have_no_figures_and_blame_nobody():
     assert len(outcome.tables) == 1
 
 
-def test_the_auditor_is_told_of_the_four_pooled_cells():
+def test_the_auditor_is_told_of_the_four_pooled_cells_and_the_strata():
     told = []
 
     class Remembering:
@@ -294,7 +294,8 @@ def test_the_auditor_is_told_of_the_four_pooled_cells():
         return one
 
     run_pair(*(run(side(cells)) for cells in sides))
-    (table,) = [each for shown in told for each in getattr(shown, "tables", ())]
+    table, by_stratum = [each for shown in told for each in getattr(shown, "tables", ())]
+    assert np.bincount(by_stratum.members.cells).tolist() == sides[0].sum(axis=0).tolist()
     assert table.equations.tolist() == np.eye(4, dtype=bool).tolist()
     assert np.bincount(table.members.cells).tolist() == sides[0].sum(axis=1).tolist()
 
