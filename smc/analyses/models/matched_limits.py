@@ -4,52 +4,73 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from smc.analyses.disclosure.figures import Sum
 from smc.analyses.disclosure.fits import MatchedPart
 from smc.analyses.models.matched_fit import SecretFit
-from smc.analyses.models.matched_rows import MatchedRows, Sided
-from smc.analyses.models.parameters import LINEAR
+from smc.analyses.models.matched_rows import MatchedRows
+from smc.analyses.models.matched_sides import Sided
+from smc.analyses.models.parameters import LINEAR, LOGISTIC
 from smc.analyses.models.run import Sizes
 from smc.secret.ints import SecretInts
+from smc.secret.reals.reals import SecretReals
 from smc.secret.sharing.bounds import Bounds
 
 _INFORMATION_BITS: Final = 20
+_WEIGHT_BITS: Final = 4
 
 
 def matched_part(
     sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes, *, weighs: bool
 ) -> MatchedPart:
     """What limits are tested on."""
-    size = matched.size
+    persons, kind = matched.persons, sided.design.model.kind
     above = [matched.apart[[place]] for place in range(len(matched.apart))]
-    apart = [side for count in above for side in (count, size - count)]
-    outcomes = [] if found.positives is None else [found.positives, size - found.positives]
-    if sided.design.model.kind == LINEAR:
-        outcomes = [size]
+    apart = [side for count in above for side in (count, persons - count)]
+    outcomes = [persons if kind == LINEAR else matched.happened]
+    if kind == LOGISTIC:
+        outcomes.append(persons - matched.happened)
     sums = _sums(sided, matched, found, sizes) if weighs else []
-    return MatchedPart(size, outcomes, sided.design.size, apart, sums)
+    return MatchedPart(persons, outcomes, sided.design.size, apart, sums)
 
 
 def _sums(sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes) -> list[Sum]:
     """Of each covariate its information about its weighted mean, and the most that is one person's.
 
-    Both are multiplied by the information of the intercept: H_00 H_jj - H_0j**2, and H_00 times the square of
-    how far values lie apart, times the largest weight.
+    Both are multiplied by the information of the intercept, where there is one: H_00 H_jj - H_0j**2, and H_00
+    times the square of how far values lie apart, times the largest weight.
     """
     scale = max(0, _INFORMATION_BITS - sizes.bits)
     held = found.information.rescale(scale).ints
     size = sided.design.size
     top, least = 1 << (sizes.bits + scale), Bounds(0, 1 << (sizes.bits + scale))
-    first = held[0, :1].bounded(least)
-    across = held[0, 1:].bounded(Bounds(-top, top))
-    diagonal = held.reshape(-1)[[place * (size + 1) for place in range(1, size)]].bounded(least)
-    wholes = (first * diagonal - across * across).bounded(Bounds(-1, top * top))
-    largest = first * matched.spreads
+    diagonal = held.reshape(-1)[[place * (size + 1) for place in range(size)]].bounded(least)
+    largest = matched.spreads
+    if found.weights is not None:
+        largest = largest * _largest(found.weights)
+    if sided.design.model.has_constant:
+        first = diagonal[:1]
+        across = held[0, 1:].bounded(Bounds(-top, top))
+        wholes = (first * diagonal[1:] - across * across).bounded(Bounds(-1, top * top))
+        largest = first * largest
+    else:
+        wholes = diagonal
     largest = largest.rescale(wholes.scale)
     return [
         Sum(
             SecretInts.from_shares(held.session, wholes[[place]].shares, wholes.bounds, wholes.scale),
             largest[[place]],
         )
-        for place in range(size - 1)
+        for place in range(len(matched.spreads))
     ]
+
+
+def _largest(weights: SecretReals) -> SecretInts:
+    """The largest weight of a match, and a little more, since rounding takes some of it away."""
+    drop = weights.scale - _WEIGHT_BITS
+    short = weights.ints.truncate(drop)
+    held = SecretInts.from_shares(short.session, short.shares, short.bounds, _WEIGHT_BITS)
+    one = np.array([1], dtype=np.int64)
+    _, most = held.maximum()
+    return (most * 1 + one).bounded(Bounds(0, max(1, most.bounds.upper)))

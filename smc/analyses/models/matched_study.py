@@ -14,10 +14,14 @@ from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.models.design import Design
-from smc.analyses.models.matched_fit import PREDICTOR, TIMES, SecretFit, fit
+from smc.analyses.models.matched_fit import SecretFit, fit
 from smc.analyses.models.matched_limits import matched_part
+from smc.analyses.models.matched_logistic import PREDICTOR
+from smc.analyses.models.matched_newton import TIMES
+from smc.analyses.models.matched_own import OwnRows
 from smc.analyses.models.matched_parameters import MatchedParameters
-from smc.analyses.models.matched_rows import OwnRows, Sided, align_rows
+from smc.analyses.models.matched_rows import align_rows
+from smc.analyses.models.matched_sides import Sided
 from smc.analyses.models.outcome import DETAILS, outcome_of
 from smc.analyses.models.parameters import LINEAR
 from smc.analyses.models.reference import fit_joined
@@ -289,7 +293,8 @@ def _open(
     found: SecretFit, size: SecretInts, sizes: Sizes, recipients: frozenset[Role], release: Release
 ) -> Fit | None:
     """What the recipients get; None at another party."""
-    figures = [found.variances.rescale(sizes.variance_bits), SecretReals(size)]
+    variances = found.variances.rescale(min(found.variances.scale, sizes.variance_bits))
+    figures = [variances, SecretReals(size)]
     if found.squares is not None:
         figures.append(found.squares.rescale(sizes.squares_bits))
     sealed = found.coefficients.rescale(sizes.coefficient_bits).seal(*figures)
