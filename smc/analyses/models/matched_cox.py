@@ -12,9 +12,9 @@ and standard errors are made of, while the gradient is that of the intervals. So
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Final
 
-import numpy as np
 from typing_extensions import override
 
 from smc.analyses.models.matched_expected import LEVEL, LEVEL_BITS, expected, within_reach
@@ -23,6 +23,7 @@ from smc.analyses.models.matched_rows import MatchedRows
 from smc.analyses.models.matched_sums import clipped, constants, matrix_of, right_of, scaled
 from smc.analyses.models.matched_times import HAZARD_SCALE, MOST_HAZARD, by_period
 from smc.analyses.models.run import Sizes
+from smc.errors import UsageError
 from smc.secret.ints import SecretInts
 from smc.secret.reals.logarithms import SCALE
 from smc.secret.reals.near import multiplied, public, shifted
@@ -36,7 +37,10 @@ _LEAST_RISK: Final = 2.0**-6
 _REST_SCALE: Final = 16
 _AVERAGE_BITS: Final = 16
 _RECIPROCAL_BITS: Final = 34
-_SUM_BITS: Final = 4
+_TOTAL_BITS: Final = 4
+
+_ROOM: Final = 61
+"""Bits of sums."""
 
 
 class Cox(SteepFamily):
@@ -45,90 +49,109 @@ class Cox(SteepFamily):
     Args:
         matched: the rows, or the first of them.
         sizes: what is public of sums over all.
+
+    Raises:
+        UsageError: the rows have no times.
     """
 
     def __init__(self, matched: MatchedRows, sizes: Sizes) -> None:
         super().__init__(matched)
-        if matched.times is None:
-            raise ValueError("The rows have no times.")
-        self._bits, self._times = sizes.bits, matched.times
-        self._events = self._times.events(matched.outcome).bounded(Bounds(0, matched.most))
+        times = matched.times
+        if times is None:
+            raise UsageError("The rows of a Cox model have no times.", "Align them with times.")
+        self._bits, self._times, most = sizes.bits, times, Bounds(0, matched.most)
+        self._events = times.events(matched.outcome).bounded(most)
         self._none = SecretInts.from_bits(self._events == 0)
-        self._period_events = by_period(self._events).bounded(Bounds(0, matched.most))
+        self._period_events = by_period(self._events).bounded(most)
         self._no_period = SecretInts.from_bits(self._period_events == 0)
         count = SecretReals(matched.ones.ints.sum()).within(1, matched.most)
         self._share = count.reciprocal(_RECIPROCAL_BITS)
-        self._averages: SecretReals | None = None
-        self._level: SecretReals | None = None
+        self._expected = matched.ones
+        self._averages = self._share
 
     @override
     def first(self) -> SecretReals:
-        like = self.matched.ones.rescale(SCALE)
-        return constants(like, [LEVEL] + [0.0] * (len(self.matched.places) - 1))
+        size = len(self.matched.places)
+        return constants(self._share.rescale(SCALE), [LEVEL] + [0.0] * (size - 1))
 
     @override
     def at(self, start: SecretReals) -> Point:
         matched = self.matched
         self._expected = expected(matched, start)
-        weights = self._weights(self._expected)
-        one = 1 << weights.scale
-        rests = matched.outcome.ints * one
-        held = SecretReals(
-            SecretInts.from_shares(rests.session, rests.shares, rests.bounds, weights.scale)
-        )
-        gradient = right_of(matched.rows.transposed(held - weights), matched, self._bits)
+        weights = self._weights()
+        happened = matched.outcome.rescale(weights.scale)
+        gradient = right_of(matched.rows.transposed(happened - weights), matched, self._bits)
         return Point(start, start[1:], gradient[1:], weights)
-
-    def _weights(self, expectations: SecretReals) -> SecretReals:
-        """What each match is expected to have until its time ends."""
-        risk = self._times.at_risk(expectations)
-        top = risk.upper
-        risk = risk.rescale(_RISK_BITS) + SecretReals(self._none)
-        risk = risk.within(_LEAST_RISK, top)
-        events = SecretReals(self._events)
-        enough = (risk * MOST_HAZARD - events).within(0, MOST_HAZARD * (top + 1))
-        hazards = events.over(risk, HAZARD_SCALE, MOST_HAZARD).given(enough)
-        total = hazards.sum().within(0, MOST_HAZARD)
-        cumulative = self._times.hazards(hazards.given(total))
-        session = expectations.session
-        (words,) = multiplied(session, (expectations.ints.shares, cumulative.ints.shares))
-        bounds = expectations.ints.bounds * cumulative.ints.bounds
-        drop = expectations.scale + cumulative.scale - _REST_SCALE
-        words = words + public(session, 1 << (drop - 1))
-        (words,) = shifted(session, (words, bounds + Bounds(0, 1 << drop), drop))
-        most = (bounds.magnitude >> drop) + 2
-        ints = SecretInts.from_shares(session, words, Bounds(-most, most), _REST_SCALE)
-        return SecretReals(ints, cumulative.statements)
 
     @override
     def information(self, point: Point) -> SecretReals:
         matched = self.matched
         sums = matched.rows.between(self._expected, self._times.periods)[matched.places].T
-        risk = sums[:, :1]
-        whole = matrix_of(matched.rows.gram(self._narrow(point.weights)), matched, self._bits)
-        top = risk.upper
-        empty = SecretReals(self._no_period).reshape(-1, 1)
-        risk = (risk.rescale(_RISK_BITS) + empty).within(_LEAST_RISK, top)
-        inner = sums[:, 1:].rescale(_RISK_BITS)
-        size = inner.shape[1]
-        spread = SecretReals(risk.ints[:, [0] * size], risk.statements)
-        ends = [(spread - inner).within(0, 2 * top), (spread + inner).within(0, 2 * top)]
-        averages = inner.over(spread, _AVERAGE_BITS).given(*ends)
-        self._averages = averages
-        events = SecretReals(self._period_events).reshape(-1, 1)
-        taken = (averages * SecretReals(events.ints[:, [0] * size])).T @ averages
-        rest = taken.within(-(1 << self._bits), 1 << self._bits).rescale(whole.scale)
-        return whole[1:, 1:] - rest
-
-    def _narrow(self, weights: SecretReals) -> SecretReals:
-        return weights
+        top = ceil(sums.upper)
+        sums = sums.rescale(_RISK_BITS)
+        risk = (sums[:, :1] + SecretReals(self._no_period).reshape(-1, 1)).within(_LEAST_RISK, top + 1)
+        risk, inner = _repeated(risk, len(point.coefficients)), sums[:, 1:]
+        ends = [side.within(0, 2 * top + 1) for side in (risk - inner, risk + inner)]
+        self._averages = inner.over(risk, _AVERAGE_BITS).given(*ends)
+        events = _repeated(SecretReals(self._period_events).reshape(-1, 1), len(point.coefficients))
+        taken = (self._averages * events).T @ self._averages
+        whole = matrix_of(matched.rows.gram(_narrow(matched, point.weights)), matched, self._bits)[1:, 1:]
+        most = 1 << self._bits
+        return (whole - taken.within(-most, most).rescale(whole.scale)).within(-most, most)
 
     @override
     def moved(self, point: Point, step: SecretReals) -> SecretReals:
-        step = clipped(step, 1)
-        assert self._averages is not None
-        return join([point.start, step])
+        """The coefficients, by no more than 1 each; and the level, so that expectations stay what they are."""
+        cut = clipped(step, 1)
+        total = self._expected.sum().rescale(_TOTAL_BITS)
+        part = scaled(total * self._share, -LEVEL_BITS).rescale(SCALE)
+        level = clipped(-part + 1, 1)
+        lead = (self._averages[0] * cut).sum()
+        return point.start + join([level - lead, cut])
 
     @override
     def stated(self, start: SecretReals) -> SecretReals:
         return within_reach(self.matched, start)
+
+    def _weights(self) -> SecretReals:
+        """What each match is expected to have until its time ends, shape (slots,)."""
+        expectations = self._expected
+        risk = self._times.at_risk(expectations)
+        top = ceil(risk.upper)
+        risk = (risk.rescale(_RISK_BITS) + SecretReals(self._none)).within(_LEAST_RISK, top + 1)
+        events = SecretReals(self._events)
+        enough = (risk * MOST_HAZARD - events).within(0, MOST_HAZARD * (top + 1))
+        hazards = events.over(risk, HAZARD_SCALE, MOST_HAZARD).given(enough)
+        total = hazards.sum().within(0, MOST_HAZARD)
+        cumulative = self._times.hazards(hazards.given(total))
+        (words,) = multiplied(expectations.session, (expectations.ints.shares, cumulative.ints.shares))
+        scale = expectations.scale + cumulative.scale
+        bounds = expectations.ints.bounds * cumulative.ints.bounds
+        product = SecretReals(
+            SecretInts.from_shares(expectations.session, words, bounds, scale), cumulative.statements
+        )
+        return _near(product, _REST_SCALE)
+
+
+def _near(values: SecretReals, scale: int) -> SecretReals:
+    """The numbers with fewer fractional bits, right on average."""
+    ints, drop = values.ints, values.scale - scale
+    if drop <= 0:
+        return values
+    (words,) = shifted(ints.session, (ints.shares, ints.bounds, drop))
+    bounds = Bounds((ints.bounds.lower >> drop) - 1, (ints.bounds.upper >> drop) + 1)
+    # What a shift leaves out is one on average.
+    held = SecretInts.from_shares(ints.session, words + public(ints.session, 1), bounds, scale)
+    return SecretReals(held, values.statements)
+
+
+def _narrow(matched: MatchedRows, weights: SecretReals) -> SecretReals:
+    """Weights with so few fractional bits that sums over all slots fit a word."""
+    largest = (weights.ints.bounds.magnitude >> weights.scale) + 1
+    used = 2 * matched.rows.layout.scale + largest.bit_length() + len(matched.member).bit_length()
+    return _near(weights, max(0, _ROOM - used))
+
+
+def _repeated(column: SecretReals, count: int) -> SecretReals:
+    """A column, so many times side by side."""
+    return column[:, [0] * count]

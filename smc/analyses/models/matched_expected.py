@@ -56,10 +56,9 @@ def expected(matched: MatchedRows, start: SecretReals) -> SecretReals:
     room = _ROOM - 2 * matched.rows.layout.scale - largest.bit_length() - slots.bit_length()
     scale = min(_SCALE, room)
     drop = found.scale - scale
-    # Half a unit more, since a shift rounds down.
-    words = found.ints.shares + public(session, 1 << (drop - 1))
-    (narrow,) = shifted(session, (words, bounds + Bounds(0, 1 << drop), drop))
-    gated = mux.select(session, matched.member.shares, narrow)
+    (narrow,) = shifted(session, (found.ints.shares, bounds, drop))
+    # What a shift leaves out is one on average.
+    gated = mux.select(session, matched.member.shares, narrow + public(session, 1))
     most = largest << scale
     ints = SecretInts.from_shares(session, gated, Bounds(-most, most), scale)
     return SecretReals(ints, found.statements)

@@ -66,9 +66,13 @@ def fit(sided: Sided, matched: MatchedRows, sizes: Sizes) -> SecretFit:
         found = newton(Poisson, matched)
         coefficients, variances = in_counts(found.family, found, sided.design.longest)
         return SecretFit(coefficients, variances, None, found.information, found.point.weights)
-    found = newton(partial(Cox if kind == COX else Logistic, sizes=sizes), matched)
-    weights = found.point.weights if kind == COX else None
-    return SecretFit(found.coefficients, found.variances, None, found.information, weights)
+    if kind == COX:
+        timed = newton(partial(Cox, sizes=sizes), matched)
+        return SecretFit(
+            timed.coefficients, timed.variances, None, timed.information, timed.point.weights
+        )
+    plain = newton(partial(Logistic, sizes=sizes), matched)
+    return SecretFit(plain.coefficients, plain.variances, None, plain.information, None)
 
 
 def _linear(matched: MatchedRows, sizes: Sizes) -> SecretFit:

@@ -21,7 +21,7 @@ from smc.forms import Role
 from smc.protocols.session import Session
 from smc.secret.ints import SecretInts
 from smc.secret.reals.fixed_rows import FixedRows, OwnedColumns, RowsLayout
-from smc.secret.reals.near import shifted
+from smc.secret.reals.near import public, shifted
 from smc.secret.reals.reals import SecretReals, join
 from smc.secret.sharing.bounds import WORD_BITS, Bounds
 
@@ -95,6 +95,8 @@ class SecretTimes:
         found = self._followed.predictor(join(order), 1 << (WORD_BITS - _LOOKUP_SCALE))
         most = MOST_HAZARD << _LOOKUP_SCALE
         (words,) = shifted(self._session, (found.words, Bounds(0, most), FOLLOWED_SCALE))
+        # What a shift leaves out is one on average.
+        words = words + public(self._session, 1)
         bounds = Bounds(-1, (MOST_HAZARD << HAZARD_SCALE) + 1)
         ints = SecretInts.from_shares(self._session, words, bounds, HAZARD_SCALE)
         return SecretReals(ints, hazards.statements)
