@@ -33,7 +33,7 @@ _FEWEST_EVENTS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Intervals, of which the last ones may be empty.
+    """Intervals, at most `INTERVALS`, spread evenly over as many places, of which the others stay empty.
 
     Attributes:
         ends: ascending, shape (k + 1,): an interval is from one, exclusive, to the next, inclusive; empty
@@ -52,20 +52,49 @@ class Intervals:
         last = when[-(-np.arange(1, count + 1) * len(when) // count) - 1]
         return cls(np.concatenate([[when[0] - 1], np.unique(last)]).astype(np.int64))
 
+    @property
+    def places(self) -> Ints:
+        """Of the intervals among `INTERVALS`, so that periods have about as many each."""
+        count = max(0, len(self.ends) - 1)
+        return np.arange(count) * INTERVALS // max(1, count)
+
     def followed(self, times: Ints) -> Floats:
         """Through which part of each interval rows are followed, shape (n, `INTERVALS`)."""
         found = np.zeros((len(times), INTERVALS))
         if len(self.ends):
             parts = (times[:, None] - self.ends[:-1]) / np.diff(self.ends)
-            found[:, : parts.shape[1]] = np.clip(parts, 0, 1)
+            found[:, self.places] = np.clip(parts, 0, 1)
         return found
 
     def happened(self, times: Ints, events: NDArray[np.bool_]) -> Ints:
         """In which interval each event happened, 0 or 1, shape (n, `INTERVALS`)."""
         found = np.zeros((len(times), INTERVALS), dtype=np.int64)
         rows = np.flatnonzero(events)
-        found[rows, np.searchsorted(self.ends[1:], times[rows])] = 1
+        found[rows, self.places[np.searchsorted(self.ends[1:], times[rows])]] = 1
         return found
+
+
+def piecewise(
+    covariates: Floats, followed: Floats, happened: Ints, coefficients: Floats
+) -> tuple[Floats, Floats]:
+    """Gradient and information of the likelihood, hazards chosen so that it is largest.
+
+    Args:
+        covariates: shape (n, p).
+        followed: see `Intervals.followed`.
+        happened: see `Intervals.happened`.
+        coefficients: shape (p,).
+
+    Returns:
+        Shapes (p,) and (p, p).
+    """
+    risk = np.exp(covariates @ coefficients)
+    events, exposed = happened.sum(axis=0), followed.T @ risk
+    some = np.where(exposed > 0, exposed, 1)
+    expected = risk * (followed @ (events / some))
+    average = (followed.T @ (risk[:, None] * covariates)) / some[:, None]
+    gradient = covariates.T @ (happened.sum(axis=1) - expected)
+    return gradient, (covariates * expected[:, None]).T @ covariates - (average * events[:, None]).T @ average
 
 
 def in_periods(followed: Floats, happened: Ints) -> Floats:

@@ -101,7 +101,7 @@ class Cox(SteepFamily):
 
     @override
     def moved(self, point: Point, step: SecretReals) -> SecretReals:
-        """The coefficients, by no more than 1 each; and the level, so that expectations stay what they are."""
+        """The coefficients by no more than 1 each, and the level so that expectations stay what they are."""
         cut = clipped(step, 1)
         total = self._expected.sum().rescale(_TOTAL_BITS)
         part = scaled(total * self._share, -LEVEL_BITS).rescale(SCALE)

@@ -68,9 +68,7 @@ def fit(sided: Sided, matched: MatchedRows, sizes: Sizes) -> SecretFit:
         return SecretFit(coefficients, variances, None, found.information, found.point.weights)
     if kind == COX:
         timed = newton(partial(Cox, sizes=sizes), matched)
-        return SecretFit(
-            timed.coefficients, timed.variances, None, timed.information, timed.point.weights
-        )
+        return SecretFit(timed.coefficients, timed.variances, None, timed.information, timed.point.weights)
     plain = newton(partial(Logistic, sizes=sizes), matched)
     return SecretFit(plain.coefficients, plain.variances, None, plain.information, None)
 

@@ -1,4 +1,4 @@
-"""Newton's steps over matched rows, in secret; their number is fixed beforehand, and nothing opens on the way.
+"""Newton's steps over matched rows, in secret: a fixed number of them, and nothing opens on the way.
 
     for each step       predictors, and of them what each match is expected to have, and its weight
                         b = b + H**-1 g,  g the gradient, H the information at b
@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import ClassVar, Final, Generic, TypeVar
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.models.matched_rows import MatchedRows
 from smc.analyses.models.matched_sides import COEFFICIENT_BITS
@@ -102,6 +103,7 @@ class SteepFamily(Family):
 
     early_reach = 1 << 6
 
+    @override
     def moved(self, point: Point, step: SecretReals) -> SecretReals:
         """No coefficient moves by more than 1."""
         return super().moved(point, clipped(step, 1))

@@ -1,4 +1,4 @@
-"""Poisson models over matched rows: expected counts of predictors by angles, at a level that is the same always.
+"""Poisson models over matched rows: expected counts by angles, at a level that is always the same.
 
     counts y, matches m, exposures as offsets o; n matches, Y all counts
       right       X' m y (n / 4) / Y, once: as if counts were a quarter on average
@@ -55,7 +55,9 @@ class Poisson(SteepFamily):
         super().__init__(matched)
         self._bits = (_LARGEST * matched.most).bit_length()
         outcome = matched.outcome
-        self.total = SecretReals(outcome.ints.sum()).within(1, max(1, outcome.ints.bounds.upper * matched.most))
+        self.total = SecretReals(outcome.ints.sum()).within(
+            1, max(1, outcome.ints.bounds.upper * matched.most)
+        )
         self.count = SecretReals(matched.ones.ints.sum()).within(1, matched.most)
         sums = matched.rows.transposed(outcome)[matched.places]
         parts = sums.over(self.total.rescale(sums.scale), max(_PART_BITS, sums.scale))
@@ -89,7 +91,7 @@ class Poisson(SteepFamily):
         return within_reach(self.matched, start)
 
 
-def in_counts(family: Poisson, found: Found, longest: float) -> tuple[SecretReals, SecretReals]:
+def in_counts(family: Poisson, found: Found[Poisson], longest: float) -> tuple[SecretReals, SecretReals]:
     """Coefficients and their variances in the unit of counts and exposures.
 
     Args:

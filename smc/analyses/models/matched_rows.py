@@ -134,7 +134,7 @@ def align_rows(
     if role is not owner:
         brought = np.concatenate([own.covariates, own.marks, own.figures], axis=1)
     declared = {owner: [], owner.other: bounds}
-    aligned = align(session, keys, peer_count, brought, declared[Role.ALICE], declared[Role.BOB], owner)
+    aligned = align(session, keys, peer_count, brought, declared[Role.ALICE], declared[Role.BOB], owner=owner)
     columns = aligned.bob if owner is Role.ALICE else aligned.alice
     slots = len(aligned.member)
     shared = _stacked([each.shares for each in columns[: terms[owner.other]]], slots, keys)

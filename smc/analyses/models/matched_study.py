@@ -14,6 +14,7 @@ from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.models.design import Design
+from smc.analyses.models.intervals import Intervals
 from smc.analyses.models.matched_fit import SecretFit, fit
 from smc.analyses.models.matched_limits import matched_part
 from smc.analyses.models.matched_logistic import PREDICTOR
@@ -263,11 +264,16 @@ class MatchedModelsStudy(Study):
         schemas = {
             name: data[name].schema for role, data in sides.items() for name in self._vertical.values(role)
         }
-        most = min(map(len, keys))
-        fits = [
-            (sided.design, fit_joined(sided.design, sided.design.joined(held), most))
-            for sided in self._designs(schemas)
-        ]
+        most, fits = min(map(len, keys)), []
+        for sided in self._designs(schemas):
+            model, intervals = sided.design.model, None
+            if sided.slots_of is not None:
+                place = list(Role).index(sided.slots_of)
+                times, events = (
+                    sides[sided.slots_of][name].array[numbers[place]] for name in (model.outcome, model.event)
+                )
+                intervals = Intervals.of(times, np.isin(events, sided.design.codes))
+            fits.append((sided.design, fit_joined(sided.design, sided.design.joined(held), most, intervals)))
         found = outcome_of(fits)
         first, second = (found if role in recipients else Outcome.withheld(details=DETAILS) for role in Role)
         return first, second
@@ -293,8 +299,8 @@ def _open(
     found: SecretFit, size: SecretInts, sizes: Sizes, recipients: frozenset[Role], release: Release
 ) -> Fit | None:
     """What the recipients get; None at another party."""
-    variances = found.variances.rescale(min(found.variances.scale, sizes.variance_bits))
-    figures = [variances, SecretReals(size)]
+    held = found.variances
+    figures = [held.rescale(min(held.scale, sizes.variance_bits)), SecretReals(size)]
     if found.squares is not None:
         figures.append(found.squares.rescale(sizes.squares_bits))
     sealed = found.coefficients.rescale(sizes.coefficient_bits).seal(*figures)

@@ -1,4 +1,4 @@
-"""Sums over matched rows in the order of a model's coefficients, and small numbers that go along with them."""
+"""Sums over matched rows in the order of a model's coefficients, and what goes along with them."""
 
 from __future__ import annotations
 

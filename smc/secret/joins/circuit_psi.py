@@ -10,7 +10,8 @@
 A slot is a bin: there are about 1.3 times as many as the owner has keys. Its bit says whether the key in it
 is one of the other party's; where it is not, and where there is no key, every column is zero. What is
 computed of the bits and the columns, a sum for instance, is that of the intersection. The party with fewer
-rows owns the table, unless the caller says who; the owner of the table knows which own row lies in which slot, the other party does not.
+rows owns the table, unless the caller says who does; the owner of the table knows which own row lies in which
+slot, the other party does not.
 
 Inputs: at each party distinct keys of 128 bits, hashed under a salt that was not known when they were chosen,
 and columns of integers within public bounds, one row per key.
@@ -97,6 +98,7 @@ def align(
     columns: NDArray[np.int64],
     alice: Sequence[Bounds],
     bob: Sequence[Bounds],
+    *,
     owner: Role | None = None,
 ) -> Aligned:
     """Bring the rows of both sides together; both parties call it.

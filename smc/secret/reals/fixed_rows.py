@@ -363,7 +363,6 @@ class _Exchanged:
                 peer.append(self.held.receive(incoming.stop - incoming.start))
         return np.concatenate(own), np.concatenate(peer)
 
-
     def one_way(self, rows: Callable[[slice], Ints] | None, count: int) -> Word:
         """One party's rows times the other's columns.
 
@@ -427,7 +426,7 @@ class OwnedColumns:
     @property
     def count(self) -> int:
         """Columns."""
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     def first(self, count: int) -> OwnedColumns:
         """The first rows; local."""

@@ -20,6 +20,7 @@ from math import log
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smc.errors import DomainError
 from smc.secret.bits import SecretBits
@@ -29,6 +30,8 @@ from smc.secret.reals.near import publics
 from smc.secret.reals.reals import SecretReals, join
 from smc.secret.sharing.bounds import Bounds
 from smc.secret.sharing.fixed import Fixed
+
+Floats = NDArray[np.float64]
 
 SCALE: Final = 26
 """Fractional bits of logarithms."""
@@ -84,8 +87,8 @@ def _twice(numbers: SecretReals) -> SecretReals:
     return join([numbers, numbers])
 
 
-def _coefficients() -> np.ndarray:
+def _coefficients() -> Floats:
     """Of ln((3 + u) / 2) for u from -1 to 1, by powers of u, shape (9,)."""
-    chebyshev = np.polynomial.chebyshev.chebinterpolate(lambda u: np.log((3 + u) / 2), _DEGREE)
-    found: np.ndarray = np.polynomial.chebyshev.cheb2poly(chebyshev)
-    return found
+    points = np.cos(np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
+    powers = np.vander(points, increasing=True)
+    return np.asarray(np.linalg.solve(powers, np.log((3 + points) / 2)), dtype=np.float64)
