@@ -31,9 +31,15 @@ from smc.secret.reals.reals import SecretReals, join
 from smc.secret.sharing.bounds import Bounds
 
 _RISK_BITS: Final = 10
-"""Fractional bits of what is at risk, which hazards are divided by."""
+"""Fractional bits of what is at risk, which is divided by; fewer, where there are very many rows."""
+
+_DIVISION_ROOM: Final = 60 - HAZARD_SCALE - MOST_HAZARD.bit_length() + 1
+"""Bits of what is divided by, fractional ones with it."""
 
 _LEAST_RISK: Final = 2.0**-6
+_MOST_RISK: Final = 16
+"""For each match; it is a quarter on average."""
+
 _REST_SCALE: Final = 16
 _AVERAGE_BITS: Final = 16
 _RECIPROCAL_BITS: Final = 34
@@ -116,11 +122,12 @@ class Cox(SteepFamily):
     def _weights(self) -> SecretReals:
         """What each match is expected to have until its time ends, shape (slots,)."""
         expectations = self._expected
-        risk = self._times.at_risk(expectations)
-        top = ceil(risk.upper)
-        risk = (risk.rescale(_RISK_BITS) + SecretReals(self._none)).within(_LEAST_RISK, top + 1)
+        most = _MOST_RISK * self.matched.most
+        bits = min(_RISK_BITS, _DIVISION_ROOM - most.bit_length())
+        risk = self._times.at_risk(expectations).rescale(bits) + SecretReals(self._none)
+        risk = risk.within(_LEAST_RISK, most)
         events = SecretReals(self._events)
-        enough = (risk * MOST_HAZARD - events).within(0, MOST_HAZARD * (top + 1))
+        enough = (risk * MOST_HAZARD - events).within(0, MOST_HAZARD * most)
         hazards = events.over(risk, HAZARD_SCALE, MOST_HAZARD).given(enough)
         total = hazards.sum().within(0, MOST_HAZARD)
         cumulative = self._times.hazards(hazards.given(total))

@@ -38,7 +38,8 @@ _ROOM: Final = 61
 _REACH_BITS: Final = 11
 """Predictors are smaller than half of 2**11 in size."""
 
-_COMPARED_BITS: Final = 24
+_COMPARED_BITS: Final = 18
+"""Of these seven are fractional."""
 
 
 def expected(matched: MatchedRows, start: SecretReals) -> SecretReals:

@@ -5,8 +5,8 @@
     in the end          b, H**-1, and what has to be stated of them
 
 Slots are in an order that nobody chose, so early steps are taken over the first of them, where there are
-many, with a small ridge, which keeps them within reach. What they are off by, the last three steps mend, over
-all slots; the last but one has the matrix of the one before.
+many, with a small ridge, which keeps them within reach. What they are off by, the last two or three steps
+mend, over all slots.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ MOST_COEFFICIENT: Final = 12
 """No coefficient is larger."""
 
 EARLY_STEPS: Final = 6
-LATE_STEPS: Final = 3
-TIMES: Final = 2 + EARLY_STEPS + LATE_STEPS
+TIMES: Final = 5 + EARLY_STEPS
 """How often rows are multiplied, at most."""
 
 REACH: Final = 8
@@ -74,6 +73,9 @@ class Family(ABC):
     early_reach: ClassVar[int] = REACH
     """Of an early step."""
 
+    late: ClassVar[tuple[bool, ...]] = (True, False, True)
+    """Of each of the last steps, whether its matrix is computed anew, or is that of the one before."""
+
     def __init__(self, matched: MatchedRows) -> None:
         self.matched = matched
 
@@ -102,6 +104,7 @@ class SteepFamily(Family):
     """A model whose expectations grow without end, so that a long step leads astray: it is cut off."""
 
     early_reach = 1 << 6
+    late = (True, True)
 
     @override
     def moved(self, point: Point, step: SecretReals) -> SecretReals:
@@ -144,13 +147,13 @@ def newton(family_of: Callable[[MatchedRows], AnyFamily], matched: MatchedRows) 
     slots = len(matched.member)
     start = _early(family_of(matched.first(min(slots, max(_FEWEST_SLOTS, slots // _EARLY_PART)))))
     family = family_of(matched)
-    for number in range(LATE_STEPS):
+    for number, anew in enumerate(family.late, 1):
         point = family.at(_within(start))
-        if number != LATE_STEPS - 2:
+        if anew:
             information = family.information(point)
             definite = Definite.of(information)
         step = definite.solve(point.gradient, REACH)
-        if number != LATE_STEPS - 1:
+        if number < len(family.late):
             start = family.moved(point, step)
     variances = definite.variances()
     small = variances.rescale(step.scale) * Fixed.of(SMALL_STEP**2, 12) - step * step

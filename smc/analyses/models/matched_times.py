@@ -25,7 +25,7 @@ from smc.secret.reals.near import public, shifted
 from smc.secret.reals.reals import SecretReals, join
 from smc.secret.sharing.bounds import WORD_BITS, Bounds
 
-HAZARD_SCALE: Final = 26
+HAZARD_SCALE: Final = 24
 """Fractional bits of hazards."""
 
 _LOOKUP_SCALE: Final = HAZARD_SCALE + FOLLOWED_SCALE
