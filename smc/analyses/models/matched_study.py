@@ -14,7 +14,7 @@ from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.models.design import Design
-from smc.analyses.models.intervals import Intervals
+from smc.analyses.models.intervals import INTERVALS, Intervals
 from smc.analyses.models.matched_fit import SecretFit, fit
 from smc.analyses.models.matched_limits import matched_part
 from smc.analyses.models.matched_logistic import PREDICTOR
@@ -24,7 +24,7 @@ from smc.analyses.models.matched_parameters import MatchedParameters
 from smc.analyses.models.matched_rows import align_rows
 from smc.analyses.models.matched_sides import Sided
 from smc.analyses.models.outcome import DETAILS, outcome_of
-from smc.analyses.models.parameters import LINEAR
+from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC, POISSON
 from smc.analyses.models.reference import fit_joined
 from smc.analyses.models.run import Fit, Sizes
 from smc.analyses.records.joint_keys import (
@@ -57,6 +57,17 @@ CHOSEN: Final = (
     "by chosen values of its own covariates or outcomes: of single rows whether they match, and what the "
     "other side has of them, as far as the digits of coefficients go"
 )
+BROKEN: Final = {
+    LINEAR: "",
+    LOGISTIC: ", where sizes of coefficients of covariates from -1 to 1 add up to more than "
+    f"{PREDICTOR}, or where outcomes are split so that no estimate exists",
+    POISSON: ", where somebody is expected to have more than 48 times the average count or less than a 950th "
+    "of it, or where counts are split so that no estimate exists",
+    COX: ", where somebody's hazard is more than 48 times the average or less than a 950th of it, or where "
+    "events are split so that no estimate exists",
+}
+"""What else a model cannot be computed of, by its kind."""
+
 _ROW_MEMORY: Final = 2_000
 
 
@@ -129,12 +140,12 @@ class MatchedModelsStudy(Study):
         gets: list[str] = []
         for model in self.parameters.models:
             rest = ", the sum of squared residuals" if model.kind == LINEAR else ""
+            baseline = "; baselines and intervals stay closed" if model.kind == COX else ""
             gets += [
                 f'the exact {model.kind} model "{model.name}" of the rows that both have: coefficients, '
-                f"their standard errors{rest}, rounded, and how many rows match",
+                f"their standard errors{rest}, rounded, and how many rows match{baseline}",
                 f'whether "{model.name}" can be computed, one bit: not where a covariate follows from others '
-                "or nearly so, where sizes of coefficients of covariates from -1 to 1 add up to more than "
-                f"{PREDICTOR}, or where outcomes are split so that no estimate exists",
+                f"or nearly so{BROKEN[model.kind]}",
             ]
         bit = (
             f"whether the limits of disclosure hold, one bit, where the policies set any that apply; {ASKED}"
@@ -157,9 +168,11 @@ class MatchedModelsStudy(Study):
             for name, (lower, upper) in model.ranges.items()
         )
         names = ", ".join((*self._vertical.alice, *self._vertical.bob))
+        kept = [model for model in self.parameters.models if model.kind == COX]
         return (
             "the models and their covariates, and how keys are matched",
             *ranges,
+            *(f"that times of {model.name!r} are cut into {INTERVALS} intervals at most" for model in kept),
             f"the declarations of {names}",
             "the number of rows of each side that take part",
         )
