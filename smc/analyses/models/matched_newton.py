@@ -32,7 +32,7 @@ MOST_COEFFICIENT: Final = 12
 """No coefficient is larger."""
 
 EARLY_STEPS: Final = 6
-TIMES: Final = 5 + EARLY_STEPS
+TIMES: Final = 4 + EARLY_STEPS
 """How often rows are multiplied, at most."""
 
 REACH: Final = 8
