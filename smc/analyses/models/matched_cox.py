@@ -20,7 +20,7 @@ from typing_extensions import override
 from smc.analyses.models.matched_expected import LEVEL, LEVEL_BITS, expected, within_reach
 from smc.analyses.models.matched_newton import Point, SteepFamily
 from smc.analyses.models.matched_rows import MatchedRows
-from smc.analyses.models.matched_sums import clipped, constants, matrix_of, right_of, scaled
+from smc.analyses.models.matched_sums import clipped, constants, fraction_bits, matrix_of, right_of, scaled
 from smc.analyses.models.matched_times import HAZARD_SCALE, MOST_HAZARD, by_period
 from smc.analyses.models.run import Sizes
 from smc.errors import UsageError
@@ -40,13 +40,11 @@ _LEAST_RISK: Final = 2.0**-6
 _MOST_RISK: Final = 16
 """For each match; it is a quarter on average."""
 
-_REST_SCALE: Final = 16
 _AVERAGE_BITS: Final = 16
-_RECIPROCAL_BITS: Final = 34
-_TOTAL_BITS: Final = 4
+_RECIPROCAL_BITS: Final = 50
+"""Less those of the number of slots."""
 
-_ROOM: Final = 61
-"""Bits of sums."""
+_TOTAL_BITS: Final = 4
 
 
 class Cox(SteepFamily):
@@ -71,7 +69,7 @@ class Cox(SteepFamily):
         self._period_events = by_period(self._events).bounded(most)
         self._no_period = SecretInts.from_bits(self._period_events == 0)
         count = SecretReals(matched.ones.ints.sum()).within(1, matched.most)
-        self._share = count.reciprocal(_RECIPROCAL_BITS)
+        self._share = count.reciprocal(_RECIPROCAL_BITS - len(matched.member).bit_length())
         self._expected = matched.ones
         self._averages = self._share
 
@@ -101,7 +99,8 @@ class Cox(SteepFamily):
         self._averages = inner.over(risk, _AVERAGE_BITS).given(*ends)
         events = _repeated(SecretReals(self._period_events).reshape(-1, 1), len(point.coefficients))
         taken = (self._averages * events).T @ self._averages
-        whole = matrix_of(matched.rows.gram(_narrow(matched, point.weights)), matched, self._bits)[1:, 1:]
+        weights = _summable(matched, point.weights, 2)
+        whole = matrix_of(matched.rows.gram(weights), matched, self._bits)[1:, 1:]
         most = 1 << self._bits
         return (whole - taken.within(-most, most).rescale(whole.scale)).within(-most, most)
 
@@ -125,7 +124,7 @@ class Cox(SteepFamily):
         most = _MOST_RISK * self.matched.most
         bits = min(_RISK_BITS, _DIVISION_ROOM - most.bit_length())
         risk = self._times.at_risk(expectations).rescale(bits) + SecretReals(self._none)
-        risk = risk.within(_LEAST_RISK, most)
+        risk = risk.within(max(_LEAST_RISK, 2.0**-bits), most)
         events = SecretReals(self._events)
         enough = (risk * MOST_HAZARD - events).within(0, MOST_HAZARD * most)
         hazards = events.over(risk, HAZARD_SCALE, MOST_HAZARD).given(enough)
@@ -137,12 +136,14 @@ class Cox(SteepFamily):
         product = SecretReals(
             SecretInts.from_shares(expectations.session, words, bounds, scale), cumulative.statements
         )
-        return _near(product, _REST_SCALE)
+        return _summable(self.matched, product, 1)
 
 
-def _near(values: SecretReals, scale: int) -> SecretReals:
-    """The numbers with fewer fractional bits, right on average."""
-    ints, drop = values.ints, values.scale - scale
+def _summable(matched: MatchedRows, values: SecretReals, factors: int) -> SecretReals:
+    """Numbers with so few fractional bits as sums leave room for, right on average; see `fraction_bits`."""
+    ints = values.ints
+    scale = fraction_bits(matched, (ints.bounds.magnitude >> values.scale) + 1, factors)
+    drop = values.scale - scale
     if drop <= 0:
         return values
     (words,) = shifted(ints.session, (ints.shares, ints.bounds, drop))
@@ -150,13 +151,6 @@ def _near(values: SecretReals, scale: int) -> SecretReals:
     # What a shift leaves out is one on average.
     held = SecretInts.from_shares(ints.session, words + public(ints.session, 1), bounds, scale)
     return SecretReals(held, values.statements)
-
-
-def _narrow(matched: MatchedRows, weights: SecretReals) -> SecretReals:
-    """Weights with so few fractional bits that sums over all slots fit a word."""
-    largest = (weights.ints.bounds.magnitude >> weights.scale) + 1
-    used = 2 * matched.rows.layout.scale + largest.bit_length() + len(matched.member).bit_length()
-    return _near(weights, max(0, _ROOM - used))
 
 
 def _repeated(column: SecretReals, count: int) -> SecretReals:

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.models.matched_rows import MatchedRows
+from smc.analyses.models.matched_sums import fraction_bits
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import msb, mux
 from smc.secret.ints import SecretInts
@@ -30,10 +31,6 @@ LEVEL: Final = log(2.0**-LEVEL_BITS)
 
 LOWEST: Final = -8.25
 HIGHEST: Final = 2.5
-
-_SCALE: Final = 16
-_ROOM: Final = 61
-"""Bits of sums."""
 
 _REACH_BITS: Final = 11
 """Predictors are smaller than half of 2**11 in size."""
@@ -53,9 +50,7 @@ def expected(matched: MatchedRows, start: SecretReals) -> SecretReals:
     (found,) = at_angles(angles, [waves(EXP, MOST_WAVES)])
     session, bounds = found.session, found.ints.bounds
     largest = (bounds.magnitude >> found.scale) + 2
-    slots = len(matched.member)
-    room = _ROOM - 2 * matched.rows.layout.scale - largest.bit_length() - slots.bit_length()
-    scale = min(_SCALE, room)
+    scale = fraction_bits(matched, largest, 2)
     drop = found.scale - scale
     (narrow,) = shifted(session, (found.ints.shares, bounds, drop))
     # What a shift leaves out is one on average.

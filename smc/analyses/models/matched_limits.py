@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from smc.analyses.disclosure.figures import Sum
 from smc.analyses.disclosure.fits import MatchedPart
 from smc.analyses.models.matched_fit import SecretFit
@@ -16,6 +14,7 @@ from smc.analyses.models.run import Sizes
 from smc.secret.ints import SecretInts
 from smc.secret.reals.reals import SecretReals
 from smc.secret.sharing.bounds import Bounds
+from smc.secret.sharing.fixed import Fixed
 
 _INFORMATION_BITS: Final = 20
 _WEIGHT_BITS: Final = 4
@@ -68,9 +67,8 @@ def _sums(sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes) ->
 
 def _largest(weights: SecretReals) -> SecretInts:
     """The largest weight of a match, and a little more, since rounding takes some of it away."""
-    drop = weights.scale - _WEIGHT_BITS
-    short = weights.ints.truncate(drop)
+    short = weights.ints.truncate(weights.scale - _WEIGHT_BITS)
     held = SecretInts.from_shares(short.session, short.shares, short.bounds, _WEIGHT_BITS)
-    one = np.array([1], dtype=np.int64)
     _, most = held.maximum()
-    return (most * 1 + one).bounded(Bounds(0, max(1, most.bounds.upper)))
+    found = most + Fixed.of(2.0**-_WEIGHT_BITS, _WEIGHT_BITS)
+    return found.bounded(Bounds(0, found.bounds.upper))

@@ -55,12 +55,12 @@ class Poisson(SteepFamily):
         super().__init__(matched)
         self._bits = (_LARGEST * matched.most).bit_length()
         outcome = matched.outcome
-        self.total = SecretReals(outcome.ints.sum()).within(
-            1, max(1, outcome.ints.bounds.upper * matched.most)
-        )
+        most = max(1, outcome.ints.bounds.upper) * matched.most
+        self.total = SecretReals(outcome.ints.sum()).within(1, most)
         self.count = SecretReals(matched.ones.ints.sum()).within(1, matched.most)
-        sums = matched.rows.transposed(outcome)[matched.places]
-        parts = sums.over(self.total.rescale(sums.scale), max(_PART_BITS, sums.scale))
+        sums = matched.rows.transposed(outcome)[matched.places].known(-most, most)
+        bits = min(_PART_BITS, _ROOM - most.bit_length() - sums.scale)
+        parts = sums.over(self.total.rescale(sums.scale), bits)
         self._right = scaled(parts * self.count, LEVEL_BITS)
 
     @override
@@ -102,7 +102,10 @@ def in_counts(family: Poisson, found: Found[Poisson], longest: float) -> tuple[S
     logs = logarithms(join([family.total, family.count]))
     level = logs[:1] - logs[1:] + Fixed.of(-LEVEL - log(longest), SCALE)
     coefficients = join([found.coefficients[:1] + level, found.coefficients[1:]])
-    spread = scaled(found.variances * family.count, LEVEL_BITS).within(0, _SPREAD)
+    variances, count = found.variances, family.count
+    excess = variances.ints.bounds.upper.bit_length() + count.ints.bounds.upper.bit_length() - _ROOM
+    variances = variances.rescale(variances.scale - max(0, excess))
+    spread = scaled(variances * count, LEVEL_BITS).within(0, _SPREAD)
     bits = _ROOM - family.total.ints.bounds.upper.bit_length()
     held = spread.rescale(min(spread.scale, bits))
     enough = family.total * _MOST_VARIANCE - held

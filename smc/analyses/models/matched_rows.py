@@ -22,7 +22,7 @@ from smc.analyses.models.design import Ints
 from smc.analyses.models.matched_own import SPREAD_SCALE, OwnRows, OwnTimes
 from smc.analyses.models.matched_sides import AT_RISK, HAPPENED, OFFSET, OUTCOME, Sided
 from smc.analyses.models.matched_times import SecretTimes
-from smc.analyses.models.parameters import LINEAR
+from smc.analyses.models.parameters import LINEAR, POISSON
 from smc.errors import TooManyRowsError
 from smc.forms import Role
 from smc.numeric.shapes import of_shape, shape_array
@@ -42,6 +42,9 @@ Word = NDArray[np.uint64]
 
 MAX_SLOTS: Final = 1 << 22
 """Sums over more slots could wrap."""
+
+_TOTAL_BITS: Final = 28
+"""Of a sum of counts, which variances are divided by, and have to have digits left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def align_rows(
         times: how often rows will be multiplied, at most.
 
     Raises:
-        TooManyRowsError: sums over so many rows could wrap; nothing was sent.
+        TooManyRowsError: sums over so many rows, or of such counts, could wrap; nothing was sent.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     role = session.role
@@ -124,6 +127,11 @@ def align_rows(
     if max(counts.values()) > MAX_SLOTS:
         raise TooManyRowsError(
             f"A model over matched rows takes at most {MAX_SLOTS} rows.", "Use fewer rows."
+        )
+    if sided.design.model.kind == POISSON and (sided.design.most * min(counts.values())) >> _TOTAL_BITS:
+        raise TooManyRowsError(
+            f"The counts of {min(counts.values())} rows could add up to 2**{_TOTAL_BITS} or more.",
+            "Declare a smaller upper bound of the outcome, count in a larger unit, or use fewer rows.",
         )
     owner = sided.slots_of or table_owner(counts[Role.ALICE], counts[Role.BOB])
     scale, terms = sided.scale, {each: len(sided.terms(each)) for each in Role}

@@ -15,6 +15,23 @@ from smc.secret.sharing.fixed import Fixed
 
 _MATRIX_BITS: Final = 40
 _RIGHT_BITS: Final = 44
+_MOST_BITS: Final = 16
+
+
+_ROOM: Final = 61
+"""Bits of sums over all slots."""
+
+
+def fraction_bits(matched: MatchedRows, largest: int, factors: int) -> int:
+    """Fractional bits of numbers, so few that sums over all slots of them times covariates fit a word.
+
+    Args:
+        matched: the rows.
+        largest: of the numbers.
+        factors: how many covariates each is multiplied by.
+    """
+    used = factors * matched.rows.layout.scale + largest.bit_length() + len(matched.member).bit_length()
+    return max(0, min(_MOST_BITS, _ROOM - used))
 
 
 def matrix_of(gram: SecretReals, matched: MatchedRows, bits: int) -> SecretReals:
