@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.models.design import Design, Floats, Ints, Term
 from smc.analyses.models.intervals import INTERVALS, PERIODS, Intervals, in_periods
-from smc.analyses.models.matched_sides import AT_RISK, HAPPENED, OFFSET, OUTCOME, Figure, Sided
+from smc.analyses.models.matched_sides import AT_RISK, HAPPENED, OFFSET, OUTCOME, RowFigure, Sided
 from smc.analyses.models.parameters import COX, LOGISTIC
 from smc.analyses.records.joint_keys import HashedRows
 from smc.forms import Role
@@ -92,7 +92,7 @@ def _columns(columns: list[Ints], rows: HashedRows) -> Ints:
     return np.zeros((len(rows.keys), 0), dtype=np.int64, like=rows.keys)
 
 
-def _figure(sided: Sided, figure: Figure, rows: HashedRows, times: OwnTimes | None) -> Ints:
+def _figure(sided: Sided, figure: RowFigure, rows: HashedRows, times: OwnTimes | None) -> Ints:
     model = sided.design.model
     if times is not None:
         chosen = {OUTCOME: times.happened, AT_RISK: times.followed}[figure.name]

@@ -219,7 +219,7 @@ def _times(aligned: Aligned, own: OwnRows, times: int) -> SecretTimes:
     if aligned.rows is not None and own.times is not None:
         parts = (own.times.followed, own.times.happened, own.times.periods)
         held = OwnTimes(*(_by_slot(aligned.rows, part) for part in parts))
-    return SecretTimes(aligned.member.session, aligned.owner, aligned.member.shares, held, times)
+    return SecretTimes.of(aligned.member.session, aligned.owner, aligned.member.shares, held, times)
 
 
 def _total(figures: SecretInts, bounds: Bounds) -> SecretInts:

@@ -25,7 +25,7 @@ logarithm of the exposure as a part of the longest; whether a person is followed
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class RowFigure:
     """A column of whole numbers beside the covariates, 0 where there is no match.
 
     Attributes:
@@ -90,27 +90,27 @@ class Sided:
         return SCALES[self.design.model.kind]
 
     @property
-    def figures(self) -> list[Figure]:
+    def figures(self) -> list[RowFigure]:
         """What goes along with the covariates."""
         kind, bit = self.design.model.kind, Bounds(0, 1)
         if kind == LINEAR:
             one = 1 << self.scale
-            return [Figure(OUTCOME, self.outcome, Bounds(-one, one), self.scale)]
+            return [RowFigure(OUTCOME, self.outcome, Bounds(-one, one), self.scale)]
         if kind == LOGISTIC:
-            return [Figure(OUTCOME, self.outcome, bit)]
+            return [RowFigure(OUTCOME, self.outcome, bit)]
         if kind == COX:
-            return [Figure(OUTCOME, self.outcome, bit), Figure(AT_RISK, self.outcome, bit)]
+            return [RowFigure(OUTCOME, self.outcome, bit), RowFigure(AT_RISK, self.outcome, bit)]
         found = [
-            Figure(OUTCOME, self.outcome, Bounds(0, self.design.most)),
-            Figure(HAPPENED, self.outcome, bit),
+            RowFigure(OUTCOME, self.outcome, Bounds(0, self.design.most)),
+            RowFigure(HAPPENED, self.outcome, bit),
         ]
         if self.exposure is not None:
             scale = self.scale + COEFFICIENT_BITS
             least = ceil(log(self.design.longest * self.design.exposed) * 2**scale)
-            found.append(Figure(OFFSET, self.exposure, Bounds(-least, 0), scale))
+            found.append(RowFigure(OFFSET, self.exposure, Bounds(-least, 0), scale))
         return found
 
-    def figures_of(self, role: Role) -> list[Figure]:
+    def figures_of(self, role: Role) -> list[RowFigure]:
         """Those of a side."""
         return [figure for figure in self.figures if figure.side is role]
 

@@ -9,7 +9,7 @@ The other party learns neither when a slot is followed nor how time is cut.
 
 from __future__ import annotations
 
-from copy import copy
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -36,37 +36,51 @@ MOST_HAZARD: Final = 1 << 8
 Word = NDArray[np.uint64]
 
 
+@dataclass(frozen=True, slots=True)
 class SecretTimes:
     """When slots are followed.
 
-    Args:
-        session: this side of the run.
+    Attributes:
         owner: of the slots, who knows it.
-        member: local shares of which slots are matches, shape (slots,); for its shape.
-        held: at the owner, by slot.
-        times: how often sums are taken, at most.
+        followed: through which parts of intervals, beside a column of the other party.
+        happened: in which interval the event was, likewise.
+        periods: through which parts of periods.
     """
 
-    def __init__(
-        self, session: Session, owner: Role, member: NDArray[np.uint8], held: OwnTimes | None, times: int
-    ) -> None:
+    owner: Role
+    followed: FixedRows
+    happened: FixedRows
+    periods: OwnedColumns
+
+    @classmethod
+    def of(
+        cls, session: Session, owner: Role, member: NDArray[np.uint8], held: OwnTimes | None, times: int
+    ) -> SecretTimes:
+        """Of what the owner knows; nothing is sent.
+
+        Args:
+            session: this side of the run.
+            owner: of the slots.
+            member: local shares of which slots are matches, shape (slots,); for its shape.
+            held: at the owner, by slot.
+            times: how often sums are taken, at most.
+        """
         slots = len(member)
         if held is None:
             ones = np.ones((slots, 1), dtype=np.int64, like=member)
             periods = np.zeros((slots, PERIODS), dtype=np.int64, like=member)
             held = OwnTimes(ones << FOLLOWED_SCALE, ones, periods)
-        self._session, self._owner = session, owner
-        self._followed = FixedRows(session, _layout(slots, owner, FOLLOWED_SCALE, times), held.followed)
-        self._happened = FixedRows(session, _layout(slots, owner, 0, 1), held.happened)
-        self.periods = OwnedColumns(session, owner, held.periods, FOLLOWED_SCALE)
+        return cls(
+            owner,
+            FixedRows(session, _layout(slots, owner, FOLLOWED_SCALE, times), held.followed),
+            FixedRows(session, _layout(slots, owner, 0, 1), held.happened),
+            OwnedColumns(session, owner, held.periods, FOLLOWED_SCALE),
+        )
 
     def first(self, count: int) -> SecretTimes:
         """The first slots; local."""
-        found = copy(self)
-        found._followed = self._followed.first(count)
-        found._happened = self._happened.first(count)
-        found.periods = self.periods.first(count)
-        return found
+        followed, happened = self.followed.first(count), self.happened.first(count)
+        return SecretTimes(self.owner, followed, happened, self.periods.first(count))
 
     def events(self, happened: SecretReals) -> SecretInts:
         """How many events there are in each interval, shape (`INTERVALS`,).
@@ -74,7 +88,7 @@ class SecretTimes:
         Args:
             happened: 1 for a match that ends with the event, else 0, shape (slots,).
         """
-        return self._own(self._happened.transposed(happened)).ints
+        return self._own(self.happened.transposed(happened)).ints
 
     def at_risk(self, weights: SecretReals) -> SecretReals:
         """The weights of those at risk in each interval, by the part through which they are.
@@ -82,7 +96,7 @@ class SecretTimes:
         Args:
             weights: shape (slots,).
         """
-        return self._own(self._followed.transposed(weights))
+        return self._own(self.followed.transposed(weights))
 
     def hazards(self, hazards: SecretReals) -> SecretReals:
         """The cumulative hazard that each slot has been under, with `HAZARD_SCALE` fractional bits.
@@ -91,19 +105,19 @@ class SecretTimes:
             hazards: of the intervals, not negative, of which the sum is stated, with as many fractional bits.
         """
         zero = hazards[:1] - hazards[:1]
-        order = [hazards, zero] if self._owner is Role.ALICE else [zero, hazards]
-        found = self._followed.predictor(join(order), 1 << (WORD_BITS - _LOOKUP_SCALE))
+        order = [hazards, zero] if self.owner is Role.ALICE else [zero, hazards]
+        found = self.followed.predictor(join(order), 1 << (WORD_BITS - _LOOKUP_SCALE))
         most = MOST_HAZARD << _LOOKUP_SCALE
-        (words,) = shifted(self._session, (found.words, Bounds(0, most), FOLLOWED_SCALE))
+        (words,) = shifted(self.followed.session, (found.words, Bounds(0, most), FOLLOWED_SCALE))
         # What a shift leaves out is one on average.
-        words = words + public(self._session, 1)
+        words = words + public(self.followed.session, 1)
         bounds = Bounds(-1, (MOST_HAZARD << HAZARD_SCALE) + 1)
-        ints = SecretInts.from_shares(self._session, words, bounds, HAZARD_SCALE)
+        ints = SecretInts.from_shares(self.followed.session, words, bounds, HAZARD_SCALE)
         return SecretReals(ints, hazards.statements)
 
     def _own(self, values: SecretReals) -> SecretReals:
         """Those of the owner's columns."""
-        return values[:INTERVALS] if self._owner is Role.ALICE else values[1:]
+        return values[:INTERVALS] if self.owner is Role.ALICE else values[1:]
 
 
 def by_period(values: SecretInts) -> SecretInts:
