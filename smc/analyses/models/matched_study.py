@@ -69,6 +69,8 @@ BROKEN: Final = {
 """What else a model cannot be computed of, by its kind."""
 
 _ROW_MEMORY: Final = 2_000
+_TIMES_MEMORY: Final = 5_000
+"""More for each row of a model of times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,8 @@ class MatchedModelsStudy(Study):
 
     @override
     def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
-        return Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + _ROW_MEMORY).at(max(setting.rows))
+        more = _TIMES_MEMORY * any(model.kind == COX for model in self.parameters.models)
+        return Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + _ROW_MEMORY + more).at(max(setting.rows))
 
     @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
