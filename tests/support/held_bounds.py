@@ -33,6 +33,7 @@ class OutsideBounds(AssertionError):
 
 TOLERANT = "smc.analyses.matching.tolerant"
 LOW_BITS = {
+    "smc.analyses.models.matched_expected.within_reach",
     "smc.analyses.predictors.tree_scores.tree_scores",
     "smc.analyses.validation.scores.reached_by_trees",
     "smc.analyses.scoring.study.ScoringStudy._decided",

@@ -118,6 +118,7 @@ class Design:
         codes: of the labels that are the outcome or the event; 1 of a column of numbers.
         most: the largest outcome of a model of counts, else 1.
         exposed: held units of one real unit of exposures.
+        longest: the largest exposure, in real units.
     """
 
     model: Model
@@ -126,6 +127,7 @@ class Design:
     codes: tuple[int, ...]
     most: int
     exposed: int
+    longest: float
 
     @classmethod
     def of(cls, model: Model, schemas: Mapping[str, Schema]) -> Design:
@@ -148,7 +150,7 @@ class Design:
         )
         outcome = schemas[model.outcome]
         codes: tuple[int, ...] = (1,)
-        most, scaled = 1, None
+        most, scaled, longest = 1, None, 1
         if model.kind == LINEAR:
             (scaled,) = _factors(model, model.outcome, outcome, halves=True)
         elif model.kind == LOGISTIC:
@@ -163,13 +165,14 @@ class Design:
                 bounded = exposed.lower is not None and exposed.lower >= 0 and exposed.upper is not None
                 wanted = "a number from 0 on with declared bounds"
                 _check(exposed.kind in _NUMBERS and bounded, model, model.exposure, wanted)
+                longest = max(1, exposed.upper or 0)
         else:
             _check(outcome.kind in _NUMBERS, model, model.outcome, "a number")
             codes = _codes(model, model.event, schemas[model.event])
             for name in model.strata:
                 _check(schemas[name].kind == "category", model, name, "a category")
         exposure = 10 ** schemas[model.exposure].scale if model.exposure else 1
-        return cls(model, terms, scaled, codes, most, exposure)
+        return cls(model, terms, scaled, codes, most, exposure, longest / exposure)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -199,6 +202,10 @@ class Design:
         nothing = np.zeros(1)
         none, number = np.zeros(1, dtype=np.bool_), np.zeros(1, dtype=np.int64)
         return ModelRows(np.zeros((1, self.size)), nothing, none, nothing, number, number)
+
+    def offset(self, exposures: Ints) -> Floats:
+        """Logarithms of exposures; of a row that was not exposed one held unit counts."""
+        return np.asarray(np.log(np.maximum(1, exposures) / self.exposed))
 
     def rows(self, data: Data) -> ModelRows:
         """The local rows.
@@ -232,8 +239,8 @@ class Design:
         elif model.kind == COX:
             event = np.isin(held[model.event], self.codes)
         offset = np.zeros(count)
-        if model.exposure:  # of a row that was not exposed one held unit counts
-            offset = np.log(np.maximum(1, held[model.exposure]) / self.exposed)
+        if model.exposure:
+            offset = self.offset(held[model.exposure])
         stratum = np.zeros(count, dtype=np.int64)
         for name in model.strata:
             stratum = stratum * (int(held[name].max(initial=0)) + 1) + held[name]

@@ -7,14 +7,17 @@ from typing import Final
 from smc.analyses.disclosure.figures import Sum
 from smc.analyses.disclosure.fits import PART_SCALE, MatchedPart
 from smc.analyses.models.matched_fit import SecretFit
-from smc.analyses.models.matched_rows import MatchedRows, Sided
-from smc.analyses.models.parameters import LINEAR
+from smc.analyses.models.matched_rows import MatchedRows
+from smc.analyses.models.matched_sides import Sided
+from smc.analyses.models.parameters import LINEAR, LOGISTIC
 from smc.analyses.models.run import Sizes
 from smc.secret.ints import SecretInts
 from smc.secret.reals.reals import SecretReals
 from smc.secret.sharing.bounds import Bounds
+from smc.secret.sharing.fixed import Fixed
 
 _INFORMATION_BITS: Final = 20
+_WEIGHT_BITS: Final = 4
 _VARIANCE_SCALE: Final = 24
 
 _LARGEST_WEIGHT: Final = 2
@@ -22,55 +25,87 @@ _LARGEST_WEIGHT: Final = 2
 
 
 def matched_part(
-    sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes, *, weighs: bool
+    sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes, *, counts: bool, weighs: bool
 ) -> MatchedPart:
-    """What limits are tested on."""
-    size = matched.size
+    """What limits are tested on.
+
+    Args:
+        sided: the model.
+        matched: its rows.
+        found: what is to be opened.
+        sizes: what is public of sums over so many.
+        counts: whether limits ask for numbers of persons.
+        weighs: whether they ask for parts of sums.
+    """
+    persons, kind = matched.persons, sided.design.model.kind
     above = [matched.apart[[place]] for place in range(len(matched.apart))]
-    apart = [side for count in above for side in (count, size - count)]
-    outcomes = [] if found.positives is None else [found.positives, size - found.positives]
-    if sided.design.model.kind == LINEAR:
-        outcomes = [size]
-    sums = _sums(sided, matched, found, sizes) if weighs else []
-    return MatchedPart(size, outcomes, sided.design.size, apart, sums, _parts(sided, matched, found))
+    apart = [side for count in above for side in (count, persons - count)]
+    outcomes = [persons if kind == LINEAR else matched.happened]
+    if kind == LOGISTIC:
+        outcomes.append(persons - matched.happened)
+    reach = _reach(matched, found) if counts or weighs else matched.spreads
+    sums = _sums(sided, found, sizes, reach) if weighs else []
+    parts = _parts(sided, found, reach) if counts else []
+    return MatchedPart(persons, outcomes, sided.design.size, apart, sums, parts)
 
 
-def _parts(sided: Sided, matched: MatchedRows, found: SecretFit) -> list[SecretInts]:
+def _reach(matched: MatchedRows, found: SecretFit) -> SecretInts:
+    """Of each covariate the square of how far its values lie apart, times the largest weight of a row.
+
+    Rows of linear models weigh 1, those of logistic ones a fourth at most, which `_parts` counts.
+    """
+    return matched.spreads if found.weights is None else matched.spreads * _largest(found.weights)
+
+
+def _parts(sided: Sided, found: SecretFit, reach: SecretInts) -> list[SecretInts]:
     """No person has a larger part of what a covariate tells beside the others, in units of 2**-`PART_SCALE`.
 
     Its variance is one over the information about it that the others leave; a person's part of that is at
     most the square of how far values of the covariate lie apart, times the largest weight.
     """
-    variances = found.variances[1:].rescale(_VARIANCE_SCALE)
+    inverse = found.inverse[int(sided.design.model.has_constant) :].rescale(_VARIANCE_SCALE)
     # A fourth of a part is the same words with two fractional bits less.
-    scale = PART_SCALE - (0 if sided.design.model.kind == LINEAR else _LARGEST_WEIGHT)
-    parts = (variances * SecretReals(matched.spreads)).rescale(scale).ints
+    scale = PART_SCALE - (_LARGEST_WEIGHT if sided.design.model.kind == LOGISTIC else 0)
+    parts = (inverse * SecretReals(reach)).rescale(scale).ints
     return [
         SecretInts.from_shares(parts.session, parts[[place]].shares, parts.bounds)
-        for place in range(sided.design.size - 1)
+        for place in range(len(reach))
     ]
 
 
-def _sums(sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes) -> list[Sum]:
+def _sums(sided: Sided, found: SecretFit, sizes: Sizes, reach: SecretInts) -> list[Sum]:
     """Of each covariate its information about its weighted mean, and the most that is one person's.
 
-    Both are multiplied by the information of the intercept: H_00 H_jj - H_0j**2, and H_00 times the square of
-    how far values lie apart, times the largest weight.
+    Both are multiplied by the information of the intercept, where there is one: H_00 H_jj - H_0j**2, and H_00
+    times the square of how far values lie apart, times the largest weight.
     """
     scale = max(0, _INFORMATION_BITS - sizes.bits)
     held = found.information.rescale(scale).ints
     size = sided.design.size
     top, least = 1 << (sizes.bits + scale), Bounds(0, 1 << (sizes.bits + scale))
-    first = held[0, :1].bounded(least)
-    across = held[0, 1:].bounded(Bounds(-top, top))
-    diagonal = held.reshape(-1)[[place * (size + 1) for place in range(1, size)]].bounded(least)
-    wholes = (first * diagonal - across * across).bounded(Bounds(-1, top * top))
-    largest = first * matched.spreads
+    diagonal = held.reshape(-1)[[place * (size + 1) for place in range(size)]].bounded(least)
+    largest = reach
+    if sided.design.model.has_constant:
+        first = diagonal[:1]
+        across = held[0, 1:].bounded(Bounds(-top, top))
+        wholes = (first * diagonal[1:] - across * across).bounded(Bounds(-1, top * top))
+        largest = first * largest
+    else:
+        wholes = diagonal
     largest = largest.rescale(wholes.scale)
     return [
         Sum(
             SecretInts.from_shares(held.session, wholes[[place]].shares, wholes.bounds, wholes.scale),
             largest[[place]],
         )
-        for place in range(size - 1)
+        for place in range(len(reach))
     ]
+
+
+def _largest(weights: SecretReals) -> SecretInts:
+    """The largest weight of a match, and a little more, since rounding takes some of it away."""
+    short = weights.ints.truncate(weights.scale - _WEIGHT_BITS)
+    held = SecretInts.from_shares(short.session, short.shares, short.bounds, _WEIGHT_BITS)
+    _, most = held.maximum()
+    found = most + Fixed.of(2.0**-_WEIGHT_BITS, _WEIGHT_BITS)
+    return found.bounded(Bounds(0, found.bounds.upper))

@@ -7,7 +7,7 @@ bob_columns = ["readmitted"]
 [parameters.match]
 keys = ["insurance_number"]           # as of the matching method "exact"
 [[parameters.models]]
-kind = "logistic"                     # or "linear"
+kind = "logistic"                     # or "linear", "poisson", "cox"
 outcome = "readmitted"
 on = ["age", "smoker"]
 """
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.models.parameters import LINEAR, LOGISTIC, Model, parse_models
+from smc.analyses.models.parameters import Model, parse_models
 from smc.analyses.records.keying import MULTISET
 from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.studies.parameters import read_parameters, take
@@ -76,11 +76,11 @@ def parse_matched(parameters: Mapping[str, Any]) -> MatchedParameters:
             "Give each column its own name in the job.",
         )
     for model in models:
-        if model.kind not in (LINEAR, LOGISTIC) or model.report:
-            what = "reports no area under the curve" if model.report else f"is {model.kind}"
+        if model.report or model.strata:
+            what = "the area under the curve" if model.report else "strata"
             raise UsageError(
-                f"Model {model.name!r} {what}: over matched rows there are linear and logistic models.",
-                "Ask for coefficients of one of these, or for models over the rows of both sides.",
+                f"Model {model.name!r} asks for {what}, which models over matched rows do not have.",
+                "Leave it out, or ask for models over the rows of both sides.",
             )
     used = {name for model in models for name in model.columns}
     if missing := sorted(used.difference(named)):

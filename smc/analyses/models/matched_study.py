@@ -14,12 +14,17 @@ from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.models.design import Design
-from smc.analyses.models.matched_fit import PREDICTOR, TIMES, SecretFit, fit
+from smc.analyses.models.intervals import INTERVALS, Intervals
+from smc.analyses.models.matched_fit import SecretFit, fit
 from smc.analyses.models.matched_limits import matched_part
+from smc.analyses.models.matched_logistic import PREDICTOR
+from smc.analyses.models.matched_newton import TIMES
+from smc.analyses.models.matched_own import OwnRows
 from smc.analyses.models.matched_parameters import MatchedParameters
-from smc.analyses.models.matched_rows import OwnRows, Sided, align_rows
+from smc.analyses.models.matched_rows import align_rows
+from smc.analyses.models.matched_sides import Sided
 from smc.analyses.models.outcome import DETAILS, outcome_of
-from smc.analyses.models.parameters import LINEAR
+from smc.analyses.models.parameters import COX, LINEAR, LOGISTIC, POISSON
 from smc.analyses.models.reference import fit_joined
 from smc.analyses.models.run import Fit, Sizes
 from smc.analyses.records.joint_keys import (
@@ -52,7 +57,20 @@ CHOSEN: Final = (
     "by chosen values of its own covariates or outcomes: of single rows whether they match, and what the "
     "other side has of them, as far as the digits of coefficients go"
 )
+BROKEN: Final = {
+    LINEAR: "",
+    LOGISTIC: ", where sizes of coefficients of covariates from -1 to 1 add up to more than "
+    f"{PREDICTOR}, or where outcomes are split so that no estimate exists",
+    POISSON: ", where somebody is expected to have more than 48 times the average count or less than a 950th "
+    "of it, or where counts are split so that no estimate exists",
+    COX: ", where somebody's hazard is more than 48 times the average or less than a 950th of it, or where "
+    "events are split so that no estimate exists",
+}
+"""What else a model cannot be computed of, by its kind."""
+
 _ROW_MEMORY: Final = 2_000
+_TIMES_MEMORY: Final = 5_000
+"""More for each row of a model of times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +142,12 @@ class MatchedModelsStudy(Study):
         gets: list[str] = []
         for model in self.parameters.models:
             rest = ", the sum of squared residuals" if model.kind == LINEAR else ""
+            baseline = "; baselines and intervals stay closed" if model.kind == COX else ""
             gets += [
                 f'the exact {model.kind} model "{model.name}" of the rows that both have: coefficients, '
-                f"their standard errors{rest}, rounded, and how many rows match",
+                f"their standard errors{rest}, rounded, and how many rows match{baseline}",
                 f'whether "{model.name}" can be computed, one bit: not where a covariate follows from others '
-                "or nearly so, where sizes of coefficients of covariates from -1 to 1 add up to more than "
-                f"{PREDICTOR}, or where outcomes are split so that no estimate exists",
+                f"or nearly so{BROKEN[model.kind]}",
             ]
         bit = (
             f"whether the limits of disclosure hold, one bit, where the policies set any that apply; {ASKED}"
@@ -152,9 +170,11 @@ class MatchedModelsStudy(Study):
             for name, (lower, upper) in model.ranges.items()
         )
         names = ", ".join((*self._vertical.alice, *self._vertical.bob))
+        kept = [model for model in self.parameters.models if model.kind == COX]
         return (
             "the models and their covariates, and how keys are matched",
             *ranges,
+            *(f"that times of {model.name!r} are cut into {INTERVALS} intervals at most" for model in kept),
             f"the declarations of {names}",
             "the number of rows of each side that take part",
         )
@@ -197,7 +217,8 @@ class MatchedModelsStudy(Study):
 
     @override
     def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
-        return Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + _ROW_MEMORY).at(max(setting.rows))
+        more = _TIMES_MEMORY * any(model.kind == COX for model in self.parameters.models)
+        return Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + _ROW_MEMORY + more).at(max(setting.rows))
 
     @override
     def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
@@ -235,7 +256,10 @@ class MatchedModelsStudy(Study):
             found = fit(sided, matched, sizes)
             size = matched.size
             release.intersection(partial(_only, size))
-            release.matched_fit(matched_part(sided, matched, found, sizes, weighs=release.weighs), recipients)
+            part = matched_part(
+                sided, matched, found, sizes, counts=release.counts_groups, weighs=release.weighs
+            )
+            release.matched_fit(part, recipients)
             fits.append((sided.design, _open(found, size, sizes, recipients, release)))
         if role not in recipients:
             return Outcome.withheld(details=DETAILS)
@@ -259,11 +283,16 @@ class MatchedModelsStudy(Study):
         schemas = {
             name: data[name].schema for role, data in sides.items() for name in self._vertical.values(role)
         }
-        most = min(map(len, keys))
-        fits = [
-            (sided.design, fit_joined(sided.design, sided.design.joined(held), most))
-            for sided in self._designs(schemas)
-        ]
+        most, fits = min(map(len, keys)), []
+        for sided in self._designs(schemas):
+            model, intervals = sided.design.model, None
+            if sided.slots_of is not None:
+                place = list(Role).index(sided.slots_of)
+                times, events = (
+                    sides[sided.slots_of][name].array[numbers[place]] for name in (model.outcome, model.event)
+                )
+                intervals = Intervals.of(times, np.isin(events, sided.design.codes))
+            fits.append((sided.design, fit_joined(sided.design, sided.design.joined(held), most, intervals)))
         found = outcome_of(fits)
         first, second = (found if role in recipients else Outcome.withheld(details=DETAILS) for role in Role)
         return first, second
@@ -289,7 +318,8 @@ def _open(
     found: SecretFit, size: SecretInts, sizes: Sizes, recipients: frozenset[Role], release: Release
 ) -> Fit | None:
     """What the recipients get; None at another party."""
-    figures = [found.variances.rescale(sizes.variance_bits), SecretReals(size)]
+    held = found.variances
+    figures = [held.rescale(min(held.scale, sizes.variance_bits)), SecretReals(size)]
     if found.squares is not None:
         figures.append(found.squares.rescale(sizes.squares_bits))
     sealed = found.coefficients.rescale(sizes.coefficient_bits).seal(*figures)

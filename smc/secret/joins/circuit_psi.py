@@ -10,7 +10,8 @@
 A slot is a bin: there are about 1.3 times as many as the owner has keys. Its bit says whether the key in it
 is one of the other party's; where it is not, and where there is no key, every column is zero. What is
 computed of the bits and the columns, a sum for instance, is that of the intersection. The party with fewer
-rows owns the table; the owner of the table knows which own row lies in which slot, the other party does not.
+rows owns the table, unless the caller says who does; the owner of the table knows which own row lies in which
+slot, the other party does not.
 
 Inputs: at each party distinct keys of 128 bits, hashed under a salt that was not known when they were chosen,
 and columns of integers within public bounds, one row per key.
@@ -97,6 +98,8 @@ def align(
     columns: NDArray[np.int64],
     alice: Sequence[Bounds],
     bob: Sequence[Bounds],
+    *,
+    owner: Role | None = None,
 ) -> Aligned:
     """Bring the rows of both sides together; both parties call it.
 
@@ -107,6 +110,7 @@ def align(
         columns: the local columns, shape (n, c).
         alice: bounds of Alice's columns.
         bob: bounds of Bob's columns.
+        owner: who owns the table, if that does not depend on the numbers of rows; public.
 
     Raises:
         UsageError: the local columns are not as many, or as long, as declared.
@@ -117,7 +121,7 @@ def align(
     declared = {Role.ALICE: alice, Role.BOB: bob}
     _check(keys, columns, declared[session.role])
     counts = {session.role: count, session.role.other: peer_count}
-    owner = table_owner(counts[Role.ALICE], counts[Role.BOB])
+    owner = owner or table_owner(counts[Role.ALICE], counts[Role.BOB])
     mine = session.role is owner
     # Only the columns of the other party travel as payloads; the owner knows where its own ones belong.
     words = 1 + len(declared[owner.other])

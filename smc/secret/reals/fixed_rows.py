@@ -210,10 +210,8 @@ class FixedRows:
         """
         session, layout, words = self.session, self.layout, weights.ints.shares
         own, peer = (layout.places(role) for role in (session.role, session.role.other))
-        if self._columns is None:
-            self._columns = self._sent(contiguous(self._matrix.T), self._peer_columns)
         weighed = self._matrix * words
-        crossed = self._columns.products(
+        crossed = self._exchanged().products(
             lambda part: weighed[part].view(np.int64), len(own), self._peer_columns
         )
         pairs = list(combinations_with_replacement(range(len(own)), 2))
@@ -235,6 +233,58 @@ class FixedRows:
         bounds = Bounds(-most, most).fit("sum over rows")
         scale = 2 * layout.scale + weights.scale
         return SecretReals(SecretInts.from_shares(session, result, bounds, scale), weights.statements)
+
+    def between(self, weights: SecretReals, columns: OwnedColumns) -> SecretReals:
+        """X' diag(w) Z, exact; 6 rounds, about 75 bytes a row and 0.1 MB for each pair of columns.
+
+        Args:
+            weights: w, shape (n,).
+            columns: Z.
+
+        Returns:
+            Shape (p, q).
+
+        Raises:
+            DomainError: by the range of w a sum could wrap.
+        """
+        session, layout, words = self.session, self.layout, weights.ints.shares
+        owner, count = columns.owner, columns.count
+        places, others = layout.places(owner), layout.places(owner.other)
+        matrix, z = self._matrix, columns.values
+        weighed = matrix * words
+        mine = session.role is owner
+
+        def weighed_z(part: slice) -> Ints:
+            found: Ints = (contiguous(z.T[part]).view(np.uint64) * words).view(np.int64)
+            return found
+
+        def pairs(part: slice) -> Ints:
+            left, right = np.divmod(np.arange(part.start, part.stop), count)
+            found: Ints = (matrix[left] * contiguous(z.T[right]).view(np.uint64)).view(np.int64)
+            return found
+
+        crossed = self._exchanged().one_way(weighed_z if mine else None, count)
+        sent = layout.encrypted(1, len(places) * count)
+        products = _OneWay(session, owner.other, sent, words[:, None]).products(pairs, len(places) * count)
+        peers = columns.encrypted(layout, len(others)).products(
+            lambda part: weighed[part].view(np.int64), len(others)
+        )
+        result = np.zeros((layout.size, count), dtype=np.uint64)
+        if mine:
+            np.add.at(result, places, weighed @ z.view(np.uint64))
+        np.add.at(result, places, products.reshape(len(places), count))
+        np.add.at(result, others, crossed.T + peers)
+        scale = layout.scale + columns.scale
+        most = max(weights.ints.bounds.magnitude << scale, 1) * layout.rows
+        bounds = Bounds(-most, most).fit("sum over rows")
+        ints = SecretInts.from_shares(session, result, bounds, scale + weights.scale)
+        return SecretReals(ints, weights.statements)
+
+    def _exchanged(self) -> _Exchanged:
+        """The columns of both parties at the other one."""
+        if self._columns is None:
+            self._columns = self._sent(contiguous(self._matrix.T), self._peer_columns)
+        return self._columns
 
     @property
     def _peer_columns(self) -> int:
@@ -312,6 +362,82 @@ class _Exchanged:
             if incoming:
                 peer.append(self.held.receive(incoming.stop - incoming.start))
         return np.concatenate(own), np.concatenate(peer)
+
+    def one_way(self, rows: Callable[[slice], Ints] | None, count: int) -> Word:
+        """One party's rows times the other's columns.
+
+        Args:
+            rows: gives some of them; None at the other party.
+            count: of these.
+        """
+        if rows is None:
+            return self.held.times(count)
+        return np.concatenate([self.inner.send(rows(part)) for part in self.theirs.batches(count)])
+
+
+class _OneWay:
+    """Columns of one party, encrypted at the other one.
+
+    Args:
+        session: this side of the run.
+        holder: whose they are.
+        layout: public.
+        columns: at the holder, shape (n, k); of no meaning elsewhere.
+    """
+
+    def __init__(self, session: Session, holder: Role, layout: ColumnsLayout, columns: Word) -> None:
+        self._layout = layout
+        self._side: HeldColumns | PeerInner
+        if session.role is holder:
+            self._side = HeldColumns(session, layout, columns)
+            for group in layout.groups():
+                self._side.send(group)
+        else:
+            self._side = PeerInner(session, layout)
+            for group in layout.groups():
+                self._side.take(group)
+
+    def products(self, rows: Callable[[slice], Ints], count: int) -> Word:
+        """Rows of the other party times the columns, shape (count, k).
+
+        Args:
+            rows: gives some of them; called at the other party alone.
+            count: of rows.
+        """
+        if isinstance(self._side, HeldColumns):
+            return self._side.times(count)
+        return np.concatenate([self._side.send(rows(part)) for part in self._layout.batches(count)])
+
+
+class OwnedColumns:
+    """Columns of numbers from -1 to 1 that one party knows.
+
+    Args:
+        session: this side of the run.
+        owner: who.
+        values: at the owner integers at the scale, shape (n, q); at the other party anything of that shape.
+        scale: fractional bits.
+    """
+
+    def __init__(self, session: Session, owner: Role, values: Ints, scale: int) -> None:
+        self.session, self.owner, self.values, self.scale = session, owner, values, scale
+        self._sent: _OneWay | None = None
+
+    @property
+    def count(self) -> int:
+        """Columns."""
+        return int(self.values.shape[1])
+
+    def first(self, count: int) -> OwnedColumns:
+        """The first rows; local."""
+        return OwnedColumns(self.session, self.owner, self.values[:count], self.scale)
+
+    def encrypted(self, layout: RowsLayout, rows: int) -> _OneWay:
+        """The columns at the other party, sent once; for so many rows at a time of those of the layout."""
+        if self._sent is None:
+            sent = layout.encrypted(self.count, rows)
+            self._sent = _OneWay(self.session, self.owner, sent, contiguous(self.values).view(np.uint64))
+        return self._sent
 
 
 def _symmetric(values: Word, pairs: list[tuple[int, int]]) -> Word:

@@ -9,7 +9,7 @@ from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from smc.secret.reals.fixed_rows import FixedRows, RowsLayout
+from smc.secret.reals.fixed_rows import FixedRows, OwnedColumns, RowsLayout
 from tests.smc.secret.reals.sharing import reals
 from tests.support.seeds import seeded
 
@@ -58,6 +58,31 @@ def test_products_are_exact(owned):
     assert width == SCALE + 16 + 5
     predicted = (x @ np.rint(b * 2**16).astype(np.int64)).view(np.uint64)
     assert ((first + second - predicted) % np.uint64(1 << width) == 0).all()
+
+
+@pytest.mark.parametrize("owner", list(Role))
+@pytest.mark.parametrize("owned", [(3, 1, 2), (0, 1, 3)])
+def test_products_with_columns_of_one_party_are_exact(owned, owner):
+    """Several times with the same columns, and over the first rows."""
+    count, part = 300, 120
+    parts = [entries(count, each) for each in owned]
+    layout = RowsLayout(count, *owned, SCALE, 3)
+    x, z = np.concatenate(parts, axis=1), entries(count, 4)
+    weights = [np.ldexp(entries(count), -10) for _ in range(2)]
+
+    def side(session):
+        rows = rows_of(session, layout, *parts)
+        known = z if session.role is owner else np.zeros_like(z)
+        columns = OwnedColumns(session, owner, known, SCALE)
+        first, second = (reals(session, each, -1, 1, 12) for each in weights)
+        found = [rows.between(first, columns), rows.between(second, columns)]
+        return [held(each) for each in (*found, rows.first(part).between(first[:part], columns.first(part)))]
+
+    found, _ = run_pair(side, side, timeout=60)
+    first, second = (np.rint(each * 4096).astype(np.int64) for each in weights)
+    assert (found[0] == (x * first[:, None]).T @ z).all()
+    assert (found[1] == (x * second[:, None]).T @ z).all()
+    assert (found[2] == (x * first[:, None])[:part].T @ z[:part]).all()
 
 
 def test_columns_have_to_be_those_of_the_layout():
