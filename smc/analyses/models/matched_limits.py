@@ -43,37 +43,38 @@ def matched_part(
     outcomes = [persons if kind == LINEAR else matched.happened]
     if kind == LOGISTIC:
         outcomes.append(persons - matched.happened)
-    reach = _reach(matched, found) if counts or weighs else matched.spreads
-    sums = _sums(sided, found, sizes, reach) if weighs else []
-    parts = _parts(sided, found, reach) if counts else []
+    heaviest = _heaviest(found.weights) if found.weights is not None and (counts or weighs) else None
+    sums = _sums(sided, matched, found, sizes, heaviest) if weighs else []
+    parts = _parts(sided, matched, found, heaviest) if counts else []
     return MatchedPart(persons, outcomes, sided.design.size, apart, sums, parts)
 
 
-def _reach(matched: MatchedRows, found: SecretFit) -> SecretInts:
-    """Of each covariate the square of how far its values lie apart, times the largest weight of a row.
-
-    Rows of linear models weigh 1, those of logistic ones a fourth at most, which `_parts` counts.
-    """
-    return matched.spreads if found.weights is None else matched.spreads * _largest(found.weights)
-
-
-def _parts(sided: Sided, found: SecretFit, reach: SecretInts) -> list[SecretInts]:
+def _parts(
+    sided: Sided, matched: MatchedRows, found: SecretFit, heaviest: SecretInts | None
+) -> list[SecretInts]:
     """No person has a larger part of what a covariate tells beside the others, in units of 2**-`PART_SCALE`.
 
     Its variance is one over the information about it that the others leave; a person's part of that is at
-    most the square of how far values of the covariate lie apart, times the largest weight.
+    most the square of how far values of the covariate lie apart, times the largest weight: 1 in a linear
+    model, a fourth in a logistic one, else `heaviest`.
     """
     inverse = found.inverse[int(sided.design.model.has_constant) :].rescale(_VARIANCE_SCALE)
-    # A fourth of a part is the same words with two fractional bits less.
-    scale = PART_SCALE - (_LARGEST_WEIGHT if sided.design.model.kind == LOGISTIC else 0)
-    parts = (inverse * SecretReals(reach)).rescale(scale).ints
+    each = inverse * SecretReals(matched.spreads)
+    if heaviest is not None:
+        parts = (each.rescale(PART_SCALE - _WEIGHT_BITS) * SecretReals(heaviest)).ints
+    else:
+        # A fourth of a part is the same words with two fractional bits less.
+        drop = _LARGEST_WEIGHT if sided.design.model.kind == LOGISTIC else 0
+        parts = each.rescale(PART_SCALE - drop).ints
     return [
         SecretInts.from_shares(parts.session, parts[[place]].shares, parts.bounds)
-        for place in range(len(reach))
+        for place in range(len(matched.spreads))
     ]
 
 
-def _sums(sided: Sided, found: SecretFit, sizes: Sizes, reach: SecretInts) -> list[Sum]:
+def _sums(
+    sided: Sided, matched: MatchedRows, found: SecretFit, sizes: Sizes, heaviest: SecretInts | None
+) -> list[Sum]:
     """Of each covariate its information about its weighted mean, and the most that is one person's.
 
     Both are multiplied by the information of the intercept, where there is one: H_00 H_jj - H_0j**2, and H_00
@@ -84,7 +85,7 @@ def _sums(sided: Sided, found: SecretFit, sizes: Sizes, reach: SecretInts) -> li
     size = sided.design.size
     top, least = 1 << (sizes.bits + scale), Bounds(0, 1 << (sizes.bits + scale))
     diagonal = held.reshape(-1)[[place * (size + 1) for place in range(size)]].bounded(least)
-    largest = reach
+    largest = matched.spreads if heaviest is None else matched.spreads * heaviest
     if sided.design.model.has_constant:
         first = diagonal[:1]
         across = held[0, 1:].bounded(Bounds(-top, top))
@@ -98,11 +99,11 @@ def _sums(sided: Sided, found: SecretFit, sizes: Sizes, reach: SecretInts) -> li
             SecretInts.from_shares(held.session, wholes[[place]].shares, wholes.bounds, wholes.scale),
             largest[[place]],
         )
-        for place in range(len(reach))
+        for place in range(len(matched.spreads))
     ]
 
 
-def _largest(weights: SecretReals) -> SecretInts:
+def _heaviest(weights: SecretReals) -> SecretInts:
     """The largest weight of a match, and a little more, since rounding takes some of it away."""
     short = weights.ints.truncate(weights.scale - _WEIGHT_BITS)
     held = SecretInts.from_shares(short.session, short.shares, short.bounds, _WEIGHT_BITS)
