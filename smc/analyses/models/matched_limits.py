@@ -61,7 +61,8 @@ def _parts(
     inverse = found.inverse[int(sided.design.model.has_constant) :].rescale(_VARIANCE_SCALE)
     each = inverse * SecretReals(matched.spreads)
     if heaviest is not None:
-        parts = (each.rescale(PART_SCALE - _WEIGHT_BITS) * SecretReals(heaviest)).ints
+        short = each.rescale(PART_SCALE - _WEIGHT_BITS)
+        parts = (short * SecretReals(heaviest)).rescale(PART_SCALE).ints
     else:
         # A fourth of a part is the same words with two fractional bits less.
         drop = _LARGEST_WEIGHT if sided.design.model.kind == LOGISTIC else 0

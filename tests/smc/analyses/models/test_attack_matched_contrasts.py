@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.models.study import MODELS as ANALYSIS
@@ -13,6 +14,7 @@ from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.testing.case import Case, run_case
 from tests.smc.analyses.models.cohort import SCHEMAS, columns
+from tests.support.held_bounds import unwatched
 
 LIMITS = Limits(minimum_group=10, minimum_intersection=10, dominance=Fraction(1, 4))
 ROWS, ALONE, SECRET = 400, 7, 17_777
@@ -45,3 +47,34 @@ def test_two_cuts_a_year_apart_do_not_tell_what_a_matched_person_cost():
         return
     told = alice.tables[0].columns["coefficient"]
     assert abs(told[0] + told[1] - SECRET) > 5_000, f"Alice finds {told[0] + told[1]:.0f} of {SECRET}"
+
+
+STEEP = {
+    "poisson": {"kind": "poisson", "outcome": "visits"},
+    "cox": {"kind": "cox", "time": "days", "event": "event", "events": ["dead"]},
+}
+
+
+@pytest.mark.parametrize("on", [["a", "b"], ["a"]])
+@pytest.mark.parametrize("kind", STEEP)
+def test_nor_do_they_tell_of_counts_or_times(kind, on):
+    """One cut passes the limits that stand against two between which one person is."""
+    held = columns(Role.BOB, ROWS)
+    age = np.where(np.arange(ROWS) % 2 == 0, 95, 50)
+    age[ALONE] = 90
+    named = [name for name in ("visits", "days", "event") if name in STEEP[kind].values()]
+    model = {"name": kind, "on": on, **STEEP[kind]}
+    derived = {name: PARAMETERS["derived"][name] for name in on}
+    study = ANALYSIS.parse(
+        {**PARAMETERS, "bob_columns": [*named, *on], "models": [model], "derived": derived}
+    )
+    numbers = Column([f"P{number}" for number in range(ROWS)], Schema("text"))
+    bob = {"number": numbers, "age": Column(age, SCHEMAS["age"])}
+    bob |= {name: Column(held[name], SCHEMAS[name]) for name in named}
+    case = Case({}, {"number": numbers}, bob, frozenset({Role.ALICE}))
+    if len(on) > 1:
+        with unwatched(), pytest.raises(DisclosureRefused):
+            run_case(study, case, LIMITS)
+    else:
+        (alice, _), _ = run_case(study, case, LIMITS)
+        assert alice.tables[0].columns["coefficient"]

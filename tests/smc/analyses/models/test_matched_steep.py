@@ -89,7 +89,7 @@ def test_one_vector_opens_and_one_bit_for_the_limits(name, few_steps):
         if isinstance(message, OpenedShares | OpenedBits):
             opened.append(type(message))
 
-    ran(job(name, on=ON[name]), GROUPS, seen=seen)
+    ran(job(name, on=["smoker"]), GROUPS, seen=seen)
     assert opened.count(OpenedShares) == 2  # a message of each side
     assert opened.count(OpenedBits) == 2
 
