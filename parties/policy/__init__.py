@@ -40,7 +40,7 @@ EXAMPLE = """\
 #
 # # Exact results about groups of people: refused unless true.
 # exact_aggregates = true
-# figures_per_job = 5                # how many of them a plan may hold, which are judged together; 1 unless
+# figures_per_job = 4                # how many of them a plan may hold, which are judged together; 1 unless
 #                                    # given
 # overlap = 10                       # two exact jobs use the same persons of this party, or differ in so many
 #                                    # at least (and in at least minimum_group)
