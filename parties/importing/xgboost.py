@@ -72,6 +72,7 @@ def read(document: object) -> Predictor:
         trees = items(model["trees"], table)
         if len(whose) != len(trees) or not all(0 <= output < outputs for output in whose):
             raise ValueError
+        _check_rounds(learner, len(trees) // (outputs * _side_by_side(model)))
         return Predictor(
             named(items(learner.get("feature_names", []), text), features),
             () if link is Link.IDENTITY else numbered(max(2, outputs)),
@@ -81,6 +82,22 @@ def read(document: object) -> Predictor:
                 tuple(_tree(each, output, outputs) for each, output in zip(trees, whose, strict=True)),
                 Precision.SINGLE,
             ),
+        )
+
+
+def _side_by_side(model: dict[str, object]) -> int:
+    """How many trees of an output each round adds."""
+    return max(1, int(text(table(model.get("gbtree_model_param", {})).get("num_parallel_tree", "1"))))
+
+
+def _check_rounds(learner: dict[str, object], rounds: int) -> None:
+    """Refuse a model of which XGBoost's own programs do not all take the same rounds."""
+    best = table(learner.get("attributes", {})).get("best_iteration")
+    if best is not None and int(text(best)) + 1 < rounds:
+        raise refused(
+            f"The training of the XGBoost model was best at round {int(text(best)) + 1} of {rounds}: its "
+            "scikit-learn interface predicts by the rounds up to that one, its Booster by all.",
+            "Save those that count: booster[: booster.best_iteration + 1].save_model(...).",
         )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from commons.errors import HintedError
 from parties.errors import DataError
+from parties.importing import xgboost
 from parties.importing.importing import import_file, import_model, renamed
 from parties.importing.protobuf import read_fields
 from smc.analyses.predictors.form import Forest, Leaf, Predictor
@@ -142,6 +143,10 @@ JSON_CASES = {
     ),
     "dart": (changed(BOOST, "learner", "gradient_booster", "name", to="dart"), "'dart' is not read"),
     "set split": (changed(BOOST, *TREE, "split_type", 0, to=1), "sets of categories"),
+    "stopped early": (
+        changed(BOOST, "learner", "attributes", to={"best_iteration": "1"}),
+        "best at round 2 of 4",
+    ),
 }
 
 
@@ -362,3 +367,10 @@ def test_features_are_renamed_one_by_one():
     assert all(isinstance(leaf, Leaf) for leaf in found.body.trees[0].leaves)
     with pytest.raises(UsageError, match="4 features, and 1 names"):
         renamed(found, ["age"])
+
+
+@pytest.mark.parametrize("best", ["3", "7"])
+def test_a_model_that_was_best_in_its_last_round_is_read(best):
+    found = changed(BOOST, "learner", "attributes", to={"best_iteration": best})
+    usual = changed(BOOST, "learner", "attributes", to={})
+    assert xgboost.read(json.loads(found)) == xgboost.read(json.loads(usual))
