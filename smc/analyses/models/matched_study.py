@@ -227,6 +227,11 @@ class MatchedModelsStudy(Study):
             (*self._vertical.alice, *self._vertical.bob),
             Schema("integer", lower=0, upper=1),
         )
+        for model in self.parameters.models:
+            if model.labels:
+                labels = (*model.labels, "".join(model.labels) + " not")
+                column = model.event or model.outcome
+                found[column] = Schema("category", lower=0, upper=len(labels) - 1, categories=labels)
         return {**found, **dict.fromkeys(self._vertical.match.columns, Schema("text")), **schemas}
 
     @override
