@@ -28,7 +28,7 @@ from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
 from parties.persons.roles import Needed
 from smc.analyses.disclosure.limits import MAX_LIMIT, Limits
-from smc.analyses.studies.facts import Facts, Stated
+from smc.analyses.studies.facts import MAX_PARTS, Facts, Stated
 from smc.analyses.studies.loss import MAX_TERM
 from smc.forms import Form
 
@@ -44,9 +44,6 @@ RATIO_OF_LIKENESS: Final = Fraction(2)
 NOISY_RUNS: Final = 100
 """How many runs a rule for results with noise allows, unless it says so: a run that fails spends nothing, and
 tells a little all the same."""
-
-MAX_FIGURES: Final = 1000
-"""The most figures without noise that a rule can allow one job."""
 
 APPROVAL_DAYS: Final = 30
 """How long an approval by a person holds where a rule says nothing, in days."""
@@ -166,7 +163,7 @@ class Rule:
     approval_days: Annotated[int, Between(minimum=1)] = APPROVAL_DAYS
     exact_aggregates: bool = False
     row_results: bool = False
-    figures_per_job: Annotated[int, Between(1, MAX_FIGURES, f"Write 1 to {MAX_FIGURES}.")] = 1
+    figures_per_job: Annotated[int, Between(1, MAX_PARTS, f"Write 1 to {MAX_PARTS}.")] = 1
     answers_total: Count | None = None
     lpn: bool = True
     overlap: Annotated[int, Between(0, MAX_LIMIT, f"Write 0 to {MAX_LIMIT}.")] = 0

@@ -52,7 +52,7 @@ class Chain:
         self._lock = Lock()
 
     def add(self, frame: Frame) -> None:
-        """Take in the next frame of its lane; one that breaks a session off is no part of a run."""
+        """Take in the next frame of its lane. One that breaks a session off does not count."""
         if frame.kind != ABORT:
             entry = said(frame)
             with self._lock:

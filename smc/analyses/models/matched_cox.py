@@ -4,7 +4,7 @@
       each step   E = m exp(a + X b),  S = Z' E at risk,  hazards l = D / S for D events of each interval
                   w = E (Z l), what each match is expected to have,  g = X' (d - w)
                   H = X' w X - sum over periods D M M',  M the average covariates of those at risk
-      a           is kept so that E is a quarter on average: it is no part of the likelihood
+      a           is kept so that E is a quarter on average; the likelihood does not depend on it
 
 H has averages over 8 periods of intervals, which the intervals' own differ from by little; it is what steps
 and standard errors are made of, while the gradient is that of the intervals. So is the point where it is 0.
@@ -59,11 +59,11 @@ class Cox(SteepFamily):
     """
 
     def __init__(self, matched: MatchedRows, sizes: Sizes) -> None:
-        super().__init__(matched)
+        super().__init__(matched, sizes.bits)
         times = matched.times
         if times is None:
             raise UsageError("The rows of a Cox model have no times.", "Align them with times.")
-        self._bits, self._times, most = sizes.bits, times, Bounds(0, matched.most)
+        self._times, most = times, Bounds(0, matched.most)
         self._events = times.events(matched.outcome).bounded(most)
         self._none = SecretInts.from_bits(self._events == 0)
         self._period_events = by_period(self._events).bounded(most)
@@ -84,7 +84,7 @@ class Cox(SteepFamily):
         self._expected = expected(matched, start)
         weights = self._weights()
         happened = matched.outcome.rescale(weights.scale)
-        gradient = right_of(matched.rows.transposed(happened - weights), matched, self._bits)
+        gradient = right_of(matched.rows.transposed(happened - weights), matched, self.bits)
         return Point(start, start[1:], gradient[1:], weights)
 
     @override
@@ -100,8 +100,8 @@ class Cox(SteepFamily):
         events = _repeated(SecretReals(self._period_events).reshape(-1, 1), len(point.coefficients))
         taken = (self._averages * events).T @ self._averages
         weights = _summable(matched, point.weights, 2)
-        whole = matrix_of(matched.rows.gram(weights), matched, self._bits)[1:, 1:]
-        most = 1 << self._bits
+        whole = matrix_of(matched.rows.gram(weights), matched, self.bits)[1:, 1:]
+        most = 1 << self.bits
         return (whole - taken.within(-most, most).rescale(whole.scale)).within(-most, most)
 
     @override

@@ -41,28 +41,23 @@ class Logistic(Family):
     """
 
     def __init__(self, matched: MatchedRows, sizes: Sizes) -> None:
-        super().__init__(matched)
-        self._bits = sizes.bits
+        super().__init__(matched, sizes.bits)
 
     @override
     def first(self) -> SecretReals:
         """One step from 0, where all chances are a half, and all weights a quarter."""
         matched = self.matched
-        quarter = matrix_of(scaled(matched.rows.gram(matched.ones), 2), matched, self._bits)
+        quarter = matrix_of(scaled(matched.rows.gram(matched.ones), 2), matched, self.bits)
         halves = scaled(SecretReals(matched.outcome.ints * 2 - matched.ones.ints), 1)
-        right = right_of(matched.rows.transposed(halves), matched, self._bits)
+        right = right_of(matched.rows.transposed(halves), matched, self.bits)
         return Definite.of(quarter + ridge_of(len(matched.places))).solve(right, self.early_reach)
 
     @override
     def at(self, start: SecretReals) -> Point:
         matched = self.matched
         rests, weights = _rests(matched, matched.predictor(start, SIGMOID.period))
-        gradient = right_of(matched.rows.transposed(rests), matched, self._bits)
+        gradient = right_of(matched.rows.transposed(rests), matched, self.bits)
         return Point(start, start, gradient, weights)
-
-    @override
-    def information(self, point: Point) -> SecretReals:
-        return matrix_of(self.matched.rows.gram(point.weights), self.matched, self._bits)
 
     @override
     def stated(self, start: SecretReals) -> SecretReals:

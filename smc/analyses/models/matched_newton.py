@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from smc.analyses.models.matched_rows import MatchedRows
 from smc.analyses.models.matched_sides import COEFFICIENT_BITS
-from smc.analyses.models.matched_sums import clipped
+from smc.analyses.models.matched_sums import clipped, matrix_of
 from smc.analyses.models.run import SMALL_STEP
 from smc.secret.reals.definite import Definite
 from smc.secret.reals.reals import SecretReals
@@ -68,6 +68,7 @@ class Family(ABC):
 
     Args:
         matched: the rows, or the first of them.
+        bits: sums of weights, and of them times covariates, are below 2**bits.
     """
 
     early_reach: ClassVar[int] = REACH
@@ -76,8 +77,8 @@ class Family(ABC):
     late: ClassVar[tuple[bool, ...]] = (True, False, True)
     """Of each of the last steps, whether its matrix is computed anew, or is that of the one before."""
 
-    def __init__(self, matched: MatchedRows) -> None:
-        self.matched = matched
+    def __init__(self, matched: MatchedRows, bits: int) -> None:
+        self.matched, self.bits = matched, bits
 
     @abstractmethod
     def first(self) -> SecretReals:
@@ -87,9 +88,9 @@ class Family(ABC):
     def at(self, start: SecretReals) -> Point:
         """The likelihood at coefficients."""
 
-    @abstractmethod
     def information(self, point: Point) -> SecretReals:
         """Minus its second derivatives there, shape (p, p)."""
+        return matrix_of(self.matched.rows.gram(point.weights), self.matched, self.bits)
 
     @abstractmethod
     def stated(self, start: SecretReals) -> SecretReals:

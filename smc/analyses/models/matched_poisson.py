@@ -21,7 +21,7 @@ from smc.analyses.models.matched_expected import LEVEL, LEVEL_BITS, expected, wi
 from smc.analyses.models.matched_newton import Found, Point, SteepFamily
 from smc.analyses.models.matched_rows import MatchedRows
 from smc.analyses.models.matched_sides import COEFFICIENT_BITS
-from smc.analyses.models.matched_sums import constants, matrix_of, right_of, right_within, scaled
+from smc.analyses.models.matched_sums import constants, right_of, right_within, scaled
 from smc.secret.reals.logarithms import SCALE, logarithms
 from smc.secret.reals.reals import SecretReals, join
 from smc.secret.sharing.fixed import Fixed
@@ -52,8 +52,7 @@ class Poisson(SteepFamily):
     """
 
     def __init__(self, matched: MatchedRows) -> None:
-        super().__init__(matched)
-        self._bits = (_LARGEST * matched.most).bit_length()
+        super().__init__(matched, (_LARGEST * matched.most).bit_length())
         outcome = matched.outcome
         most = max(1, outcome.ints.bounds.upper) * matched.most
         self.total = SecretReals(outcome.ints.sum()).within(1, most)
@@ -78,13 +77,9 @@ class Poisson(SteepFamily):
     @override
     def at(self, start: SecretReals) -> Point:
         weights = expected(self.matched, start)
-        found = right_of(self.matched.rows.transposed(weights), self.matched, self._bits)
-        gradient = right_within(self._right, self._bits) - found
+        found = right_of(self.matched.rows.transposed(weights), self.matched, self.bits)
+        gradient = right_within(self._right, self.bits) - found
         return Point(start, start, gradient, weights)
-
-    @override
-    def information(self, point: Point) -> SecretReals:
-        return matrix_of(self.matched.rows.gram(point.weights), self.matched, self._bits)
 
     @override
     def stated(self, start: SecretReals) -> SecretReals:

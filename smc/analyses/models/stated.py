@@ -1,11 +1,11 @@
 """What a model is worth where it is held against other figures of a job: sums over one side's rows.
 
 Coefficients solve equations in sums over rows: of each covariate, and of each covariate times the outcome. So
-a model is taken for a table that shows these sums, more than it tells. Of two models, or a model and a table,
-whose groups differ in one person, these sums then differ in that person alone, and an auditor sees it.
+a model is taken for a table that shows these sums. Of two models, or a model and a table, whose groups differ
+in one person, these sums then differ in that person alone, and an auditor sees it.
 
-Exact for linear models, whose coefficients follow from such sums and those of products of two covariates. Of
-the others a weight of each row comes in that depends on its covariates; that is not in these sums.
+Not all that a model tells is in these sums: coefficients follow from products of two covariates as well, and
+those of logistic, Poisson and Cox models from a weight of each row that depends on its covariates.
 """
 
 from __future__ import annotations

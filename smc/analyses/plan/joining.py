@@ -72,7 +72,7 @@ def _exact(figures: Sequence[ExactFigures]) -> ExactFigures | None:
 
 
 def _asked(each: Sequence[tuple[PlanPart, Facts]]) -> Asked:
-    """What is asked for; a key of one part that is no key of another is a value as well."""
+    """What is asked for; a key of one part is a value as well where another part takes it for one."""
     keys = _names(each, lambda one: one.asked.keys)
     others = ({*part.columns(role)} - {*part.outside(one.asked.keys)} for part, one in each for role in Role)
     return Asked(

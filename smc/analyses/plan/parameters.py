@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from commons.settings.marks import Length, Read, UnfitError
+from smc.analyses.studies.facts import MAX_PARTS
 from smc.errors import UsageError
 
-MAX_PARTS: Final = 20
 MAX_NAME: Final = 60
 
 

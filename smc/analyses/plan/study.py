@@ -230,7 +230,7 @@ def _part(given: PartParameters) -> PlanPart:
     place = f"Part {given.name!r}"
     if given.analysis not in JOINED:
         raise UsageError(
-            f"{place}: {given.analysis!r} is no analysis of parts. {_ALONE}",
+            f"{place}: {given.analysis!r} cannot be part of a plan. {_ALONE}",
             f"Submit it as a job of its own. {near(given.analysis, sorted(JOINED))}",
         )
     try:

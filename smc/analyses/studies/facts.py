@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, unique
+from typing import Final
 
 from smc.analyses.disclosure.scope import Kind, Scope
 from smc.analyses.studies.loss import Loss
 from smc.forms import ComparisonType, Role
+
+MAX_PARTS: Final = 20
+"""The most analyses that one job is made of."""
 
 
 @unique

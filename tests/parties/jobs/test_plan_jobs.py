@@ -350,7 +350,7 @@ def code(cohorts, document):
 
 
 def test_a_hundred_parts_are_no_plan(cohorts):
-    allow(cohorts, figures_per_job=1000)
+    allow(cohorts, figures_per_job=20)
     assert code(cohorts, plan(*(AGES | {"name": f"part {place}"} for place in range(100)))) == "usage"
 
 

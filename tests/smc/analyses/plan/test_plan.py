@@ -16,7 +16,9 @@ from smc.analyses.studies.facts import Stated, Whom
 from smc.analyses.studies.precision import PRECISION
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
+from smc.testing import check_analysis
 from smc.testing.case import Case, run_case
+from tests.smc.analyses.validation.test_validation import PARAMETERS, model, patients
 
 BOTH = frozenset(Role)
 AGE = Schema("integer", lower=0, upper=120)
@@ -82,10 +84,10 @@ def data(role):
         ({"parts": [COUNT | {"columns": {"age": "smoker"}}]}, "under two names"),
         ({"parts": [COUNT | {"columns": {"weight": "x"}}]}, "that it does not use"),
         ({"parts": [COUNT | {"name": f"part {place}"} for place in range(21)]}, "parts"),
-        ({"parts": [part("other", "no-such")]}, "no analysis of parts"),
-        ({"parts": [part("other", "clustering", clusters=2)]}, "no analysis of parts"),
-        ({"parts": [part("other", "plan", parts=[COUNT])]}, "no analysis of parts"),
-        ({"parts": [part("other", "scoring")]}, "no analysis of parts"),
+        ({"parts": [part("other", "no-such")]}, "cannot be part of a plan"),
+        ({"parts": [part("other", "clustering", clusters=2)]}, "cannot be part of a plan"),
+        ({"parts": [part("other", "plan", parts=[COUNT])]}, "cannot be part of a plan"),
+        ({"parts": [part("other", "scoring")]}, "cannot be part of a plan"),
         ({"parts": [part("bad", queries=[])]}, "Part 'bad'"),
         ({"parts": [part("bad", "models", models=[])]}, "Part 'bad'"),
     ],
@@ -234,3 +236,13 @@ def test_recipients_are_those_of_every_part():
     with pytest.raises(UsageError, match=r"Part 'model'.*Both sides receive"):
         plan(COUNT, MODEL).check_recipients(frozenset({Role.ALICE}))
     plan(COUNT, MEAN).check_recipients(frozenset({Role.ALICE}))
+
+
+def test_validations_are_parts():
+    """Two of one model, whose loss is that of both."""
+    parts = [
+        part(name, "validation", **{**PARAMETERS, "epsilon": "1/2", "cuts": cuts})
+        for name, cuts in (("halves", ["1/2"]), ("quarters", ["1/4", "1/2", "3/4"]))
+    ]
+    assert plan(*parts).facts(BOTH).loss.epsilon == 1
+    assert check_analysis(PLAN, Case({"parts": parts}, model(), patients(300), compare=False))
