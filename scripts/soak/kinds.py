@@ -17,6 +17,7 @@ import tomli_w
 
 from scripts.small_models import FOREST, LINEAR
 from smc.analyses.predictors.text import pieces, text_of
+from smc.analyses.studies.facts import MAX_PARTS
 from smc.numeric.random import Randomness
 
 SURNAMES = tuple(a + b for a in ("Ad", "Bran", "Die", "En", "Fal") for b in ("ler", "dt", "ger"))
@@ -59,7 +60,7 @@ RULE: Mapping[str, Any] = {
     "exact_aggregates": True,
     "overlap": 0,
     "row_results": True,
-    "figures_per_job": 1000,
+    "figures_per_job": MAX_PARTS,
     "answers_total": 1_000_000_000_000,
     "runs_total": 1_000_000,
     "maximum_ratio": 0,

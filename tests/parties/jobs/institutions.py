@@ -21,6 +21,7 @@ from parties.jobs.manager import JobManager, RetryPolicy
 from parties.jobs.run import outcome_document
 from parties.ledger.entries import SPENT
 from smc.analyses.studies.columns import Data
+from smc.analyses.studies.facts import MAX_PARTS
 from smc.analyses.studies.loss import Loss
 from tests.parties.jobs.joined import ROLES, Pair
 
@@ -41,7 +42,7 @@ ALLOWED: Mapping[str, Any] = {
     "epsilon_per_job": "1000",
     "epsilon_total": "10000",
     "exact_aggregates": True,
-    "figures_per_job": 20,
+    "figures_per_job": MAX_PARTS,
     "row_results": True,
     "maximum_ratio": 0,
     "types": ["*-*-*"],
