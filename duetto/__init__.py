@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from smc.protocols.session import Session
     from smc.secret.bits import SecretBits
     from smc.secret.ints import SecretInts, concatenate, select
+    from smc.secret.orders.order import Order
     from smc.secret.reals.definite import Definite
     from smc.secret.reals.fixed_rows import FixedRows, RowsLayout
     from smc.secret.reals.functions import EXP, SIGMOID
@@ -87,6 +88,7 @@ __all__ = [
     "FixedRows",
     "Job",
     "JobError",
+    "Order",
     "OutsideRange",
     "Party",
     "PeerError",
@@ -127,6 +129,7 @@ _MODULES: Final = {
     "smc.pair": ("run_pair",),
     "smc.protocols.session": ("Session",),
     "smc.secret.bits": ("SecretBits",),
+    "smc.secret.orders.order": ("Order",),
     "smc.secret.reals.definite": ("Definite",),
     "smc.secret.reals.fixed_rows": ("FixedRows", "RowsLayout"),
     "smc.secret.reals.functions": ("EXP", "SIGMOID"),

@@ -43,6 +43,7 @@ from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts, select
 from smc.secret.lattice.columns import HeldColumns, PeerInner, columns_layout
 from smc.secret.lattice.matrices import HeldMatrix, PeerMatrix, layout_of
+from smc.secret.orders.order import Order
 from smc.secret.products import lattice_multiply
 from smc.secret.sharing.bounds import Bounds
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
@@ -259,6 +260,7 @@ _PROGRAMS: Mapping[str, tuple[Shape, Shape, Callable[[SecretInts, SecretInts], S
     "equality": (4, 4, lambda x, y: SecretInts.from_bits(x == y)),
     "argmin": (4, 4, lambda x, y: (x * y).argmin()),
     "quotient by a public number": (4, 4, lambda x, y: (x * y) // 7),
+    "order": (4, 4, lambda x, y: Order.of(x * y).apply(x * y)[0]),
     "quotient": (4, 4, lambda x, y: (x * x).divide(y * y + 1, 3)),
 }
 

@@ -16,13 +16,14 @@ from smc.secret.comparison import argmin_one_hot, pairing
 from smc.secret.comparison import records as comparisons
 from smc.secret.division import division, long_division, truncation
 from smc.secret.division import newton as goldschmidt
-from smc.secret.joins import joins, majority, permutation
+from smc.secret.joins import joins, majority
 from smc.secret.joins import records as alignment
 from smc.secret.lattice import columns as lattice_columns
 from smc.secret.lattice import factors as lattice_factors
 from smc.secret.lattice import matrices as lattice_products
 from smc.secret.lattice import sums as lattice_sums
 from smc.secret.noise import records as noises
+from smc.secret.orders import permutation, sorting
 from smc.secret.products import (
     bit_words,
     common_ones,
@@ -81,6 +82,7 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     pairing.SPEC,
     majority.SPEC,
     permutation.SPEC,
+    sorting.SPEC,
     noises.DRAW,
     uniform.SPEC,
     openings.OPENING,

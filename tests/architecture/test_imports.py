@@ -72,6 +72,7 @@ FLOORS = (
     ("smc.secret.shares",),
     ("smc.secret.linear_ints",),
     ("smc.secret.ints",),
+    ("smc.secret.orders",),
     ("smc.secret.joins", "smc.secret.reals", "smc.secret.uniform", "smc.secret"),
     ("smc.registry",),
     ("smc.levels",),

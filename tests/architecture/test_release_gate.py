@@ -19,9 +19,16 @@ GATE = "smc.analyses.disclosure"
 OPENER = "smc.analyses.disclosure.opener"
 RUNNER = "smc.analyses.studies.runner"
 INSIDE_SECRET = frozenset(
-    {"smc.secret.sharing.opening", "smc.secret.shares", "smc.secret.bits", "smc.secret.reals.reals"}
+    {
+        "smc.secret.sharing.opening",
+        "smc.secret.shares",
+        "smc.secret.bits",
+        "smc.secret.reals.reals",
+        "smc.secret.orders.sorting",
+    }
 )
-"""The modules of `smc.secret` that define opening; no other one opens anything, not even what is masked."""
+"""The modules of `smc.secret` that define opening, and the sort, which opens an order that is random
+whatever the data are; no other one opens anything, not even what is masked."""
 
 FLOORS = ("smc.channel", "smc.ciphers", "smc.oblivious", "smc.planning", "smc.protocols")
 

@@ -93,6 +93,7 @@ ENTRIES: Final = {
         "shares: another one stands for another number",
         "opened-bits",
         "opened-shares",
+        "order-bits",
         "plain-to-shared",
         "shared-to-plain",
     ),

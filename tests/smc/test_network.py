@@ -27,7 +27,7 @@ from smc.protocols.transfer_costs import (
 from smc.secret.comparison import msb
 from smc.secret.comparison.records import cost_nonnegative, cost_zero
 from smc.secret.division import truncation
-from smc.secret.joins import permutation
+from smc.secret.orders import permutation
 from smc.secret.products import common_ones
 from smc.secret.sharing.bounds import Bounds
 from tests.smc.analyses import clustering_runs

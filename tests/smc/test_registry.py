@@ -25,12 +25,13 @@ from smc.secret.comparison import argmin, argmin_one_hot, msb, mux, pairing
 from smc.secret.division import division, long_division, truncation
 from smc.secret.division import newton as goldschmidt
 from smc.secret.ints import SecretInts
-from smc.secret.joins import circuit_psi, joins, majority, permutation
+from smc.secret.joins import circuit_psi, joins, majority
 from smc.secret.lattice import columns as lattice_columns
 from smc.secret.lattice import factors as lattice_factors
 from smc.secret.lattice import matrices as lattice_products
 from smc.secret.lattice import sums as lattice_sums
 from smc.secret.noise import noise
+from smc.secret.orders import permutation, sorting
 from smc.secret.products import (
     bit_words,
     common_ones,
@@ -341,8 +342,12 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     ),
     "differing-members": _majority,
     "permutation": lambda s, z: permutation.permute(
-        s, words(s, z["count"]), z["owner"], np.arange(z["count"]) if s.role is z["owner"] else None
+        s,
+        words(s, z["count"], z["columns"]),
+        z["owner"],
+        np.arange(z["count"]) if s.role is z["owner"] else None,
     ),
+    "sort": lambda s, z: sorting.sort(s, words(s, z["count"]), z["bounds"]),
     "joint-noise": lambda s, z: noise.draw(s, z["distributions"]),
     "joint-uniform": lambda s, z: uniform.uniform(s, z["bits"], z["count"]),
     "opened-words": lambda s, z: opening.open_words(s, words(s, z["count"]), z["recipients"]),

@@ -40,6 +40,7 @@ LOW_BITS = {
     "smc.analyses.matching.vectors.pairs.alike",
     "smc.secret.comparison.argmin_one_hot.one_hot",
     "smc.secret.division.newton._Division._start",
+    "smc.secret.orders.sorting._above",
     "smc.secret.comparison.pairing.best.<locals>.<lambda>",
     "smc.secret.reals.factors.ColumnScaling.of",
     "smc.secret.reals.pivots.start",

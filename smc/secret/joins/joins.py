@@ -50,8 +50,8 @@ from smc.protocols.public_records import TOSS_COST
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, VOLE, cost_comparison, cost_of
-from smc.secret.joins import permutation
 from smc.secret.joins.circuit_psi import same_tags, tag_bits
+from smc.secret.orders import permutation
 
 Word = NDArray[np.uint64]
 Bit = NDArray[np.uint8]

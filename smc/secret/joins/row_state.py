@@ -11,8 +11,8 @@ from smc.forms import Role
 from smc.numeric.shapes import of_shape, shape_array
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret.joins import permutation
-from smc.secret.joins.benes import Index, Word
+from smc.secret.orders import permutation
+from smc.secret.orders.benes import Index, Word
 
 
 class RowState:

@@ -101,13 +101,19 @@ def _planes(size: int) -> Iterator[tuple[int, int]]:
             place += part
 
 
-def send_masked(session: Session, key: bytes, parts: Sequence[tuple[Words, int]]) -> None:
+def send_masked(
+    session: Session,
+    key: bytes,
+    parts: Sequence[tuple[Words, int]],
+    kind: type[MaskedWords] = MaskedWords,
+) -> None:
     """Send masked words in one message.
 
     Args:
         session: this side.
         key: of the expansion.
         parts: words and how many of their low bits count.
+        kind: of the message.
     """
     octets = [
         (words >> words.dtype.type(8 * place)).astype(f"<u{size}", copy=False).reshape(-1).view(np.uint8)
@@ -115,21 +121,26 @@ def send_masked(session: Session, key: bytes, parts: Sequence[tuple[Words, int]]
         for place, size in _planes(packed_bytes(width))
     ]
     data = np.concatenate(octets) if octets else np.empty(0, dtype=np.uint8)
-    session.channel.send(MaskedWords(byte_row(key), ByteRows(data)))
+    session.channel.send(kind(byte_row(key), ByteRows(data)))
 
 
-def receive_masked(session: Session, shapes: Sequence[tuple[tuple[int, ...], int]]) -> MaskedParts:
+def receive_masked(
+    session: Session,
+    shapes: Sequence[tuple[tuple[int, ...], int]],
+    kind: type[MaskedWords] = MaskedWords,
+) -> MaskedParts:
     """Receive what `send_masked` sends.
 
     Args:
         session: this side.
         shapes: of the words of each part, and how many of their low bits count.
+        kind: of the message.
 
     Raises:
         ProtocolViolation: the peer sent another size.
     """
     size = masked_bytes(shapes) - KEY_BYTES
-    key, data = session.channel.recv(MaskedWords, ExpectedByteRows(1, KEY_BYTES), ExpectedByteRows(1, size))
+    key, data = session.channel.recv(kind, ExpectedByteRows(1, KEY_BYTES), ExpectedByteRows(1, size))
     return MaskedParts(key.tobytes(), data.reshape(-1), tuple(shapes))
 
 

@@ -65,7 +65,10 @@ def open_words(
 
 
 def open_bits(
-    session: Session, shares: NDArray[np.uint8], recipients: AbstractSet[Role]
+    session: Session,
+    shares: NDArray[np.uint8],
+    recipients: AbstractSet[Role],
+    kind: type[OpenedBits] = OpenedBits,
 ) -> NDArray[np.uint8] | None:
     """Open XOR-shared bits; one flight.
 
@@ -73,6 +76,7 @@ def open_bits(
         session: this side of the run.
         shares: local XOR shares, shape (n,).
         recipients: who learns the bits; the same on both sides.
+        kind: of the message, by which it is known which protocol opens them.
 
     Returns:
         The bits, or None for a party that is not a recipient.
@@ -82,7 +86,7 @@ def open_bits(
     """
     session.oblivious.verify()
     if session.role.other in recipients:
-        session.channel.send(OpenedBits(Bits(shares)))
+        session.channel.send(kind(Bits(shares)))
     if session.role not in recipients:
         return None
-    return shares ^ session.channel.recv(OpenedBits, ExpectedBits(len(shares)))
+    return shares ^ session.channel.recv(kind, ExpectedBits(len(shares)))

@@ -23,9 +23,9 @@ from smc.protocols.intersection import oprf, single_oprf
 from smc.secret.bits import SecretBits
 from smc.secret.comparison import mux
 from smc.secret.ints import SecretInts
-from smc.secret.joins import permutation
 from smc.secret.noise import noise
 from smc.secret.noise.laplace import DiscreteLaplace
+from smc.secret.orders import permutation
 from smc.secret.products import bit_words, common_ones, grouped, lattice_multiply
 from smc.secret.sharing.bounds import Bounds
 from smc.tracing.channel import TraceEnded

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from smc.numeric.shape_arrays import shape_array
+from smc.secret.orders.order import Order
 from smc.secret.reals.definite import Definite
 from smc.secret.reals.fixed_rows import FixedRows, RowsLayout
 from smc.secret.reals.functions import SIGMOID
@@ -35,6 +36,24 @@ def stated(count):
 
 
 ROWS = 16_384
+ORDERED = 10_000
+
+
+def ordered(columns):
+    """What an order of secret keys takes, and bringing so many columns into it."""
+
+    def program(keys):
+        found = Order.of(keys.ints)
+        if columns:
+            found.apply(*[keys.ints] * columns)
+
+    return price(program, numbers(ORDERED, 0, 4095, 0))
+
+
+def brought(columns):
+    """The columns alone."""
+    whole, order = ordered(columns), ordered(0)
+    return whole[0] - order[0], whole[1] - order[1]
 
 
 def rows(session):
@@ -67,6 +86,8 @@ MEASURED = {
     "reciprocal": lambda: price(lambda n: n.reciprocal(44), numbers(10_000, 1, (1 << 20) - 1, 0)),
     "equations": lambda: price(lambda h, v: Definite.of(h).solve(v, 1), MATRIX, numbers(9, -1, 1, 20)),
     "statements": lambda: stated(1_000),
+    "order": lambda: ordered(0),
+    "columns": lambda: brought(4),
     "sigmoid": lambda: price(SIGMOID.at, numbers(ROWS, -4, 4, 20)),
     "predictor": lambda: price(lambda b: rows(b.session).predictor(b, 32), numbers(9, -4, 4, 16)),
     "transposed": lambda: price(lambda r: rows(r.session).transposed(r), numbers(ROWS, -1, 1, 20)),
@@ -80,6 +101,8 @@ SHOWN = {
     "reciprocal": ("a reciprocal of counts below a million", "2,840", 10_000, 2_840, 34),
     "equations": ("9 equations", "0.93 MB", 1, 930_000, 183),
     "statements": ("statements, all together", "450 a number", 1_000, 450, 14),
+    "order": ("the order of 10,000 secret numbers", "5,560", ORDERED, 5_560, 135),
+    "columns": ("4 columns of these rows", "1,590 a row", ORDERED, 1_590, 2),
     "sigmoid": ("the sigmoid, 16,384 numbers", "329", ROWS, 329, 4),
     "predictor": ("X b of 16,384 rows", "1.62 MB", 1, 1_620_000, 2),
     "transposed": ("X' r of these rows", "2.54 MB", 1, 2_540_000, 2),

@@ -18,7 +18,7 @@ from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageE
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.secret.joins.joins import CarriedValues
-from smc.secret.joins.permutation import SwitchCorrections
+from smc.secret.orders.permutation import SwitchCorrections
 from smc.secret.products.common_ones import OverlapCorrections
 from tests.smc.analyses.matching.tolerant_runs import (
     ALICE,

@@ -22,7 +22,7 @@ from smc.oblivious.correlated_transfers import TransferColumns
 from smc.oblivious.transfers import TransferCorrections
 from smc.pair import run_pair
 from smc.protocols.exchange.row_counts import Counts
-from smc.secret.joins.permutation import SwitchCorrections
+from smc.secret.orders.permutation import SwitchCorrections
 from smc.secret.products.common_ones import OverlapCorrections
 from tests.smc.analyses.matching.tolerant_runs import (
     ALICE,

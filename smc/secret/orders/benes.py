@@ -23,7 +23,8 @@ Index = NDArray[np.int64]
 Bit = NDArray[np.uint8]
 Word = NDArray[np.uint64]
 Swap = Callable[[Unsigned, int], Unsigned]
-"""Maps the differences "upper minus lower wire" of column number c to themselves where crossed, else to 0."""
+"""Maps the differences "upper minus lower wire" of column number c of switches to themselves where crossed,
+else to 0."""
 
 
 def wires_for(count: int) -> int:
@@ -57,18 +58,17 @@ def switches(order: Index) -> Bit:
     return result
 
 
-@of_shape(lambda values, swap: values)
 def apply(values: Unsigned, swap: Swap) -> Unsigned:
     """Send values through a network.
 
     Args:
-        values: unsigned, shape (n,), n a power of two.
+        values: unsigned, shape (n,) or (n, m), n a power of two: m words run side by side.
         swap: what the switches do.
 
     Returns:
-        Shape (n,).
+        Of the same shape.
     """
-    wires = len(values)
+    wires, beside = len(values), values.shape[1:]
     depth = columns_for(wires)
     size = wires
     for column in range(depth):
@@ -76,15 +76,15 @@ def apply(values: Unsigned, swap: Swap) -> Unsigned:
             # The outputs of two inner networks are woven together again: wire k of the upper next to k of the
             # lower.
             size *= 2
-            values = values.reshape(-1, 2, size // 2).transpose(0, 2, 1).reshape(-1)
-        pairs: Unsigned = values.reshape(-1, 2)
+            values = contiguous(values.reshape(-1, 2, size // 2, *beside).swapaxes(1, 2))
+        pairs: Unsigned = values.reshape(-1, 2, *beside)
         moved = swap(pairs[:, 0] - pairs[:, 1], column)
         pairs = np.stack([pairs[:, 0] - moved, pairs[:, 1] + moved], axis=1)
         if column < depth // 2:
             # The upper wires of all switches go to the upper inner network, the lower wires to the lower one.
-            pairs = pairs.reshape(-1, size // 2, 2).transpose(0, 2, 1)
+            pairs = pairs.reshape(-1, size // 2, 2, *beside).swapaxes(1, 2)
             size //= 2
-        values = contiguous(pairs).reshape(-1)
+        values = contiguous(pairs).reshape(wires, *beside)
     return values
 
 

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.numeric.narrow_words import pack
 from smc.oblivious.correlated_transfers import TransferColumns
 from smc.pair import run_pair
-from smc.secret.joins import permutation
-from smc.secret.joins.benes import apply, columns_for, switches, wires_for
-from smc.secret.joins.permutation import SwitchCorrections
 from smc.secret.joins.row_state import RowState
+from smc.secret.orders import permutation
+from smc.secret.orders.benes import apply, columns_for, switches, wires_for
+from smc.secret.orders.permutation import SwitchCorrections
 from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
 
@@ -28,8 +27,12 @@ def routed(order):
     order = np.array(order)
     crossed = switches(order)
     assert crossed.shape == (columns_for(len(order)), len(order) // 2)
-    values = np.arange(100, 100 + len(order)).astype(np.uint64)
-    return apply(values, lambda differences, column: differences * crossed[column]), values[order]
+    values = np.arange(100, 100 + 3 * len(order)).astype(np.uint64).reshape(-1, 3)
+    found = apply(values, lambda differences, column: differences * crossed[column][:, None])
+    assert (
+        apply(values[:, 1], lambda differences, column: differences * crossed[column]) == found[:, 1]
+    ).all()
+    return found, values[order]
 
 
 @pytest.mark.parametrize("wires", [2, 4])
@@ -50,7 +53,7 @@ def test_networks_have_a_power_of_two_wires():
 
 
 def side(values, order, owner, bits=64):
-    masks = RANDOM.words(len(values))
+    masks = RANDOM.words(values.size).reshape(values.shape)
 
     def run(session):
         session.oblivious.setup()
@@ -62,24 +65,38 @@ def side(values, order, owner, bits=64):
     return run
 
 
-@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize(("bits", "columns"), [(1, 1), (9, 4), (31, 1), (32, 2), (48, 3), (64, 1), (64, 5)])
 @pytest.mark.parametrize("owner", list(Role))
 @pytest.mark.parametrize("count", [1, 2, 3, 64, 100])
-def test_shares_are_permuted_for_the_declared_cost(owner, count, bits):
-    values, order = RANDOM.words(count), RANDOM.permutation(count)
+def test_shares_are_permuted_for_the_declared_cost(owner, count, bits, columns):
+    values, order = RANDOM.words(count * columns).reshape(count, columns), RANDOM.permutation(count)
     run = side(values, order, owner, bits)
     (a, there), (b, back) = run_pair(run, run)
     unused = np.uint64(64 - bits)
     assert ((a + b) << unused == values[order] << unused).all()
     assert (a >> np.uint64(bits - 1) <= 1).all()
-    cost = permutation.cost(count, owner, bits=bits)
+    cost = permutation.cost(count, owner, bits=bits, columns=columns)
     assert (there.sent, back.sent) == (cost.alice_bytes, cost.bob_bytes)
     assert max(there.rounds, back.rounds) == cost.rounds == 2
 
 
-def test_words_are_of_32_or_64_bits():
-    run = side(RANDOM.words(5), RANDOM.permutation(5), Role.ALICE, 16)
-    with pytest.raises(UsageError, match="16 bits"):
+def test_a_message_holds_a_piece_of_the_network(monkeypatch):
+    values, order = RANDOM.words(300).reshape(100, 3), RANDOM.permutation(100)
+    whole = permutation.cost(100, Role.BOB, columns=3)
+    monkeypatch.setattr(permutation, "_PIECE_BYTES", 4 * 64 * 3 * 8)
+    pieces = permutation.cost(100, Role.BOB, columns=3)
+    run = side(values, order, Role.BOB)
+    (a, there), (b, back) = run_pair(run, run)
+    assert (a + b == values[order]).all()
+    assert (there.sent, back.sent) == (pieces.alice_bytes, pieces.bob_bytes)
+    assert pieces.alice_bytes == whole.alice_bytes + 3 * 16  # 13 columns of switches are 4 messages
+    assert max(there.rounds, back.rounds) == pieces.rounds == 2
+
+
+@pytest.mark.parametrize("bits", [0, 65])
+def test_words_are_of_1_to_64_bits(bits):
+    run = side(RANDOM.words(5), RANDOM.permutation(5), Role.ALICE, bits)
+    with pytest.raises(UsageError, match=f"{bits} bits"):
         run_pair(run, run)
 
 
@@ -94,7 +111,7 @@ def test_the_order_does_not_show(monkeypatch, turned, bits):
     assert byte_statistic(sent) < BYTES_BOUND
     assert byte_statistic(answered) < BYTES_BOUND
     for shares, _ in results:
-        assert byte_statistic(pack(shares, bits).tobytes()) < BYTES_BOUND
+        assert byte_statistic(shares.astype(f"<u{bits // 8}").tobytes()) < BYTES_BOUND
     _, other = transcripts(monkeypatch, side(RANDOM.words(256), RANDOM.permutation(256), Role.ALICE, bits))
     assert shapes(seen) == shapes(other)
 

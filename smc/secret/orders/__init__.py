@@ -1,0 +1,1 @@
+"""Orders of rows: known to one party, or to neither."""
