@@ -101,7 +101,8 @@ def sort(session: Session, words: Word, bounds: Bounds) -> Sorted:
     keys = words << np.uint64(_place_bits(count))
     if session.role is Role.ALICE:
         lowest = np.uint64((bounds.lower << _place_bits(count)) % (1 << WORD_BITS))
-        keys = keys - lowest + np.arange(count, dtype=np.uint64)
+        places: Word = np.arange(count, dtype=np.uint64) - lowest
+        keys = keys + places
     for owner in Role:
         order = own if session.role is owner else None
         keys = permutation.permute(session, keys, owner, order, bits=width + 1)
