@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "dc823098ee79bf9ca205edce43b86e6f85e8de314e399c4ba0ff48c94a218232"
+WIRE: Final = "f54627a9cf10dddb499c90b5fa8e0d052b9795db4772f4f988b9c15932a2ec4f"
 """Two programs understand each other only if they have the same."""
