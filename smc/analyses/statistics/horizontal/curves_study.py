@@ -17,9 +17,10 @@ from typing_extensions import override
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.statistics.horizontal.curves_run import LocalCurves, plain_figures, run_curves
+from smc.analyses.statistics.horizontal.curves_run import LocalCurves, run_curves
 from smc.analyses.statistics.horizontal.study import ExactStudy, HorizontalStudy
 from smc.analyses.statistics.kinds.survival.figures import SurvivalFigures
+from smc.analyses.statistics.kinds.survival.joint_figures import plain_figures
 from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from, outcome_of
 from smc.analyses.statistics.plans.plan import check_alike, resolve

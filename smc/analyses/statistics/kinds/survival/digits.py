@@ -16,7 +16,7 @@ who learn the size as well, divide.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import ldexp
@@ -59,34 +59,67 @@ NUMBER: Final = Unit(lambda i, b: -min(b, (i + 1) // 2 - 2), 16)
 class KeptDigits:
     """Rounds figures by secret sizes, or leaves all digits of use where no limit asks for that.
 
-    The size that counts is that of the smaller side of those whose rows the other side does not know: who
-    brings many rows of its own gets no more digits for them. A side without any rows does not count.
-
     Args:
-        session: this side of the run.
-        own: persons or events of this side, shape (n,).
-        most: the largest number that a side can have; public.
-        recipients: who gets the figures.
+        reached: for each size 1 for every class above the first that it reaches, else 0, shape (n, classes - 1);
+            None where there is one class, or nothing is rounded.
+        classes: of sizes.
         indistinct: how many persons a digit must not tell apart; 0 where nothing is rounded.
+        sizes: of what recipients know, the sizes by which they read figures; of each the smallest counts.
     """
 
     def __init__(
-        self, session: Session, own: Ints, most: int, recipients: frozenset[Role], indistinct: int
+        self,
+        reached: SecretInts | None,
+        classes: int,
+        indistinct: int,
+        sizes: Callable[[Ints], Sequence[Ints]],
     ) -> None:
-        self._own, self._role, self._indistinct = own, session.role, indistinct
-        self._protected = [role for role in Role if role.other in recipients]
-        thresholds = np.array([1 << i for i in range(1, 61) if 1 << i <= most], dtype=np.int64)
-        self._classes = 1 + len(thresholds)
-        self._reached = None
+        self._reached, self._classes, self._indistinct, self._sizes = reached, classes, indistinct, sizes
+
+    @classmethod
+    def of_sides(
+        cls, session: Session, own: Ints, most: int, recipients: frozenset[Role], indistinct: int
+    ) -> KeptDigits:
+        """By the rows of each side.
+
+        The size that counts is that of the smaller side of those whose rows the other side does not know: who
+        brings many rows of its own gets no more digits for them. A side without any rows does not count.
+
+        Args:
+            session: this side of the run.
+            own: persons or events of this side, shape (n,).
+            most: the largest number that a side can have; public.
+            recipients: who gets the figures.
+            indistinct: as of the class.
+        """
+        role, protected = session.role, [role for role in Role if role.other in recipients]
+        thresholds, reached = _thresholds(most), None
         if indistinct and len(thresholds):
             large = (own[:, None] >= thresholds) | (own[:, None] == 0)
             bits = [
-                SecretBits(
-                    session, (large if session.role is role else np.zeros_like(large)).astype(np.uint8)
-                )
-                for role in self._protected
+                SecretBits(session, (large if role is each else np.zeros_like(large)).astype(np.uint8))
+                for each in protected
             ]
-            self._reached = SecretInts.from_bits(reduce(and_, bits))
+            reached = SecretInts.from_bits(reduce(and_, bits))
+
+        def sizes(both: Ints) -> list[Ints]:
+            return [own if each is role else both - own for each in protected]
+
+        return cls(reached, 1 + len(thresholds), indistinct, sizes)
+
+    @classmethod
+    def of_matches(cls, counts: SecretInts, most: int, indistinct: int) -> KeptDigits:
+        """By numbers of matches, which neither side knows.
+
+        Args:
+            counts: shape (n,).
+            most: the largest number that there can be; public.
+            indistinct: as of the class.
+        """
+        thresholds, reached = _thresholds(most), None
+        if indistinct and len(thresholds):
+            reached = SecretInts.from_bits(counts.reshape(-1, 1) >= thresholds)
+        return cls(reached, 1 + len(thresholds), indistinct, lambda both: [both])
 
     def round(self, values: SecretReals, unit: Unit) -> SecretInts:
         """Held integers to be opened, of which `read` makes figures.
@@ -118,7 +151,7 @@ class KeptDigits:
         Args:
             held: shape (n, m).
             unit: as of `round`.
-            both: persons or events of both sides together, shape (n,).
+            both: persons or events in all, shape (n,).
         """
         if not self._indistinct:
             return np.ldexp(held.astype(np.float64), -unit.exact)
@@ -131,11 +164,15 @@ class KeptDigits:
         return [unit.bits(i, (self._indistinct - 1).bit_length()) for i in range(self._classes)]
 
     def _classes_of(self, both: Ints) -> list[int]:
-        sizes = [self._own if role is self._role else both - self._own for role in self._protected]
         return [
             min((_class_of(size) for size in each if size > 0), default=self._classes - 1)
-            for each in zip(*(size.tolist() for size in sizes), strict=True)
+            for each in zip(*(size.tolist() for size in self._sizes(both)), strict=True)
         ]
+
+
+def _thresholds(most: int) -> Ints:
+    """The least sizes of all classes but the first."""
+    return np.array([1 << i for i in range(1, 61) if 1 << i <= most], dtype=np.int64)
 
 
 def _class_of(size: int) -> int:

@@ -1,6 +1,6 @@
-"""Curves and a log-rank test over the rows of both, in secret: from shares of tables to figures at points.
+"""Curves and a log-rank test in secret: from shares of a table to figures at points.
 
-    Alice, Bob (tables of rows by group, stratum, ending and step)         added up where they are shared
+    Alice, Bob (shares of rows by group, stratum, ending and step)    each side's own rows, or sums over matches
       == n at risk: suffix sums, local ==
       == reciprocals of n, n - d of each group, and of n, n - 1 of all groups together, one batch ==
       curves:  h = d / n,  S = products of 1 - h up to each point,  V = sums of d / (n (n - d))
@@ -88,42 +88,48 @@ def pairs(groups: int) -> list[tuple[int, int]]:
 
 
 class JointTables:
-    """The rows of both sides by cell, in shares.
+    """Rows by cell, in shares.
 
     Args:
-        session: this side of the run.
+        cells: how many rows are in each, shape (layout.size,).
         layout: of the cells.
-        own: local rows by cell, shape (layout.size,).
-        most: rows of a side at most; public.
+        most: rows in all at most; public.
     """
 
-    def __init__(self, session: Session, layout: SurvivalCells, own: Ints, most: int) -> None:
+    def __init__(self, cells: SecretInts, layout: SurvivalCells, most: int) -> None:
         self._layout, self._most = layout, most
-        ended, beyond = layout.split(own)
-        groups, strata, endings, steps = ended.shape
-        flat = (
-            np.ascontiguousarray(np.moveaxis(ended, 2, 0))
-            .reshape(endings, groups * strata * steps)
-            .astype(np.float64)
-        )
-        joint = SecretReals.sum_of_both(session, flat, 0, most, 0)
-        self._ended = [joint[kind].reshape(groups * strata, steps) for kind in range(endings)]
-        last = SecretReals.sum_of_both(session, beyond.reshape(-1, 1).astype(np.float64), 0, most, 0)
-        leavers = join([_sum(self._ended), last], axis=1)
-        self._risk = leavers.cumsum(axis=1, reverse=True).known(0, 2 * most)
+        groups, strata, endings = len(layout.groups), len(layout.strata), layout.endings.kinds
+        shaped = SecretReals(cells).reshape(groups * strata, layout.width)
+        inside = np.arange(layout.steps) * endings
+        self._ended = [shaped[:, inside + kind] for kind in range(endings)]
+        leavers = join([_sum(self._ended), shaped[:, -1:]], axis=1)
+        self._risk = leavers.cumsum(axis=1, reverse=True).known(0, most)
+
+    @classmethod
+    def of_both(cls, session: Session, own: Ints, layout: SurvivalCells, most: int) -> JointTables:
+        """Of the rows of both sides, each of which has counted its own.
+
+        Args:
+            session: this side of the run.
+            own: local rows by cell, shape (layout.size,).
+            layout: of the cells.
+            most: rows of a side at most; public.
+        """
+        cells = SecretReals.sum_of_both(session, own.astype(np.float64), 0, most, 0)
+        return cls(cells.ints, layout, 2 * most)
 
     def figures(self, *, test: bool) -> tuple[JointCurves, JointTest | None]:
         """All curves, and what the test is made of if it is asked."""
         risk, events = self._by_group(self._risk), self._by_group(_sum(self._ended[1:]))
         before, after = risk[:, :-1], risk[:, :-1] - events
-        after = after.known(0, 2 * self._most)
+        after = after.known(0, self._most)
         divisors = [before, after]
         if test:
             every = self._by_stratum(self._risk)[:, :-1]
             divisors += [every]
         safe = [each.or_one() for each in divisors]
         if test:
-            safe.append((safe[2] - 1).known(0, 2 * self._most).or_one())
+            safe.append((safe[2] - 1).known(0, self._most).or_one())
         reciprocals = self._reciprocals(safe)
         curves = self._curves(risk, events, reciprocals[0], reciprocals[1])
         if not test:
@@ -158,12 +164,12 @@ class JointTables:
         events = self._ended[EVENT]
         both = self._by_stratum(events)
         every = self._by_stratum(self._risk)[:, :-1]
-        rest = (every - both).known(0, 2 * self._most)
+        rest = (every - both).known(0, self._most)
         ratio = (rest * of_less).known(0, 2 + SLACK).rescale(PART_BITS)
         strata = len(self._layout.strata)
         own = [self._risk[group * strata : (group + 1) * strata][:, :-1] for group in range(groups)]
         parts = [(each * of_every).known(0, 1 + SLACK).rescale(PART_BITS) for each in own]
-        most = 2 * self._most
+        most = self._most
         expected = join([(both * parts[group]).sum(known=(0, most)) for group in range(1, groups)])
         found = []
         for one, other in pairs(groups):
@@ -175,7 +181,7 @@ class JointTables:
 
     def _reciprocals(self, counts: Sequence[SecretReals]) -> list[SecretReals]:
         """One divided by each, in one batch."""
-        bits = min(_MOST_BITS, _ROOM_BITS - (2 * self._most).bit_length())
+        bits = min(_MOST_BITS, _ROOM_BITS - self._most.bit_length())
         sizes = [each.shape[0] * each.shape[1] for each in counts]
         flat = join([each.reshape(-1) for each in counts]).reciprocal(bits).known(0, 1 + SLACK)
         ends = np.cumsum(sizes).tolist()
@@ -196,7 +202,7 @@ class JointTables:
         groups, strata = len(self._layout.groups), len(self._layout.strata)
         places = np.arange(groups * strata).reshape(groups, strata)
         lines = [cells[own].sum(axis=0).reshape(1, -1) for own in (places if by_group else places.T)]
-        return join(lines).known(0, 2 * self._most)
+        return join(lines).known(0, self._most)
 
 
 def _sum(several: Sequence[SecretReals]) -> SecretReals:

@@ -10,9 +10,9 @@ import pytest
 
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.statistics.analysis import STATISTICS
-from smc.analyses.statistics.horizontal.digits import CHANCE, NUMBER, VARIANCE, KeptDigits
-from smc.analyses.statistics.horizontal.joint_curves import JointTables, pairs
 from smc.analyses.statistics.kinds.survival.at_points import OpenedGroup, group_figures
+from smc.analyses.statistics.kinds.survival.digits import CHANCE, NUMBER, VARIANCE, KeptDigits
+from smc.analyses.statistics.kinds.survival.joint_curves import JointTables, pairs
 from smc.analyses.statistics.kinds.survival.life_table import (
     at_risk,
     incidence,
@@ -194,7 +194,7 @@ def test_what_is_computed_in_secret_is_what_the_formulas_give():
 
     def run(session):
         own = cells[0 if session.role is Role.ALICE else 1]
-        found, test = JointTables(session, layout, own, 1000).figures(test=True)
+        found, test = JointTables.of_both(session, own, layout, 1000).figures(test=True)
         opens = (found.survival, found.variance, *found.incidence, test.expected, test.covariance)
         return [each.reveal() for each in opens]
 
@@ -220,7 +220,7 @@ def test_digits_kept_are_those_of_the_smaller_side(unit, indistinct):
     values = numbers * (200 if unit is NUMBER else 1)
 
     def run(session):
-        digits = KeptDigits(session, sizes[session.role], 1000, BOTH, indistinct)
+        digits = KeptDigits.of_sides(session, sizes[session.role], 1000, BOTH, indistinct)
         secret = SecretReals.sum_of_both(session, values / 2, 0, 200, 30)
         held = digits.round(secret, unit).reveal()
         return digits.read(held, unit, sizes[Role.ALICE] + sizes[Role.BOB])
