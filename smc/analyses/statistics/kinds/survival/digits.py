@@ -60,8 +60,8 @@ class KeptDigits:
     """Rounds figures by secret sizes, or leaves all digits of use where no limit asks for that.
 
     Args:
-        reached: for each size 1 for every class above the first that it reaches, else 0, shape (n, classes - 1);
-            None where there is one class, or nothing is rounded.
+        reached: for each size 1 for every class above the first that it reaches, else 0, of shape
+            (n, classes - 1); None where there is one class, or nothing is rounded.
         classes: of sizes.
         indistinct: how many persons a digit must not tell apart; 0 where nothing is rounded.
         sizes: of what recipients know, the sizes by which they read figures; of each the smallest counts.

@@ -1,6 +1,6 @@
 """Curves and a log-rank test in secret: from shares of a table to figures at points.
 
-    Alice, Bob (shares of rows by group, stratum, ending and step)    each side's own rows, or sums over matches
+    Alice, Bob (shares of rows by group, stratum, ending and step)    own rows of each, or sums over matches
       == n at risk: suffix sums, local ==
       == reciprocals of n, n - d of each group, and of n, n - 1 of all groups together, one batch ==
       curves:  h = d / n,  S = products of 1 - h up to each point,  V = sums of d / (n (n - d))

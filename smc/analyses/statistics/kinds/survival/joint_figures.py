@@ -1,4 +1,4 @@
-"""What is opened of joint curves, in how many digits, and the figures of a query that recipients make of it."""
+"""What is opened of joint curves, in how many digits, and the figures that recipients make of it."""
 
 from __future__ import annotations
 
