@@ -36,7 +36,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.audit import Bit, Members, ShownTable, ShownTables
+from smc.analyses.disclosure.audit import Bit, Members, ShownTable, ShownTables, Told
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.owned import Owned
@@ -206,19 +206,48 @@ def open_curves(
     first, second = (
         SecretBits(session, flat if session.role is role else np.zeros_like(flat)) for role in Role
     )
-    both = first & second
-    figures = [LinearInts.from_bits(both)]
+    return open_shown(opener, first & second, own.shape, at_points, of_all, recipients, told)
+
+
+def open_shown(
+    opener: Opener,
+    shown: SecretBits,
+    shape: tuple[int, ...],
+    at_points: Sequence[tuple[Shows, LinearInts]],
+    of_all: Sequence[LinearInts],
+    recipients: AbstractSet[Role],
+    told: Told,
+) -> tuple[Mask, list[Ints]] | None:
+    """Open figures where secret bits say so, and these with them.
+
+    Args:
+        opener: all opening goes through it.
+        shown: where figures of each kind are shown, shape (kinds, groups * (points + 1)).
+        shape: (kinds, groups, points + 1).
+        at_points: as of `open_curves`.
+        of_all: likewise.
+        recipients: who gets them.
+        told: what the other one learns by it.
+
+    Returns:
+        As `open_curves`.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    session = opener.session
+    figures = [LinearInts.from_bits(shown)]
     for shows, values in at_points:
         nothing = LinearInts.from_shares(session, np.zeros_like(values.shares.reshape(-1)), Bounds(0, 0))
         held = LinearInts.from_shares(session, values.shares.reshape(-1), values.bounds)
-        figures.append(select(both[int(shows)], held, nothing))
+        figures.append(select(shown[int(shows)], held, nothing))
     figures += [LinearInts.from_shares(session, each.shares, each.bounds) for each in of_all]
     opened = opener.ints(concatenate([each.reshape(-1) for each in figures]), recipients, told)
     if opened is None:
         return None
-    shapes = [own.shape, *(values.shape for _, values in at_points), *(each.shape for each in of_all)]
-    pieces = np.split(opened, np.cumsum([prod(shape) for shape in shapes])[:-1])
-    marks, *rest = (piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True))
+    shapes = [shape, *(values.shape for _, values in at_points), *(each.shape for each in of_all)]
+    pieces = np.split(opened, np.cumsum([prod(each) for each in shapes])[:-1])
+    marks, *rest = (piece.reshape(each) for piece, each in zip(pieces, shapes, strict=True))
     return marks == 1, rest
 
 

@@ -28,6 +28,7 @@ from smc.analyses.disclosure.curves import CurvesPart, Shows, open_curves
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
 from smc.analyses.disclosure.fits import FitPart, MatchedPart, other_refused, refusal, together
 from smc.analyses.disclosure.limits import Agreed
+from smc.analyses.disclosure.matched_curves import MatchedCurvesPart, open_matched_curves
 from smc.analyses.disclosure.noisy_groups import withhold
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.opener import Gate, Opener, open_gate
@@ -299,6 +300,25 @@ class Release:
         self._count(_OF_ONE_FIGURE)
         self.test()
         found = open_curves(self._opener, self._own, part, at_points, of_all, recipients)
+        self._admitted = True
+        return found
+
+    def matched_curves(
+        self,
+        part: MatchedCurvesPart,
+        at_points: Sequence[tuple[Shows, LinearInts]],
+        of_all: Sequence[LinearInts],
+        recipients: AbstractSet[Role],
+    ) -> tuple[NDArray[np.bool_], list[NDArray[np.int64]]] | None:
+        """Open curves over matched rows where the limits of both allow it.
+
+        See `smc.analyses.disclosure.matched_curves.open_matched_curves`.
+        """
+        self._address(recipients)
+        self._claim(Kind.GROUPS)
+        self._count(_OF_ONE_FIGURE)
+        self.test()
+        found = open_matched_curves(self._opener, self._limits, part, at_points, of_all, recipients)
         self._admitted = True
         return found
 

@@ -9,6 +9,7 @@ from smc.analyses.derived.study import with_derived
 from smc.analyses.statistics.horizontal.curves_study import ExactCurvesStudy
 from smc.analyses.statistics.horizontal.study import ExactTablesStudy, NoisyStudy
 from smc.analyses.statistics.queries.parameters import parse
+from smc.analyses.statistics.vertical.curves_study import MatchedCurvesStudy
 from smc.analyses.statistics.vertical.study import VerticalStudy
 from smc.analyses.studies.study import Study
 
@@ -30,6 +31,8 @@ class Statistics:
 def _study(parameters: Mapping[str, Any]) -> Study:
     parsed = parse(parameters)
     if parsed.vertical is not None:
+        if parsed.is_exact:
+            return MatchedCurvesStudy(parsed, parsed.vertical)
         return VerticalStudy(parsed, parsed.vertical)
     if parsed.is_exact and parsed.queries[0].follow_up is not None:
         return ExactCurvesStudy(parsed)

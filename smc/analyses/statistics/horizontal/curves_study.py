@@ -19,13 +19,11 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.horizontal.curves_run import LocalCurves, run_curves
 from smc.analyses.statistics.horizontal.study import ExactStudy, HorizontalStudy
-from smc.analyses.statistics.kinds.survival.figures import SurvivalFigures
 from smc.analyses.statistics.kinds.survival.joint_figures import plain_figures
 from smc.analyses.statistics.kinds.survival.statistic import Survival
-from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from, outcome_of
+from smc.analyses.statistics.plans.curves import ROUNDED, asked_of, curves_outcome, curves_text
+from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, kept_from
 from smc.analyses.statistics.plans.plan import check_alike, resolve
-from smc.analyses.statistics.queries.asked import Query
-from smc.analyses.statistics.queries.follow_up import FollowUp
 from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.memory import Pace
@@ -50,7 +48,6 @@ _GOES_ON: Final = (
     "points, or all, would be withheld, a tested group has too few persons or events, or earlier exact "
     "figures stand against it"
 )
-_ROUNDED: Final = "where the policies limit groups, these figures are rounded by the number of persons"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +60,15 @@ class ExactCurvesStudy(ExactStudy):
     @override
     def memory(self, schemas: Mapping[str, Schema], setting: RunSetting) -> int:
         """Measured: by rows, and by groups, strata and steps."""
-        query, _ = self._asked
+        query, _ = asked_of(self.parameters)
         found = resolve(query, self.parameters, schemas)
         cells = found.layout.size if isinstance(found, Survival) else 0
         return HorizontalStudy.memory(self, schemas, setting) + _CELL_MEMORY * cells
 
-    @property
-    def _asked(self) -> tuple[Query, FollowUp]:
-        (query,) = self.parameters.queries
-        if query.follow_up is None:
-            raise UsageError("The query is not about survival.", "Report it as a defect of the planning.")
-        return query, query.follow_up
-
     @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that both sides' columns fit each other and the query, and that counts fit their words."""
-        query, _ = self._asked
+        query, _ = asked_of(self.parameters)
         check_alike(query, alice, bob, noisy=False)
         for schemas in (alice, bob):
             resolve(query, self.parameters, schemas)
@@ -90,21 +80,8 @@ class ExactCurvesStudy(ExactStudy):
 
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        query, asked = self._asked
-        by = f", by {', '.join(asked.by)}" if asked.by else ""
-        kinds = "".join(f", the part with {label}" for label in asked.competing)
-        gets = [
-            f'of "{query.name}" at the start and every {asked.every} of {asked.time} up to {asked.until}{by}'
-            f": the part without an event and the variance of its logarithm{kinds}, and how many rows are "
-            "followed further"
-        ]
-        if query.test:
-            within = f", within {', '.join(asked.strata)}" if asked.strata else ""
-            gets.append(
-                f"of all times up to {asked.until} together: the events of each group, how many of them were "
-                f"expected if survival were equal{within}, and the covariances of these numbers"
-            )
-        return self.learnt(recipients, (*gets, _ROUNDED, _WITHHELD), _GOES_ON)
+        gets = curves_text(self.parameters)
+        return self.learnt(recipients, (*gets, ROUNDED, _WITHHELD), _GOES_ON)
 
     @override
     def brief(self, recipients: frozenset[Role]) -> Brief:
@@ -136,44 +113,13 @@ class ExactCurvesStudy(ExactStudy):
         figures = run_curves(session, own, self.parameters.maximum_rows, recipients, release)
         if figures is None:
             return kept_from(EXACT_DETAILS)
-        return self._outcome(own, figures, rounded=release.indistinct > 0)
+        return curves_outcome(self.parameters, own.statistic, figures, rounded=release.indistinct > 0)
 
     @override
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         """The figures of all rows, without limits."""
         sides = [LocalCurves.of(self.parameters, data) for data in (alice, bob)]
         figures = plain_figures(sides[0].statistic, sides[0].cells + sides[1].cells)
-        outcome = self._outcome(sides[0], figures, rounded=False)
+        outcome = curves_outcome(self.parameters, sides[0].statistic, figures, rounded=False)
         to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
         return to_alice, to_bob
-
-    def _outcome(self, own: LocalCurves, figures: SurvivalFigures, *, rounded: bool) -> Outcome:
-        (query,) = self.parameters.queries
-        result = figures.result(self._notes(own, figures, rounded=rounded))
-        reported = [(query, own.statistic, None, result)]
-        return outcome_of(self.parameters, reported, EXACT_DETAILS, noisy=False)
-
-    def _notes(self, own: LocalCurves, figures: SurvivalFigures, *, rounded: bool) -> tuple[str, ...]:
-        query, asked = self._asked
-        unit = own.statistic.schemas[0].unit
-        notes = [
-            f"{query.name}: intervals and p-value speak of sampling; those of curves are symmetrical on the "
-            "scale of log(-log S)."
-        ]
-        if unit:
-            notes.append(f"{query.name}: medians and restricted means are in {unit}.")
-        if asked.restricted_mean is not None or asked.competing:
-            notes.append(
-                f"{query.name}: restricted means, and intervals of incidences, follow from the points that "
-                "are shown, by straight lines between them."
-            )
-        if rounded:
-            notes.append(
-                f"{query.name}: as limits ask, figures are rounded, the more the fewer persons there are."
-            )
-        if figures.withheld:
-            notes.append(
-                f"{query.name}: {figures.withheld} points are withheld, where too few have an event between "
-                "a point and the one before, or are followed further; a curve goes on at its next point."
-            )
-        return tuple(notes)

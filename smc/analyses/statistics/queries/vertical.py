@@ -63,14 +63,14 @@ def parse_vertical(parameters: Mapping[str, Any]) -> Vertical:
 
 
 def check_columns(vertical: Vertical, queries: Sequence[Query], noise: str) -> None:
-    """Check that every column of a query belongs to one side, and that there is noise.
+    """Check that every column of a query belongs to one side, and that there is noise, or none is needed.
 
     Raises:
-        UsageError: one does not; or results would be exact.
+        UsageError: one does not; or results would be exact, and not about survival.
     """
-    if noise == "none":
+    if noise == "none" and any(query.follow_up is None for query in queries):
         raise UsageError(
-            "Statistics over matched rows are not released without noise.",
+            "Statistics over matched rows are not released without noise, but for survival.",
             "Choose a noise; for exact sizes and sums use the analysis matching with output = 'statistics'.",
         )
     named = (*vertical.alice, *vertical.bob)

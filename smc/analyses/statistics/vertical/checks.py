@@ -40,7 +40,7 @@ def check(
         UsageError: says which column of which side, or which query.
     """
     for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
-        _check_columns(vertical, schemas, role)
+        check_brought(vertical, schemas, role)
     every = {name: alice[name] for name in vertical.alice} | {name: bob[name] for name in vertical.bob}
     plans = plan_queries(parameters, every, counts_matches=False, counts_groups=False)
     if sum(len(pairs(each, vertical.alice)) for each in plans) > MAX_PRODUCTS:
@@ -58,7 +58,7 @@ def check_side(
     Raises:
         UsageError: as `check`.
     """
-    _check_columns(vertical, schemas, role)
+    check_brought(vertical, schemas, role)
     own = replace(parameters, queries=_alone(parameters, vertical, role))
     plan_queries(own, schemas, counts_matches=False, counts_groups=False)
 
@@ -94,7 +94,12 @@ def _alone(parameters: StatisticsParameters, vertical: Vertical, role: Role) -> 
     return tuple(query for query in parameters.queries if own.issuperset(query.all_columns))
 
 
-def _check_columns(vertical: Vertical, schemas: Mapping[str, Schema], role: Role) -> None:
+def check_brought(vertical: Vertical, schemas: Mapping[str, Schema], role: Role) -> None:
+    """Check that a side has its keys and columns, and of which kind they are.
+
+    Raises:
+        UsageError: says which column of which side.
+    """
     for name in vertical.columns(role):
         if name not in schemas:
             raise UsageError(f"{role.value} has no column {name!r}.", "Add it to that side of the job.")

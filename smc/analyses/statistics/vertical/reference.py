@@ -20,6 +20,21 @@ def reference(
     parameters: StatisticsParameters, vertical: Vertical, alice: Data, bob: Data, recipients: frozenset[Role]
 ) -> tuple[Outcome, Outcome]:
     """The exact statistics of the joined table."""
+    rows = joined_rows(parameters, vertical, alice, bob)
+    plans = plan(parameters, {**schemas_of(alice, vertical.alice), **schemas_of(bob, vertical.bob)})
+    entries = [noisy_results.exact(each, [noisy.local(each, rows.meeting(each.where))]) for each in plans]
+    reported = reported_of(plans, entries, b"", is_noisy=False, limited=False)
+    outcome = outcome_of(parameters, reported, EXACT_DETAILS, noisy=False)
+    to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
+    return to_alice, to_bob
+
+
+def joined_rows(parameters: StatisticsParameters, vertical: Vertical, alice: Data, bob: Data) -> LocalRows:
+    """The rows that match, with the columns of both sides.
+
+    Raises:
+        DomainError: as `Brought.of`.
+    """
     first, second = (
         Brought.of(parameters, vertical, data, role) for role, data in zip(Role, (alice, bob), strict=True)
     )
@@ -31,10 +46,4 @@ def reference(
         for side, brought in enumerate((first, second))
         for name, column in brought.columns.items()
     }
-    rows = LocalRows(columns, np.arange(len(joined)), len(joined))
-    plans = plan(parameters, {**schemas_of(alice, vertical.alice), **schemas_of(bob, vertical.bob)})
-    entries = [noisy_results.exact(each, [noisy.local(each, rows.meeting(each.where))]) for each in plans]
-    reported = reported_of(plans, entries, b"", is_noisy=False, limited=False)
-    outcome = outcome_of(parameters, reported, EXACT_DETAILS, noisy=False)
-    to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
-    return to_alice, to_bob
+    return LocalRows(columns, np.arange(len(joined)), len(joined))

@@ -42,7 +42,7 @@ from smc.analyses.studies.outcome import Outcome
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.coins import toss
-from smc.protocols.exchange.row_counts import exchange_counts
+from smc.protocols.exchange.row_counts import RowCount, exchange_counts
 from smc.protocols.exchange.texts import MAX_BYTES, exchange_texts
 from smc.protocols.session import Session
 from smc.secret.ints import SecretInts
@@ -93,6 +93,56 @@ class Brought:
         return cls(keyed, columns)
 
 
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What both sides know before they match rows.
+
+    Attributes:
+        brought: the local rows.
+        peer_count: rows of the peer.
+        schemas: the declared columns of both sides.
+    """
+
+    brought: Brought
+    peer_count: RowCount
+    schemas: Mapping[str, Schema]
+
+    @classmethod
+    def of(
+        cls,
+        session: Session,
+        parameters: StatisticsParameters,
+        vertical: Vertical,
+        data: Data,
+        release: Release,
+    ) -> Met:
+        """Exchange the numbers of rows and the declarations of columns.
+
+        Raises:
+            DomainError: as `Brought.of`; nothing was sent. Or the peer has too many rows.
+            DisclosureRefused: a limit on sets stands against the run, at both sides.
+            UsageError: what the peer declares cannot be read.
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        role = session.role
+        brought = Brought.of(parameters, vertical, data, role)
+        schemas = schemas_of(data, vertical.values(role))
+        declared = write_schemas(schemas.values())
+        peer_count, length = exchange_counts(
+            session, [len(brought.keyed), len(declared)], most=[parameters.maximum_rows, MAX_BYTES]
+        )
+        release.sets(len(brought.keyed), peer_count)
+        theirs = read(exchange_texts(session, declared, length), vertical.values(role.other))
+        return cls(brought, peer_count, {**schemas, **theirs})
+
+    def keys(self, session: Session) -> Word:
+        """The local keys, hashed under a salt of this run, shape (n, 2).
+
+        It is tossed after both have fixed their rows, so nobody can choose keys whose hashes collide.
+        """
+        return hash_keys(self.brought.keyed, toss(session))
+
+
 def plan_queries(
     parameters: StatisticsParameters,
     schemas: Mapping[str, Schema],
@@ -140,27 +190,17 @@ def run(
         UsageError: the columns of both sides do not fit the queries.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    role = session.role
-    brought = Brought.of(parameters, vertical, data, role)
-    schemas = schemas_of(data, vertical.values(role))
-    declared = write_schemas(schemas.values())
-    peer_count, length = exchange_counts(
-        session, [len(brought.keyed), len(declared)], most=[parameters.maximum_rows, MAX_BYTES]
-    )
-    release.sets(len(brought.keyed), peer_count)
-    theirs = read(exchange_texts(session, declared, length), vertical.values(role.other))
+    met = Met.of(session, parameters, vertical, data, release)
     plans = plan_queries(
         parameters,
-        {**schemas, **theirs},
+        met.schemas,
         counts_matches=release.counts_matches,
         counts_groups=release.counts_groups,
     )
     wanted = [pairs(each, vertical.alice) for each in plans]
-    # The salt is tossed after both have fixed their rows, so nobody can choose keys whose hashes collide.
-    keys = hash_keys(brought.keyed, toss(session))
     # All products go through one matching of the rows; `_by_group` deals the sums out to the queries again.
     flat = [pair for each in wanted for pair in each]
-    found = vertical_sums.sums(session, flat, brought.columns, keys, peer_count)
+    found = vertical_sums.sums(session, flat, met.brought.columns, met.keys(session), met.peer_count)
     words = noisy.noisy_words(session, plans, _by_group(plans, [len(each) for each in wanted], found))
     seed = noisy.simulation_seed(session, plans)
     details = noisy_details(parameters, plans)

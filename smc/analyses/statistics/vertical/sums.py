@@ -144,6 +144,7 @@ def sums(
     columns: Mapping[str, Ints],
     keys: NDArray[np.uint64],
     peer_count: RowCount,
+    owner: Role | None = None,
 ) -> NDArray[np.uint64]:
     """Own shares modulo 2**64 of the sums over matched rows of products of features.
 
@@ -153,6 +154,7 @@ def sums(
         columns: the local columns, shape (n,) each.
         keys: of the local rows, distinct, shape (n, 2).
         peer_count: rows of the peer.
+        owner: whose rows lie in the slots; None for the side with fewer.
 
     Returns:
         Shape (len(wanted),).
@@ -162,7 +164,7 @@ def sums(
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     counts = {session.role: len(keys), session.role.other: peer_count}
-    owner = table_owner(counts[Role.ALICE], counts[Role.BOB])
+    owner = owner or table_owner(counts[Role.ALICE], counts[Role.BOB])
     layout = FeatureLayout.of(wanted, owner)
     _check_room(layout, counts[owner], counts[owner.other])
     bounds: dict[Role, list[Bounds]] = {owner: [], owner.other: layout.other_bounds}
@@ -176,6 +178,7 @@ def sums(
         own,
         bounds[Role.ALICE],
         bounds[Role.BOB],
+        owner=owner,
     )
     shared = _shared(aligned)
     totals: dict[tuple[Feature, int], np.uint64] = {
@@ -197,8 +200,11 @@ def sums(
 
 
 def _check_room(layout: FeatureLayout, owner_count: int, other_count: int) -> None:
-    rows = max(cuckoo.bins_for(owner_count), other_count)
-    widest = max([len(layout.other) + 1, *(len(block.owner) for block in layout.blocks)])
+    slots = cuckoo.bins_for(owner_count)
+    rows = max(slots, other_count)
+    # Encrypted sums are formed some at a time.
+    blocks = layout.blocks if layout.encrypted(slots) is None else ()
+    widest = max([len(layout.other) + 1, *(len(block.owner) for block in blocks)])
     if rows * widest > MAX_NUMBERS:
         raise TooManyRowsError(
             f"{widest} numbers for each of {rows} rows do not fit the memory of a run.",

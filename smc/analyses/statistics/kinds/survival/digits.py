@@ -32,6 +32,7 @@ from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts
 from smc.secret.reals.reals import SecretReals
+from smc.secret.sharing.bounds import Bounds
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +65,7 @@ class KeptDigits:
             (n, classes - 1); None where there is one class, or nothing is rounded.
         classes: of sizes.
         indistinct: how many persons a digit must not tell apart; 0 where nothing is rounded.
-        sizes: of what recipients know, the sizes by which they read figures; of each the smallest counts.
+        read_class: from what recipients know, the class by which they read each figure.
     """
 
     def __init__(
@@ -72,9 +73,10 @@ class KeptDigits:
         reached: SecretInts | None,
         classes: int,
         indistinct: int,
-        sizes: Callable[[Ints], Sequence[Ints]],
+        read_class: Callable[[Ints], Sequence[int]],
     ) -> None:
-        self._reached, self._classes, self._indistinct, self._sizes = reached, classes, indistinct, sizes
+        self._reached, self._classes, self._indistinct = reached, classes, indistinct
+        self._read_class = read_class
 
     @classmethod
     def of_sides(
@@ -102,14 +104,18 @@ class KeptDigits:
             ]
             reached = SecretInts.from_bits(reduce(and_, bits))
 
-        def sizes(both: Ints) -> list[Ints]:
-            return [own if each is role else both - own for each in protected]
+        def read_class(both: Ints) -> list[int]:
+            sizes = [own if each is role else both - own for each in protected]
+            return [
+                min((_class_of(size) for size in each if size > 0), default=len(thresholds))
+                for each in zip(*(size.tolist() for size in sizes), strict=True)
+            ]
 
-        return cls(reached, 1 + len(thresholds), indistinct, sizes)
+        return cls(reached, 1 + len(thresholds), indistinct, read_class)
 
     @classmethod
     def of_matches(cls, counts: SecretInts, most: int, indistinct: int) -> KeptDigits:
-        """By numbers of matches, which neither side knows.
+        """By numbers of matches, which neither side knows: recipients read by their classes (`classes`).
 
         Args:
             counts: shape (n,).
@@ -119,7 +125,7 @@ class KeptDigits:
         thresholds, reached = _thresholds(most), None
         if indistinct and len(thresholds):
             reached = SecretInts.from_bits(counts.reshape(-1, 1) >= thresholds)
-        return cls(reached, 1 + len(thresholds), indistinct, lambda both: [both])
+        return cls(reached, 1 + len(thresholds), indistinct, lambda known: known.tolist())
 
     def round(self, values: SecretReals, unit: Unit) -> SecretInts:
         """Held integers to be opened, of which `read` makes figures.
@@ -145,29 +151,37 @@ class KeptDigits:
         factor = SecretReals(self._reached @ steps) + powers[0]
         return (values * factor.known(min(powers), max(powers))).rescale(0).ints
 
-    def read(self, held: Ints, unit: Unit, both: Ints) -> Floats:
+    def read(self, held: Ints, unit: Unit, known: Ints) -> Floats:
         """The figures that opened integers stand for; at a recipient.
 
         Args:
             held: shape (n, m).
             unit: as of `round`.
-            both: persons or events in all, shape (n,).
+            known: persons or events of both sides together, shape (n,); of matches their classes.
         """
         if not self._indistinct:
             return np.ldexp(held.astype(np.float64), -unit.exact)
         bits = self._bits(unit)
-        found: Floats = held * np.array([ldexp(1.0, -bits[i]) for i in self._classes_of(both)])[:, None]
+        found: Floats = held * np.array([ldexp(1.0, -bits[i]) for i in self._read_class(known)])[:, None]
         return found
+
+    def classes(self, count: int, like: SecretInts) -> SecretInts:
+        """The class of each size, to be opened with the figures, shape (count,).
+
+        Args:
+            count: sizes.
+            like: secret integers of this run.
+        """
+        bounds = Bounds(0, self._classes - 1)
+        if self._reached is None:
+            shares = np.zeros(count, dtype=np.uint64, like=like.shares)
+        else:
+            shares = self._reached.sum(axis=1).shares
+        return SecretInts.from_shares(like.session, shares, bounds)
 
     def _bits(self, unit: Unit) -> list[int]:
         """Of the unit by the class of the size."""
         return [unit.bits(i, (self._indistinct - 1).bit_length()) for i in range(self._classes)]
-
-    def _classes_of(self, both: Ints) -> list[int]:
-        return [
-            min((_class_of(size) for size in each if size > 0), default=self._classes - 1)
-            for each in zip(*(size.tolist() for size in self._sizes(both)), strict=True)
-        ]
 
 
 def _thresholds(most: int) -> Ints:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.analyses.disclosure.curves import Shows
 from smc.analyses.statistics.kinds.survival.at_points import OpenedGroup, group_figures
@@ -18,6 +19,7 @@ from smc.analyses.statistics.kinds.survival.life_table import at_risk, incidence
 from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.queries.rows import Ints
 from smc.secret.ints import SecretInts
+from smc.secret.reals.reals import SecretReals
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -25,7 +27,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class FigureDigits:
-    """In how many digits the figures of a query open.
+    """In how many digits the figures of a query over the rows of both open.
 
     Attributes:
         by_rows: by the rows of each group.
@@ -39,18 +41,13 @@ class FigureDigits:
         self, curves: JointCurves, test: JointTest | None
     ) -> tuple[list[tuple[Shows, SecretInts]], list[SecretInts]]:
         """Held integers to be opened: at points, and of all points together."""
-        at_points = [
-            (Shows.LEAVERS, curves.at_risk.ints),
-            (Shows.EVENTS, self.by_rows.round(curves.survival, CHANCE)),
-            (Shows.EVENTS, self.by_rows.round(curves.variance, VARIANCE)),
-            *((Shows.KINDS, self.by_rows.round(each, CHANCE)) for each in curves.incidence),
-        ]
+        at_points = [(Shows.LEAVERS, curves.at_risk.ints), *self._curves(curves)]
         if test is None:
             return at_points, []
+        expected, covariance = (each.reshape(1, -1) for each in (test.expected, test.covariance))
         return at_points, [
             test.observed.ints,
-            self.by_events.round(test.expected.reshape(1, -1), NUMBER),
-            self.by_events.round(test.covariance.reshape(1, -1), NUMBER),
+            *(self.by_events.round(each, NUMBER) for each in (expected, covariance)),
         ]
 
     def figures(self, statistic: Survival, shown: Mask, values: Sequence[Ints]) -> SurvivalFigures:
@@ -61,12 +58,45 @@ class FigureDigits:
             shown: where figures are known, of each kind of `Shows`, shape (kinds, groups, points + 1).
             values: as `rounded` has them, one after the other.
         """
-        kinds = statistic.layout.endings.kinds - 2
-        at_risk_there, survival, variance, *others = values[: 3 + kinds]
-        rows = at_risk_there[:, 0]
-        parts = [self.by_rows.read(each, CHANCE, rows) for each in (survival, *others)]
-        variances = self.by_rows.read(variance, VARIANCE, rows)
-        found = [
+        count = 1 + self._figures_at_points(statistic)
+        at_risk_there, *others = values[:count]
+        groups = self._groups(shown, at_risk_there, at_risk_there[:, 0], others)
+        comparison = None
+        if values[count:]:
+            observed, total = values[count].astype(np.float64), values[count].sum(keepdims=True)
+            expected, covariance = (
+                self.by_events.read(each, NUMBER, total).reshape(-1) for each in values[count + 1 :]
+            )
+            comparison = comparison_of(observed, expected, covariance)
+        return figures_of(statistic, groups, comparison)
+
+    def _curves(self, curves: JointCurves) -> list[tuple[Shows, SecretInts]]:
+        return [
+            (Shows.EVENTS, self.by_rows.round(curves.survival, CHANCE)),
+            (Shows.EVENTS, self.by_rows.round(curves.variance, VARIANCE)),
+            *((Shows.KINDS, self.by_rows.round(each, CHANCE)) for each in curves.incidence),
+        ]
+
+    @staticmethod
+    def _figures_at_points(statistic: Survival) -> int:
+        """How many `_curves` has."""
+        return statistic.layout.endings.kinds
+
+    def _groups(
+        self, shown: Mask, at_risk_there: Ints, known: Ints, values: Sequence[Ints]
+    ) -> list[OpenedGroup]:
+        """What opened of each group.
+
+        Args:
+            shown: as of `figures`.
+            at_risk_there: shape (groups, points + 1).
+            known: by which figures are read, see `KeptDigits.read`, shape (groups,).
+            values: those of `_curves`.
+        """
+        survival, variance, *others = values
+        parts = [self.by_rows.read(each, CHANCE, known) for each in (survival, *others)]
+        variances = self.by_rows.read(variance, VARIANCE, known)
+        return [
             OpenedGroup(
                 shown[:, group],
                 at_risk_there[group].astype(np.float64),
@@ -76,14 +106,81 @@ class FigureDigits:
             )
             for group in range(shown.shape[1])
         ]
-        return figures_of(statistic, found, self._comparison(values[3 + kinds :]))
 
-    def _comparison(self, values: Sequence[Ints]) -> LogRank | None:
-        if not values:
-            return None
-        observed, total = values[0].astype(np.float64), values[0].sum(keepdims=True)
-        expected, covariance = (self.by_events.read(each, NUMBER, total).reshape(-1) for each in values[1:])
-        return comparison_of(observed, expected, covariance)
+
+@dataclass(frozen=True, slots=True)
+class MatchedDigits(FigureDigits):
+    """The same over matched rows, where no history holds one job against another.
+
+    Two jobs whose points lie a day apart would differ by the persons of that day. So numbers of persons are
+    rounded as well, to a unit of the smallest group or more; the test opens as what was observed above what
+    was expected, which keeps its digits. What recipients read figures by, the classes of the numbers, opens
+    beside them.
+
+    Attributes:
+        shift: persons are counted in units of 2**shift.
+    """
+
+    shift: int
+
+    @classmethod
+    def of(cls, rows: SecretInts, events: SecretInts, most: int, indistinct: int) -> MatchedDigits:
+        """By numbers of matches.
+
+        Args:
+            rows: of each group, shape (groups,).
+            events: all together, shape (1,).
+            most: matches at most; public.
+            indistinct: as of `KeptDigits`.
+        """
+        by_rows, by_events = (KeptDigits.of_matches(each, most, indistinct) for each in (rows, events))
+        return cls(by_rows, by_events, max(0, indistinct - 1).bit_length())
+
+    @override
+    def rounded(
+        self, curves: JointCurves, test: JointTest | None
+    ) -> tuple[list[tuple[Shows, SecretInts]], list[SecretInts]]:
+        at_risk_there = curves.at_risk.ints
+        groups, width = at_risk_there.shape
+        classes = self.by_rows.classes(groups, at_risk_there)
+        shares = np.repeat(classes.shares.reshape(-1, 1), width, axis=1)
+        repeated = SecretInts.from_shares(classes.session, shares, classes.bounds)
+        at_points = [
+            (Shows.LEAVERS, self._in_units(curves.at_risk)),
+            (Shows.EVENTS, repeated),
+            *self._curves(curves),
+        ]
+        if test is None:
+            return at_points, []
+        excess, covariance = (
+            each.reshape(1, -1) for each in (test.observed[1:] - test.expected, test.covariance)
+        )
+        return at_points, [
+            self._in_units(test.observed),
+            self.by_events.classes(1, test.observed.ints),
+            *(self.by_events.round(each, NUMBER) for each in (excess, covariance)),
+        ]
+
+    @override
+    def figures(self, statistic: Survival, shown: Mask, values: Sequence[Ints]) -> SurvivalFigures:
+        count = 2 + self._figures_at_points(statistic)
+        at_risk_there, classes, *others = values[:count]
+        groups = self._groups(shown, at_risk_there << self.shift, classes[:, 0], others)
+        comparison = None
+        if values[count:]:
+            observed, events_class, *rest = values[count:]
+            excess, covariance = (
+                self.by_events.read(each, NUMBER, events_class).reshape(-1) for each in rest
+            )
+            held = (observed << self.shift).astype(np.float64)
+            comparison = comparison_of(held, held[1:] - excess, covariance)
+        return figures_of(statistic, groups, comparison)
+
+    def _in_units(self, persons: SecretReals) -> SecretInts:
+        """Numbers of persons in units, to the nearest."""
+        ints = persons.ints
+        scaled = SecretInts.from_shares(ints.session, ints.shares, ints.bounds, self.shift)
+        return SecretReals(scaled).rescale(0).ints
 
 
 def figures_of(
