@@ -23,7 +23,7 @@ from smc.secret.lattice import factors as lattice_factors
 from smc.secret.lattice import matrices as lattice_products
 from smc.secret.lattice import sums as lattice_sums
 from smc.secret.noise import records as noises
-from smc.secret.orders import permutation, sorting
+from smc.secret.orders import group_sums, permutation, sorting
 from smc.secret.products import (
     bit_words,
     common_ones,
@@ -83,6 +83,7 @@ PROCEDURES: Final[tuple[Procedure, ...]] = (
     majority.SPEC,
     permutation.SPEC,
     sorting.SPEC,
+    group_sums.SPEC,
     noises.DRAW,
     uniform.SPEC,
     openings.OPENING,

@@ -31,7 +31,7 @@ from smc.secret.lattice import factors as lattice_factors
 from smc.secret.lattice import matrices as lattice_products
 from smc.secret.lattice import sums as lattice_sums
 from smc.secret.noise import noise
-from smc.secret.orders import permutation, sorting
+from smc.secret.orders import group_sums, permutation, sorting
 from smc.secret.products import (
     bit_words,
     common_ones,
@@ -346,6 +346,13 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
         words(s, z["count"], z["columns"]),
         z["owner"],
         np.arange(z["count"]) if s.role is z["owner"] else None,
+    ),
+    "group-sums": lambda s, z: group_sums.group_sums(
+        s,
+        words(s, z["count"], z["columns"]),
+        z["owner"],
+        np.arange(z["count"]) % z["groups"] if s.role is z["owner"] else None,
+        z["groups"],
     ),
     "sort": lambda s, z: sorting.sort(s, words(s, z["count"]), z["bounds"]),
     "joint-noise": lambda s, z: noise.draw(s, z["distributions"]),

@@ -11,7 +11,7 @@ travels by row, and is then a group or two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from smc.analyses.disclosure.matched_curves import MatchedCurvesPart
 from smc.analyses.disclosure.release import Release
+from smc.analyses.records.held_conditions import Where, rows_meeting
 from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.statistics.kinds.survival.figures import SurvivalFigures
 from smc.analyses.statistics.kinds.survival.joint_curves import JointTables
@@ -28,6 +29,7 @@ from smc.analyses.statistics.kinds.survival.statistic import Survival
 from smc.analyses.statistics.plans.plan import conditions, resolve
 from smc.analyses.statistics.plans.planned import Planned
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.analyses.statistics.vertical import sums as vertical_sums
 from smc.analyses.statistics.vertical.reference import joined_rows
 from smc.analyses.statistics.vertical.run import Met
@@ -35,6 +37,7 @@ from smc.analyses.statistics.vertical.terms import Pair, pairs
 from smc.analyses.studies.columns import Data, Schema
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.numeric.shapes import of_shape, shape_array
 from smc.protocols.session import Session
 from smc.secret.ints import SecretInts
 from smc.secret.sharing.bounds import Bounds
@@ -50,10 +53,14 @@ class MatchedCurves:
     Attributes:
         statistic: the query, resolved.
         wanted: the features whose products are added up for each cell, and last for the number of matches.
+        where: conditions on the rows.
+        sides: whose each column is.
     """
 
     statistic: Survival
     wanted: tuple[Pair, ...]
+    where: Where
+    sides: Mapping[str, Role]
 
     @classmethod
     def of(
@@ -68,10 +75,10 @@ class MatchedCurves:
         statistic = resolve(query, parameters, schemas)
         if not isinstance(statistic, Survival):
             raise UsageError("The query is not about survival.", "Report it as a defect of the planning.")
-        planned = Planned(
-            query, statistic, (None,), ((),), None, Fraction(0), where=conditions(query, schemas)
-        )
-        return cls(statistic, (*pairs(planned, vertical.alice), _SIZE))
+        where = conditions(query, schemas)
+        planned = Planned(query, statistic, (None,), ((),), None, Fraction(0), where=where)
+        sides = {name: role for role in Role for name in vertical.values(role)}
+        return cls(statistic, (*pairs(planned, vertical.alice), _SIZE), where, sides)
 
     @property
     def layout(self) -> SurvivalCells:
@@ -84,8 +91,35 @@ class MatchedCurves:
 
         None where both have as many.
         """
-        alice, bob = (len(vertical_sums.FeatureLayout.of(self.wanted, role).other) for role in Role)
+        alice, bob = (len(self._features(role).other) for role in Role)
         return None if alice == bob else Role.ALICE if alice < bob else Role.BOB
+
+    def group_of(self, owner: Role) -> vertical_sums.GroupOf | None:
+        """Which of the features of a side is 1 in each of its rows; None where it does not know the cells.
+
+        Args:
+            owner: the side.
+        """
+        layout, sides = self.layout, self.sides
+        if sides[layout.time] is not owner or sides[layout.event] is not owner:
+            return None
+        features = {feature: place for place, feature in enumerate(self._features(owner).own)}
+        place = list(Role).index(owner)
+        of_cells = np.array([features[pair[place]] for pair in self.wanted[:-1]], dtype=np.int64)
+        where = tuple(condition for condition in self.where if sides[condition.column] is owner)
+
+        @of_shape(lambda columns: shape_array(len(columns[layout.time]), np.int64))
+        def group_of(columns: Mapping[str, Ints]) -> Ints:
+            count = len(columns[layout.time])
+            # A feature of this side is the same whatever the labels of the other one are.
+            known = {name: columns.get(name, np.zeros(count, dtype=np.int64)) for name in sides}
+            found = of_cells[layout.places(LocalRows(known, np.arange(count), count))]
+            return np.where(rows_meeting(where, columns, count), found, -1) if where else found
+
+        return group_of
+
+    def _features(self, owner: Role) -> vertical_sums.FeatureLayout:
+        return vertical_sums.FeatureLayout.of(self.wanted, owner)
 
 
 def run_matched_curves(
@@ -119,8 +153,15 @@ def run_matched_curves(
     asked = MatchedCurves.of(parameters, vertical, dict(met.schemas))
     statistic, layout = asked.statistic, asked.layout
     most = min(len(met.brought.keyed), int(met.peer_count))
+    owner = asked.owner
     words = vertical_sums.sums(
-        session, asked.wanted, met.brought.columns, met.keys(session), met.peer_count, asked.owner
+        session,
+        asked.wanted,
+        met.brought.columns,
+        met.keys(session),
+        met.peer_count,
+        owner,
+        None if owner is None else asked.group_of(owner),
     )
     counts = SecretInts.from_shares(session, words, Bounds(0, most))
     size, cells = counts[-1:], counts[:-1]

@@ -5,18 +5,20 @@
     owner           its features, which it knows by slot
     sums            of the member bits and the shared features, slot by slot: local
                     of the owner's features times them: a matrix product of one party's numbers and shares,
-                    block by block with transfers, or all at once with the other's shares encrypted
+                    block by block with transfers, or all at once with the other's shares encrypted; where
+                    one feature at most is 1 in a slot, and the others 0, sums over groups of slots
 
 The owner of the slots' table knows which own row lies in which slot, so its features need not be shared or
 masked: what it has in a slot without a match is multiplied by 0. Which slots have a match, nobody learns.
-Of the two ways that is taken which sends less.
+Of the ways that there are that is taken which sends least.
 
-References: `smc.secret.joins.circuit_psi`, `smc.secret.products.words`, `smc.secret.lattice.columns`.
+References: `smc.secret.joins.circuit_psi`, `smc.secret.products.words`, `smc.secret.lattice.columns`,
+`smc.secret.orders.group_sums`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +29,8 @@ from smc.analyses.statistics.queries.rows import Ints
 from smc.analyses.statistics.vertical.terms import Feature, Pair, bounds_of, values_of
 from smc.errors import TooManyRowsError
 from smc.forms import Role
+from smc.network import Network
+from smc.numeric.shapes import of_shape, shape_array
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
@@ -41,8 +45,12 @@ from smc.secret.lattice.columns import (
     inner_products,
 )
 from smc.secret.linear_ints import LinearInts
+from smc.secret.orders import group_sums
 from smc.secret.products import words as products
 from smc.secret.sharing.bounds import SHARED, WORD_BITS, Bounds, Operand
+
+GroupOf = Callable[[Mapping[str, Ints]], Ints]
+"""From columns, shape (n,) each, to a place for each row."""
 
 MAX_NUMBERS: Final = 1 << 27
 """Features times rows of a side, and features times slots: a gigabyte."""
@@ -112,6 +120,28 @@ class FeatureLayout:
         return cls(placed, tuple(places)[1:], arranged)
 
     @property
+    def own(self) -> tuple[Feature, ...]:
+        """Features of the owner of the table but the feature 1, each once."""
+        return tuple(dict.fromkeys(feature for feature, _ in self.pairs if feature))
+
+    @property
+    def multiplied(self) -> tuple[int, ...]:
+        """The places of the other party's features that these are multiplied by."""
+        return tuple(sorted({place for block in self.blocks for place in block.other}))
+
+    def sums_groups(self, slots: int, owner: Role, network: Network | None) -> bool:
+        """Whether sums over groups of slots send less than products, where each slot is in one group."""
+        columns = len(self.multiplied)
+        groups = group_sums.cost(slots, len(self.own), columns, owner, network)
+        encrypted = self.encrypted(slots)
+        if encrypted is None:
+            products_cost = self.cost_blocks(slots)
+            others = products_cost.alice_bytes + products_cost.bob_bytes
+        else:
+            others = encrypted.columns.query_bytes + encrypted.columns.response_bytes(len(encrypted.owner))
+        return groups.alice_bytes + groups.bob_bytes < others
+
+    @property
     def other_bounds(self) -> list[Bounds]:
         """Of the other party's features."""
         return [bounds_of(feature) for feature in self.other]
@@ -119,7 +149,7 @@ class FeatureLayout:
     def encrypted(self, slots: int) -> EncryptedFeatures | None:
         """All products by lattice encryption; None where transfers send less, or nothing is multiplied."""
         owner = tuple(feature for block in self.blocks for feature in block.owner)
-        other = tuple(sorted({place for block in self.blocks for place in block.other}))
+        other = self.multiplied
         bound = max((block.bounds.magnitude for block in self.blocks), default=0)
         columns = columns_layout(slots, len(other), bound, len(owner), WORD_BITS)
         if columns is None:
@@ -145,6 +175,7 @@ def sums(
     keys: NDArray[np.uint64],
     peer_count: RowCount,
     owner: Role | None = None,
+    group_of: GroupOf | None = None,
 ) -> NDArray[np.uint64]:
     """Own shares modulo 2**64 of the sums over matched rows of products of features.
 
@@ -155,6 +186,8 @@ def sums(
         keys: of the local rows, distinct, shape (n, 2).
         peer_count: rows of the peer.
         owner: whose rows lie in the slots; None for the side with fewer.
+        group_of: where of the owner's features but the feature 1 one at most is 1 in a row, and the others
+            are 0: from its columns, of each row the place of that one in `FeatureLayout.own`, -1 for none.
 
     Returns:
         Shape (len(wanted),).
@@ -166,7 +199,10 @@ def sums(
     counts = {session.role: len(keys), session.role.other: peer_count}
     owner = owner or table_owner(counts[Role.ALICE], counts[Role.BOB])
     layout = FeatureLayout.of(wanted, owner)
-    _check_room(layout, counts[owner], counts[owner.other])
+    grouped = group_of is not None and layout.sums_groups(
+        cuckoo.bins_for(counts[owner]), owner, session.network
+    )
+    _check_room(layout, counts[owner], counts[owner.other], grouped=grouped)
     bounds: dict[Role, list[Bounds]] = {owner: [], owner.other: layout.other_bounds}
     features = () if session.role is owner else layout.other
     brought = [values_of(feature, columns, len(keys)) for feature in features]
@@ -184,10 +220,12 @@ def sums(
     totals: dict[tuple[Feature, int], np.uint64] = {
         ((), place): each.shares.sum(dtype=np.uint64) for place, each in enumerate(shared)
     }
-    encrypted = layout.encrypted(len(aligned.member))
+    encrypted = None if grouped else layout.encrypted(len(aligned.member))
+    if group_of is not None and grouped:
+        totals |= _grouped(session, aligned, layout, group_of, columns, shared)
     if encrypted is not None:
         totals |= _all(session, aligned, encrypted, columns, shared)
-    for done, block in enumerate(layout.blocks if encrypted is None else ()):
+    for done, block in enumerate(layout.blocks if encrypted is None and not grouped else ()):
         session.report(_STAGE, done, len(layout.blocks))
         found = _block(session, aligned, block, columns, shared)
         totals |= {
@@ -199,11 +237,11 @@ def sums(
     return np.array([totals[pair] for pair in layout.pairs], dtype=np.uint64)
 
 
-def _check_room(layout: FeatureLayout, owner_count: int, other_count: int) -> None:
+def _check_room(layout: FeatureLayout, owner_count: int, other_count: int, *, grouped: bool) -> None:
     slots = cuckoo.bins_for(owner_count)
     rows = max(slots, other_count)
-    # Encrypted sums are formed some at a time.
-    blocks = layout.blocks if layout.encrypted(slots) is None else ()
+    # Encrypted sums are formed some at a time, and those of groups without the features.
+    blocks = () if grouped or layout.encrypted(slots) is not None else layout.blocks
     widest = max([len(layout.other) + 1, *(len(block.owner) for block in blocks)])
     if rows * widest > MAX_NUMBERS:
         raise TooManyRowsError(
@@ -273,6 +311,34 @@ def _all(
         for row, feature in enumerate(encrypted.owner)
         for column, place in enumerate(encrypted.other)
     }
+
+
+def _grouped(
+    session: Session,
+    aligned: Aligned,
+    layout: FeatureLayout,
+    group_of: GroupOf,
+    columns: Mapping[str, Ints],
+    shared: Sequence[LinearInts],
+) -> dict[tuple[Feature, int], np.uint64]:
+    """Own shares of all sums of products, as those of groups of slots."""
+    places, own = layout.multiplied, layout.own
+    rows = np.stack([shared[place].shares for place in places], axis=1)
+    groups = None if aligned.rows is None else _groups(aligned.rows, group_of(columns))
+    found = group_sums.group_sums(session, rows, aligned.owner, groups, len(own))
+    return {
+        (feature, place): found[row, column]
+        for row, feature in enumerate(own)
+        for column, place in enumerate(places)
+    }
+
+
+@of_shape(lambda slots, groups: shape_array(len(slots), np.int64))
+def _groups(slots: Ints, groups: Ints) -> Ints:
+    """The group of each slot, -1 where it has none."""
+    found = np.full(len(slots), -1, dtype=np.int64)
+    found[slots >= 0] = groups[slots[slots >= 0]]
+    return found
 
 
 def cost(wanted: Sequence[Pair], alice_count: int, bob_count: int) -> Cost:

@@ -9,7 +9,7 @@ in a cell of their own. All that is asked about survival follows from the number
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -132,11 +132,13 @@ class SurvivalCells:
     def places(self, rows: LocalRows) -> Ints:
         """The cell of each row, by groups, strata, steps and endings in this order."""
         first = self.groups.places(rows) * len(self.strata) + self.strata.places(rows)
-        step = self.times.places(rows.columns[self.time])
-        ending = self.endings.places(rows.columns[self.event])
-        beyond = step == self.steps
-        inside = np.where(beyond, 0, ending) + step * self.endings.kinds
-        return first * self.width + inside
+        return first * self.width + self.inside(rows.columns)
+
+    def inside(self, columns: Mapping[str, Ints]) -> Ints:
+        """Which of the cells of its group and stratum each row is in, by columns of times and events."""
+        step = self.times.places(columns[self.time])
+        ending = self.endings.places(columns[self.event])
+        return np.where(step == self.steps, 0, ending) + step * self.endings.kinds
 
     def count(self, rows: LocalRows) -> Ints:
         """The rows of each cell, shape (size,)."""

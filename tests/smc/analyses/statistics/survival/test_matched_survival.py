@@ -17,6 +17,7 @@ from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.release import _UNAUDITED
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.vertical.curves_run import MatchedCurves
+from smc.analyses.statistics.vertical.sums import FeatureLayout
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.analyses.studies.facts import Whom
 from smc.analyses.studies.runner import run_study
@@ -46,6 +47,7 @@ ID = Schema("text")
 TIMES, GROUPS = ("days", "ended"), ("arm", "stage")
 PLAIN = {"competing": None, "strata": None, "restricted_mean": None}
 FIVE = Limits(minimum_group=5)
+CONDITIONS = 'where = [{ column = "days", at_least = 4 }, { column = "stage", equals = "I" }]'
 
 
 def job(times="alice", groups="bob", where="", **changes):
@@ -53,6 +55,7 @@ def job(times="alice", groups="bob", where="", **changes):
     query = tomllib.loads(QUERY)["queries"][0] | {"step": None} | changes
     asked = {key: value for key, value in query.items() if value is not None}
     used = {asked["time"], asked["event"], *np.atleast_1d(asked.get("by", [])), *asked.get("strata", [])}
+    used |= {"stage"} if where else set()
     sides = {"alice": [], "bob": []}
     sides[times] += [name for name in TIMES if name in used]
     sides[groups] += [name for name in GROUPS if name in used]
@@ -129,7 +132,9 @@ def close(found, expected):
         ({"times": "alice", "groups": "alice"}, PLAIN),
         ({}, {"by": None, "test": None, "strata": None}),
         ({}, {"step": 5, "competing": None}),
-        ({"where": 'where = [{ column = "days", at_least = 4 }, { column = "arm", in = ["B", "C"] }]'}, PLAIN | {"test": None}),
+        ({"where": CONDITIONS}, PLAIN | {"test": None}),
+        ({"where": CONDITIONS}, PLAIN | {"every": 50, "step": 10}),
+        ({"groups": "alice", "where": CONDITIONS}, PLAIN),
     ],
 )
 def test_a_joint_run_is_its_reference(whose, changes):
@@ -140,6 +145,35 @@ def test_a_joint_run_is_its_reference(whose, changes):
     found, _ = joint(study, first, second)
     expected, _ = study.reference(first, second, BOTH)
     close(found, expected)
+
+
+@pytest.mark.parametrize("changes", [{}, PLAIN])
+def test_it_is_the_same_by_products_of_features(monkeypatch, changes):
+    """As they are formed where rows are many and steps few."""
+    asked = []
+    monkeypatch.setattr(FeatureLayout, "sums_groups", lambda *args: asked.append(args) or False)
+    study = job(where=CONDITIONS, **changes)
+    first, second = sides(drawn(150, 1), groups=study.vertical.bob)
+    found, _ = joint(study, first, second)
+    assert len(asked) == 2
+    close(found, study.reference(first, second, BOTH)[0])
+
+
+def test_events_of_the_other_side_than_times():
+    query = {"time": "days", "event": "ended", "events": ["died"], "every": 20, "until": 80}
+    parameters = {
+        "noise": "none",
+        "layout": "vertical",
+        "maximum_rows": 1000,
+        "alice_columns": ["days"],
+        "bob_columns": ["ended"],
+        "match": {"keys": ["id"]},
+        "queries": [{"name": "survival", "kind": "survival"} | query],
+    }
+    study = STATISTICS.parse(parameters)
+    first, second = sides(drawn(150, 1), times=("days",), groups=("ended",))
+    found, _ = joint(study, first, second)
+    close(found, study.reference(first, second, BOTH)[0])
 
 
 def test_only_recipients_get_figures():
