@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "f54627a9cf10dddb499c90b5fa8e0d052b9795db4772f4f988b9c15932a2ec4f"
+WIRE: Final = "9ce08a72bf34acd6cef3e0bed3e4856b1f723c1b562c0abf7861388eadce52fd"
 """Two programs understand each other only if they have the same."""

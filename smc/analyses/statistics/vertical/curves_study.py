@@ -36,7 +36,7 @@ from smc.forms import Role
 from smc.protocols.session import Session
 
 _CELL_MEMORY: Final = 1500
-_ROW_MEMORY: Final = 500
+_ROW_MEMORY: Final = 1000
 
 _WITHHELD: Final = (
     "of each group and point which figures are withheld: where too few matched persons have an event, an "
@@ -46,6 +46,10 @@ _HOLD: Final = (
     "whether the limits of disclosure hold, one bit, where the policies set any that apply: not where there "
     "are too few matches, more than a quarter of the points, or all, would be withheld, or a tested group "
     f"has too few persons or events; {ASKED}"
+)
+_CLASSES: Final = (
+    f"{ROUNDED}, numbers of persons and of events to a power of two of the smallest group or more; between "
+    "which powers of two the persons of each group lie, and the events of all"
 )
 CHOSEN: Final = (
     "by chosen values of its own columns: of single rows whether they match, and what the other side has of "
@@ -114,7 +118,7 @@ class MatchedCurvesStudy(Study):
 
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
-        gets = (*curves_text(self.parameters), ROUNDED, _WITHHELD)
+        gets = (*curves_text(self.parameters), _CLASSES, _WITHHELD)
         alice, bob = (
             (
                 *(gets if role in recipients else ()),
