@@ -354,7 +354,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
         np.arange(z["count"]) % z["groups"] if s.role is z["owner"] else None,
         z["groups"],
     ),
-    "sort": lambda s, z: sorting.sort(s, words(s, z["count"]), z["bounds"]),
+    "sort": lambda s, z: sorting.sort(s, zeros(s, z["bounds"], z["count"]).shares, z["bounds"]),
     "joint-noise": lambda s, z: noise.draw(s, z["distributions"]),
     "joint-uniform": lambda s, z: uniform.uniform(s, z["bits"], z["count"]),
     "opened-words": lambda s, z: opening.open_words(s, words(s, z["count"]), z["recipients"]),
