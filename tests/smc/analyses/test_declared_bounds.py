@@ -8,6 +8,7 @@ import pytest
 
 from smc.analyses.registry import ANALYSES
 from smc.pair import run_pair
+from smc.secret.orders.order import Order
 from tests.smc.analyses.matching.vectors.test_vectors import joint, pair_of_tables, parsed
 from tests.smc.secret.reals.sharing import reals
 from tests.support.held_bounds import LOW_BITS, watched
@@ -36,5 +37,6 @@ def test_something_is_looked_at():
             run.transcripts()
         joint(parsed(), *pair_of_tables(5, 5))  # by a threshold, which no job of the wire has
         run_pair(lambda session: reals(session, [3.0, 900], 1, 5000, 0).reciprocal(20))  # which none takes
+        run_pair(lambda session: Order.of(reals(session, [3.0, 900], 1, 5000, 0).ints))  # nor sorts
     assert set(watch.seen) > LOW_BITS
     assert sum(watch.seen.values()) > 1000
