@@ -10,7 +10,7 @@ from smc.analyses.statistics.horizontal.curves_study import ExactCurvesStudy
 from smc.analyses.statistics.horizontal.study import ExactTablesStudy, NoisyStudy
 from smc.analyses.statistics.queries.parameters import parse
 from smc.analyses.statistics.vertical.curves_study import MatchedCurvesStudy
-from smc.analyses.statistics.vertical.study import VerticalStudy
+from smc.analyses.statistics.vertical.study import NoisyVerticalStudy
 from smc.analyses.studies.study import Study
 
 
@@ -33,7 +33,7 @@ def _study(parameters: Mapping[str, Any]) -> Study:
     if parsed.vertical is not None:
         if parsed.is_exact:
             return MatchedCurvesStudy(parsed, parsed.vertical)
-        return VerticalStudy(parsed, parsed.vertical)
+        return NoisyVerticalStudy(parsed, parsed.vertical)
     if parsed.is_exact and parsed.queries[0].follow_up is not None:
         return ExactCurvesStudy(parsed)
     return ExactTablesStudy(parsed) if parsed.is_exact else NoisyStudy(parsed)

@@ -11,18 +11,16 @@ from typing_extensions import override
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.joint_keys import ALIGNED_MEMORY
-from smc.analyses.records.matched_columns import Vertical
 from smc.analyses.statistics.plans.curves import ROUNDED, curves_outcome, curves_text
 from smc.analyses.statistics.plans.outcome import EXACT_DETAILS, conditions_text, kept_from
-from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.vertical.checks import MAX_PRODUCTS, check_brought
 from smc.analyses.statistics.vertical.curves_run import (
     MatchedCurves,
     plain_matched_curves,
     run_matched_curves,
 )
-from smc.analyses.statistics.vertical.likely import assumed
 from smc.analyses.statistics.vertical.run import Brought
+from smc.analyses.statistics.vertical.study import VerticalStudy
 from smc.analyses.studies.brief import LEAST_MATCHES, Brief
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.facts import ExactFigures, Facts, RowBounds, Whom
@@ -30,7 +28,7 @@ from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.memory import Memory, Pace
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.setting import RunSetting
-from smc.analyses.studies.study import Leakage, Preview, Study
+from smc.analyses.studies.study import Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -58,25 +56,11 @@ CHOSEN: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class MatchedCurvesStudy(Study):
-    """A job: one query.
+class MatchedCurvesStudy(VerticalStudy):
+    """A job: one query."""
 
-    Attributes:
-        parameters: as parsed.
-        vertical: how rows are matched, and which columns each side brings.
-    """
-
-    parameters: StatisticsParameters
-    vertical: Vertical
-    gives = "statistics"
     route = "rows aligned in secret by their keys; curves of secret counts; opened as far as limits allow"
     pace = Pace(0.07, byte=2.5e-8, round=0.4e-3, numpy=2.2)
-
-    @property
-    @override
-    def columns(self) -> Mapping[Role, tuple[str, ...]]:
-        """The keys, and of the columns that the query names those of the role."""
-        return {role: self.vertical.columns(role) for role in Role}
 
     @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
@@ -173,13 +157,6 @@ class MatchedCurvesStudy(Study):
         asked = MatchedCurves.of(self.parameters, self.vertical, dict(schemas))
         rows = Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + _ROW_MEMORY).at(max(setting.rows))
         return rows + _CELL_MEMORY * asked.layout.size
-
-    @override
-    def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
-        """Keys are texts, and values as the query would have them, as far as it is not known."""
-        values = (*self.vertical.alice, *self.vertical.bob)
-        found = {name: schemas.get(name) or assumed(name, self.parameters.queries) for name in values}
-        return {**dict.fromkeys(self.vertical.match.columns, Schema("text")), **schemas, **found}
 
     @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:

@@ -47,14 +47,27 @@ class VerticalStudy(Study):
     parameters: StatisticsParameters
     vertical: Vertical
     gives = "statistics"
-    route = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
-    pace = Pace(0.07, byte=6.2e-9, numpy=1.2)
 
     @property
     @override
     def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The keys, and of the columns that the queries name those of the role."""
         return {role: self.vertical.columns(role) for role in Role}
+
+    @override
+    def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
+        """Keys are texts, and values as the queries would have them, as far as it is not known."""
+        values = (*self.vertical.alice, *self.vertical.bob)
+        found = {name: schemas.get(name) or assumed(name, self.parameters.queries) for name in values}
+        return {**dict.fromkeys(self.vertical.match.columns, Schema("text")), **schemas, **found}
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyVerticalStudy(VerticalStudy):
+    """A job with noise."""
+
+    route = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
+    pace = Pace(0.07, byte=6.2e-9, numpy=1.2)
 
     @override
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
@@ -134,13 +147,6 @@ class VerticalStudy(Study):
             for layout in (FeatureLayout.of(wanted, owner).other_bounds for owner in Role)
         )
         return Memory(20 * MEBI, 400 + features).at(max(setting.rows))
-
-    @override
-    def likely(self, schemas: Mapping[str, Schema]) -> Mapping[str, Schema]:
-        """Keys are texts, and values as the queries would have them, as far as it is not known."""
-        values = (*self.vertical.alice, *self.vertical.bob)
-        found = {name: schemas.get(name) or assumed(name, self.parameters.queries) for name in values}
-        return {**dict.fromkeys(self.vertical.match.columns, Schema("text")), **schemas, **found}
 
     @override
     def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
