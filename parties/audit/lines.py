@@ -30,6 +30,7 @@ GAP: Final = "gap"
 KEYS: Final = "keys"
 CLOSED: Final = "peer-closed"
 OPENED: Final = "peer-opened"
+AUDIT_DUE: Final = "audit-due"
 
 EVENTS: Final = (
     *(
@@ -49,6 +50,7 @@ EVENTS: Final = (
         KEYS,
         CLOSED,
         OPENED,
+        AUDIT_DUE,
     ),
 )
 
