@@ -195,12 +195,13 @@ def _counts(counts: Counts) -> list[dict[str, int]]:
 
 
 def _parsed_counts(document: Any) -> Counts:
-    found = tuple({int(lane): count for lane, count in each.items()} for each in document)
-    if len(found) not in (0, 2) or not all(
-        type(count) is int and count >= 0 for each in found for count in each.values()
-    ):
+    found = [{int(lane): count for lane, count in each.items()} for each in document]
+    if not all(type(count) is int and count >= 0 for each in found for count in each.values()):
         raise ValueError("not counts")
-    return found
+    if not found:
+        return ()
+    sent, received = found
+    return sent, received
 
 
 def _lanes(lanes: Mapping[int, Sequence[Said]]) -> dict[str, list[list[str]]]:

@@ -70,15 +70,17 @@ class Outage:
 
 
 class Evidence(Protocol):
-    """What one side of a covert run says and keeps of it, as the session needs it.
+    """What one side of a covert run says and keeps of it, as the session needs it."""
 
-    Attributes:
-        commitment: to the seed and the part of the coin, which the peer gets first.
-        public: what the peer gets for its randomness once it has committed itself.
-    """
+    @property
+    def commitment(self) -> bytes:
+        """To the seed and the part of the coin, which the peer gets first; 64 bytes."""
+        ...
 
-    commitment: bytes
-    public: bytes
+    @property
+    def public(self) -> bytes:
+        """What the peer gets for its randomness once it has committed itself, 16 bytes."""
+        ...
 
     def commit(self, commitment: bytes) -> None:
         """Take in the peer's commitment; raises ProtocolViolation if it has another size."""

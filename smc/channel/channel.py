@@ -20,8 +20,8 @@ B = TypeVar("B")
 C = TypeVar("C")
 
 
-def _nothing() -> None:
-    pass
+def nothing() -> None:
+    """Hear nothing before the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class Channel:
         self._messages += 1
         return values[0] if len(values) == 1 else tuple(values)
 
-    def finish(self, hear: Callable[[], None] = _nothing) -> None:
+    def finish(self, hear: Callable[[], None] = nothing) -> None:
         """Say that nothing more follows and wait until the peer has said so too.
 
         Args:
