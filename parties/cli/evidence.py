@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commons.exits import REFUSED
+from parties.auditors.keys import PUBLIC_NAME, Auditor, make_keys, read_auditor, read_keys
 from parties.bounded_files import read_bounded
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option
@@ -18,8 +19,8 @@ from parties.client.words import byte_count, local_time
 from parties.clock import CLOCK
 from parties.config import Config, load
 from parties.errors import DataError
-from parties.evidence.auditors import PUBLIC_NAME, Auditor, make_keys, read_auditor, read_keys
-from parties.evidence.store import CASE, DUE, INPUTS, KEPT, EvidenceStore
+from parties.evidence.run_case import decode_case, decode_inputs
+from parties.evidence.store import CASE, DUE, INPUTS, KEPT, PASSED, RECEIPT, EvidenceStore
 from parties.exits import why_unreadable
 from parties.pki.files import PRIVATE, write_atomically
 from parties.pki.home import load_identity
@@ -27,16 +28,16 @@ from smc.errors import UsageError
 from smc.forms import Role
 
 if TYPE_CHECKING:
+    from parties.auditors.audit import AuditFinding
+    from parties.auditors.bundles import Exhibit
     from parties.certificates.verification import Certificate
-    from parties.evidence.audit import Finding
-    from parties.evidence.bundles import Shown
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path)
 _KEYS = click.option(
     "--keys", "keys_path", type=_FOLDER, required=True, help="The folder of the auditor's keys."
 )
-_STATES = {DUE: "due for an audit", KEPT: "kept", "running": "the run goes on"}
+_STATES = {DUE: "due for an audit", KEPT: "kept", PASSED: "not due", "running": "the run goes on"}
 
 
 @click.group(cls=Listing)
@@ -45,12 +46,14 @@ def evidence() -> None:
 
 
 @evidence.command(name="list")
+@click.option("--passed", is_flag=True, help="Show also those that were not due, of which a receipt is kept.")
 @config_option
 @json_option
-def list_runs(config_path: Path | None, *, as_json: bool) -> None:
+def list_runs(config_path: Path | None, *, passed: bool, as_json: bool) -> None:
     """The covert runs of which something is kept here, the newest last."""
     store = EvidenceStore(load(config_path).home)
     runs = [asdict(one) | {"bytes": store.size(one.job_id)} for one in store.all()]
+    runs = runs if passed else [run for run in runs if run["state"] != PASSED]
     emit({"runs": runs}, lambda out: _show_runs(out, runs), as_json=as_json)
 
 
@@ -82,9 +85,9 @@ def bundle(job_id: str, auditor_path: Path, output: Path, config_path: Path | No
 
     The bundle holds this party's columns of the job: the auditor sees them, and nobody else.
     """
+    from parties.auditors.bundles import seal_bundle
+    from parties.auditors.verdicts import check_auditor
     from parties.contracts.contract import parse_contract
-    from parties.evidence.bundles import seal_bundle
-    from parties.evidence.verdicts import check_auditor
 
     config = load(config_path)
     shown, auditor = _shown(EvidenceStore(config.home), job_id), read_auditor(auditor_path)
@@ -105,7 +108,7 @@ def bundle(job_id: str, auditor_path: Path, output: Path, config_path: Path | No
 @json_option
 def open_file(file: Path, keys_path: Path, *, as_json: bool) -> None:
     """Audit what a party has sealed in FILE, and sign nothing; ends with status 77 if it is convicted."""
-    from parties.evidence.bundles import open_bundle
+    from parties.auditors.bundles import open_bundle
 
     shown = open_bundle(_read(file), read_keys(keys_path))
     _tell(shown, _audited(shown, None), as_json=as_json)
@@ -122,6 +125,11 @@ def open_file(file: Path, keys_path: Path, *, as_json: bool) -> None:
     type=click.Choice([role.value for role in Role]),
     help="TARGET is a certificate, and the party in this role shows nothing.",
 )
+@click.option(
+    "--receipt",
+    type=_FILE,
+    help="What that party shows instead: its receipt of a run that was not due (`duetto evidence receipt`).",
+)
 @config_option
 @json_option
 def verdict(
@@ -129,6 +137,7 @@ def verdict(
     keys_path: Path,
     output: Path,
     missing: str | None,
+    receipt: Path | None,
     config_path: Path | None,
     *,
     as_json: bool,
@@ -137,14 +146,20 @@ def verdict(
 
     The verdict names the message by which a party is convicted, and holds no data of anybody.
     """
+    from parties.auditors.bundles import open_bundle
+    from parties.auditors.verdicts import is_not_due, sign_missing, sign_verdict
     from parties.certificates.verification import read_certificate
-    from parties.evidence.bundles import open_bundle
-    from parties.evidence.verdicts import sign_missing, sign_verdict
 
     keys = read_keys(keys_path)
     now = CLOCK.stamp()
     if missing is not None:
-        document = sign_missing(read_certificate(_read(Path(target))), Role(missing), keys, now)
+        certificate = read_certificate(_read(Path(target)))
+        if receipt is not None and is_not_due(decode_case(_read(receipt)), certificate):
+            raise UsageError(
+                f"By the receipt the run of job {certificate.body['job_id']} was not to be audited.",
+                "The party had to keep nothing but the receipt.",
+            )
+        document = sign_missing(certificate, Role(missing), keys, now)
     else:
         config = None if Path(target).is_file() else load(config_path)
         shown = (
@@ -176,8 +191,8 @@ def verdict(
 @json_option
 def verify(file: Path, certificates: tuple[Path, ...], *, as_json: bool) -> None:
     """Check the verdict in FILE, offline, with the certificates of both parties."""
+    from parties.auditors.verdicts import read_verdict
     from parties.certificates.verification import read_certificate
-    from parties.evidence.verdicts import read_verdict
 
     found = read_verdict(_read(file))
     given = [read_certificate(_read(path)) for path in certificates]
@@ -195,6 +210,23 @@ def verify(file: Path, certificates: tuple[Path, ...], *, as_json: bool) -> None
 
 @evidence.command()
 @click.argument("job_id")
+@click.option("-o", "--output", type=_FILE, required=True, help="The file to write; never over another file.")
+@config_option
+@json_option
+def receipt(job_id: str, output: Path, config_path: Path | None, *, as_json: bool) -> None:
+    """Write what shows that a run was brought to its end and was not due; it holds no data and no seed."""
+    store = EvidenceStore(load(config_path).home)
+    if store.standing(job_id).state not in (KEPT, PASSED):
+        raise UsageError(
+            f"The run of job {job_id} has no receipt.", "It has one when it has ended and is not due."
+        )
+    _write(output, store.read(job_id, RECEIPT))
+    report = {"job_id": job_id, "file": str(output)}
+    emit(report, lambda out: out.print(f"Written: {output}."), as_json=as_json)
+
+
+@evidence.command()
+@click.argument("job_id")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @config_option
 @json_option
@@ -204,7 +236,7 @@ def delete(job_id: str, config_path: Path | None, *, yes: bool, as_json: bool) -
     standing = store.standing(job_id)
     if standing.state == DUE and not yes:
         raise UsageError(
-            f"The run of job {job_id} is due for an audit ({standing.why}).",
+            f"The run of job {job_id} awaits an audit ({standing.why}).",
             "Keep it until the auditor has signed a verdict; then give --yes.",
         )
     store.delete(job_id)
@@ -255,20 +287,19 @@ def _show_auditor(found: Auditor, path: Path, *, as_json: bool) -> None:
     emit(report, lambda out: out.print(*lines), as_json=as_json)
 
 
-def _shown(store: EvidenceStore, job_id: str) -> Shown:
-    from parties.evidence.bundles import Shown
-    from parties.evidence.case import decode_case, decode_inputs
+def _shown(store: EvidenceStore, job_id: str) -> Exhibit:
+    from parties.auditors.bundles import Exhibit
 
     if store.standing(job_id).state not in (DUE, KEPT):
         raise UsageError(f"The run of job {job_id} goes on.", "Wait for its end.")
     case = decode_case(store.read(job_id, CASE))
     inputs = decode_inputs(store.read(job_id, INPUTS))
-    return Shown(case, inputs, tuple(store.read_frames(job_id)))
+    return Exhibit(case, inputs, tuple(store.read_frames(job_id)))
 
 
-def _audited(shown: Shown, config: Config | None) -> Finding:
+def _audited(shown: Exhibit, config: Config | None) -> AuditFinding:
     """The finding; at a party with its plug-ins, and with its Paillier key where the run took it."""
-    from parties.evidence.audit import audit
+    from parties.auditors.audit import audit
     from parties.plugins import load_plugins, with_plugins
 
     analyses = with_plugins(() if config is None else load_plugins(config.plugins))
@@ -276,8 +307,8 @@ def _audited(shown: Shown, config: Config | None) -> Finding:
     return audit(shown.case, shown.inputs, shown.frames, analyses, key)
 
 
-def _tell(shown: Shown, found: Finding, *, as_json: bool) -> None:
-    from parties.evidence.audit import Outcome
+def _tell(shown: Exhibit, found: AuditFinding, *, as_json: bool) -> None:
+    from parties.auditors.audit import Outcome
 
     report = {
         "job_id": shown.case.job_id,
@@ -337,7 +368,7 @@ def _show_verdict(out: Screen, report: Mapping[str, Any], given: list[Certificat
 
 
 def _read(path: Path) -> bytes:
-    from parties.evidence.bundles import BUNDLE_BYTES
+    from parties.auditors.bundles import BUNDLE_BYTES
 
     return read_bounded(
         path, BUNDLE_BYTES, DataError(f"{path} is too long.", "Give the file that duetto wrote.")

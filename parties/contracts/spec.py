@@ -15,6 +15,7 @@ from commons.settings.marks import Key, Length, Matching, UnfitError, Wrong
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse
+from parties.audit_terms import COVERT, AuditTerms
 from parties.contracts import canonical
 from parties.errors import JobError
 from parties.exits import why_unreadable
@@ -30,9 +31,6 @@ _MAX_SHOWN = 10**15
 MAX_RTT_MS = 10_000
 MAX_MBIT = 1_000_000
 """The slowest answers and the fastest link for which jobs are planned."""
-
-COVERT: Final = "covert"
-"""The level of a job whose runs can be audited; see docs/covert.md."""
 
 USUAL_LANES = 1
 """Of a job that names none: its batches are not cut."""
@@ -67,25 +65,6 @@ class Side:
     party: str
     dataset: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class AuditTerms:
-    """How the runs of a covert job are audited.
-
-    Attributes:
-        auditor: the auditor's name.
-        key: fingerprint of the auditor's keys, 64 hexadecimal digits.
-        rate: the probability with which a run is audited that both sides brought to its end.
-    """
-
-    auditor: str
-    key: str
-    rate: Fraction
-
-    def document(self) -> dict[str, str]:
-        """As in a job file."""
-        return {"auditor": self.auditor, "key": self.key, "rate": str(self.rate)}
 
 
 @dataclass(frozen=True, slots=True)

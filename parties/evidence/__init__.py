@@ -1,10 +1,10 @@
-"""Runs that can be audited: what a covert job commits to, signs and keeps, and what an auditor says of it.
+"""What a covert run commits to, signs and keeps; what an auditor does with it, see `parties.auditors`.
 
-seeds      commitments to the seed of a run and to this party's part of the coin
-cells      columns as canonical bytes, and commitments to them
-covert     one side of a covert run: seeds, record, signatures under it, the coin
-store      the sealed record of each run in the home
-case       all that an audit of one side needs, also sealed for an auditor
-audit      the audit of a case
-verdicts   what an auditor signs, and how it is checked with both certificates
+seeds        commitments to the seed of a run and to a party's part of the coin
+cells        columns as canonical bytes, and commitments to them
+statements   what both sides sign of the record of a run
+frames       frames as bytes in a file
+run_case     all that an audit needs besides the frames
+store        the sealed records of the runs in the home
+covert       one side of a covert run: seeds, record, signatures under it, the coin
 """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from parties.clock import Clock, text
 from parties.contracts.records import Record as Job
-from parties.evidence.case import Case, Counts, Inputs
+from parties.evidence.run_case import Counts, Inputs, RunCase
 from parties.evidence.seeds import (
     COMMITMENT_BYTES,
     PART_BYTES,
@@ -22,15 +22,26 @@ from parties.evidence.seeds import (
 )
 from parties.evidence.statements import (
     SIGNATURE_BYTES,
+    ChainHeads,
     Closed,
-    Heads,
     Recorded,
     RunRecord,
     end_text,
     gate_text,
     is_signed,
 )
-from parties.evidence.store import BROKEN_OFF, CASE, COIN, DUE, INPUTS, KEPT, EvidenceStore, Record, Standing
+from parties.evidence.store import (
+    BROKEN_OFF,
+    CASE,
+    COIN,
+    DUE,
+    INPUTS,
+    KEPT,
+    RECEIPT,
+    EvidenceStore,
+    FrameFile,
+    Standing,
+)
 from parties.pki.signing import key_text
 from smc.analyses.studies.columns import Data
 from smc.channel.channel import Channel
@@ -85,9 +96,9 @@ class CovertRun:
         self.public: Final = random.bytes(PART_BYTES)
         self.commitment: Final = self._secrets.commitment(self._digest, job.role)
         self._recorder: Recorder | None = None
-        self._record: Record | None = None
+        self._record: FrameFile | None = None
         self._standing = Standing(job.job_id, job.peer)
-        self._case = Case(
+        self._case = RunCase(
             job_id=job.job_id,
             contract=job.contract.encode().decode(),
             role=job.role,
@@ -171,17 +182,21 @@ class CovertRun:
         if whole:
             why = COIN if is_due(self._digest, self._case.parts, self._rate) else ""
         job_id = self._standing.job_id
+        now = self._clock.now()
+        standing = replace(self._standing, why=why, ended=text(now))
+        if not why:
+            receipt = replace(self._case, seed=b"", given=b"", papers=())
+            self._store.write(job_id, RECEIPT, receipt.encode())
         if not why and not self._days:
-            self._store.delete(job_id)
+            self._store.leave_receipt(standing)
             return why
         sent, received = self._recorder.sent.lanes(), self._recorder.received.lanes()
         self._case = replace(self._case, sent=sent, received=received)
         self._record.flush()
         self._save()
-        now = self._clock.now()
         until = "" if why else text(now + timedelta(days=self._days))
         state = DUE if why else KEPT
-        self._store.set_standing(replace(self._standing, state=state, why=why, until=until, ended=text(now)))
+        self._store.set_standing(replace(standing, state=state, until=until))
         return why
 
     # As the job needs it
@@ -235,7 +250,7 @@ class CovertRun:
             raise ProtocolViolation("A result was reached without passing the gate.")
         return RunRecord(case.commitments, case.gate, case.gate_signatures, self._heads()[0]).document()
 
-    def _hear_end(self, channel: Channel, heads: Heads, own: bytes) -> None:
+    def _hear_end(self, channel: Channel, heads: ChainHeads, own: bytes) -> None:
         parts = channel.recv(Closed, ExpectedByteRows(1, SIGNATURE_BYTES), ExpectedByteRows(1, PART_BYTES))
         signature, part = (each.tobytes() for each in parts)
         other, commitments = self._role.other, self._case.commitments
@@ -253,12 +268,12 @@ class CovertRun:
             end_signatures={self._role: own, other: signature},
         )
 
-    def _heads(self) -> tuple[Heads, Counts]:
+    def _heads(self) -> tuple[ChainHeads, Counts]:
         """What stands for the record so far, and how many frames each lane has."""
         if self._recorder is None:
             raise ProtocolViolation("A run without a record cannot be signed.")
         sent, received = self._recorder.sent, self._recorder.received
-        return Heads(sent.head, received.head), (sent.counts(), received.counts())
+        return ChainHeads(sent.head, received.head), (sent.counts(), received.counts())
 
     def _save(self) -> None:
         self._store.write(self._standing.job_id, CASE, self._case.encode())

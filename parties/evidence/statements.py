@@ -48,7 +48,7 @@ class Closed(Message, kind="evidence-closed", hidden=True):
     part: ByteRows
 
 
-class Heads(NamedTuple):
+class ChainHeads(NamedTuple):
     """What stands for the frames of each direction, as one party sees them.
 
     Attributes:
@@ -60,9 +60,9 @@ class Heads(NamedTuple):
     received: bytes
 
     @property
-    def other(self) -> Heads:
+    def other(self) -> ChainHeads:
         """As the other party sees them."""
-        return Heads(self.received, self.sent)
+        return ChainHeads(self.received, self.sent)
 
 
 Commitments = Mapping[Role, bytes]
@@ -81,9 +81,9 @@ class RunRecord:
     """
 
     commitments: Commitments
-    gate: Heads
+    gate: ChainHeads
     signatures: Mapping[Role, bytes]
-    end: Heads
+    end: ChainHeads
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> RunRecord:
@@ -99,7 +99,7 @@ class RunRecord:
             for name, size in (("commitments", 64), ("signatures", SIGNATURE_BYTES))
         ]
         gate, end = (
-            Heads(*(_bytes(document[name][way], 32) for way in ("sent", "received")))
+            ChainHeads(*(_bytes(document[name][way], 32) for way in ("sent", "received")))
             for name in ("gate", "end")
         )
         return cls(both[0], gate, both[1], end)
@@ -121,12 +121,12 @@ def _bytes(text: str, size: int) -> bytes:
     return found
 
 
-def gate_text(job_digest: bytes, role: Role, commitments: Commitments, heads: Heads) -> bytes:
+def gate_text(job_digest: bytes, role: Role, commitments: Commitments, heads: ChainHeads) -> bytes:
     """What the party in a role signs at the gate."""
     return _GATE + _about(job_digest, role, commitments, heads)
 
 
-def end_text(job_digest: bytes, role: Role, commitments: Commitments, heads: Heads) -> bytes:
+def end_text(job_digest: bytes, role: Role, commitments: Commitments, heads: ChainHeads) -> bytes:
     """What it signs at the end of the run."""
     return _END + _about(job_digest, role, commitments, heads)
 
@@ -140,5 +140,5 @@ def is_signed(key: Ed25519PublicKey, text: bytes, signature: bytes) -> bool:
     return True
 
 
-def _about(job_digest: bytes, role: Role, commitments: Commitments, heads: Heads) -> bytes:
+def _about(job_digest: bytes, role: Role, commitments: Commitments, heads: ChainHeads) -> bytes:
     return digest(job_digest, role.value.encode(), *(commitments[one] for one in Role), *heads)

@@ -1,8 +1,9 @@
 """The records of covert runs in the home: sealed under a key of the home, deleted when nobody needs them.
 
     evidence/JOB/frames      the frames that came in, in sealed pieces as they came
-    evidence/JOB/case        what else an audit needs, see `parties.evidence.case`, sealed
+    evidence/JOB/case        what else an audit needs, see `parties.evidence.run_case`, sealed
     evidence/JOB/inputs      the columns, sealed
+    evidence/JOB/receipt     when the run has passed: that it was not due, by both parts of the coin, sealed
     evidence/JOB/state.json  for listings: where the record stands, nothing secret
 
 A start looks at nothing here; a listing reads one small file a run.
@@ -28,14 +29,15 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from parties.errors import JobError, StorageError
 from parties.evidence.frames import decode_frames, encode_frame
 from parties.exits import why_unreadable
-from parties.jobs.storage.sealing import Seal
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
+from parties.pki.sealing import Seal
 from smc.evidence.record import Came
 from smc.numeric.random import Randomness
 
 FOLDER: Final = "evidence"
 CASE: Final = "case"
 INPUTS: Final = "inputs"
+RECEIPT: Final = "receipt"
 FRAMES: Final = "frames"
 PIECE_BYTES: Final = 256 << 10
 """About so many bytes of frames are sealed and written at once; a crash loses no more."""
@@ -43,6 +45,7 @@ PIECE_BYTES: Final = 256 << 10
 DUE: Final = "due"
 KEPT: Final = "kept"
 RUNNING: Final = "running"
+PASSED: Final = "passed"
 
 COIN: Final = "coin"
 BROKEN_OFF: Final = "broken off"
@@ -63,7 +66,8 @@ class Standing:
     Attributes:
         job_id: the job.
         peer: the other party.
-        state: `running`, `due` for an audit, or `kept` for the days of the policy alone.
+        state: `running`, `due` for an audit, `kept` for the days of the policy alone, or `passed`: only the
+            receipt is left.
         why: `coin`, `broken off`, or empty.
         until: until when it is kept at least, RFC 3339 in UTC; empty where until it is deleted by a person.
         ended: when the run ended, RFC 3339 in UTC; empty before.
@@ -88,7 +92,7 @@ class EvidenceStore:
         self._path = home / FOLDER
         self._seal = Seal(home)
 
-    def begin(self, standing: Standing) -> Record:
+    def begin(self, standing: Standing) -> FrameFile:
         """A new record of a job's run, in place of one of an earlier attempt.
 
         Raises:
@@ -100,7 +104,7 @@ class EvidenceStore:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=PRIVATE_FOLDER, parents=True)
         self.set_standing(standing)
-        return Record(folder / FRAMES, AESGCM(self.key(_PURPOSE)), standing.job_id)
+        return FrameFile(folder / FRAMES, AESGCM(self.key(_PURPOSE)), standing.job_id)
 
     def salting_key(self) -> bytes:
         """The secret bytes of the home from which the salts of commitments follow, 32 of them.
@@ -142,8 +146,8 @@ class EvidenceStore:
         except FileNotFoundError:
             raise JobError(
                 f"There is no evidence of job {job_id}.",
-                'It is kept of jobs with security = "covert" that are due for an audit, or for the days '
-                "that evidence_days of the policy says; see `duetto evidence list`.",
+                "See `duetto evidence list`. It is kept of covert runs that await an audit, and for the "
+                "evidence_days of a rule.",
                 code="no-evidence",
             ) from None
         except (OSError, ValueError, TypeError) as problem:
@@ -154,7 +158,10 @@ class EvidenceStore:
             ) from None
 
     def all(self) -> list[Standing]:
-        """Where all records stand, the newest last; those that cannot be read are left out."""
+        """Where all records stand, the newest last; those that cannot be read are left out.
+
+        It reads a small file for each run; those that have passed are among them.
+        """
         if not self._path.is_dir():
             return []
         names = sorted(path.name for path in self._path.iterdir() if _NAME.fullmatch(path.name))
@@ -228,7 +235,7 @@ class EvidenceStore:
             self.set_standing(replace(standing, state=DUE, why=BROKEN_OFF, ended=ended))
 
     def prune(self, now: str) -> int:
-        """Delete the records that were kept for some days only, which have passed; how many.
+        """Leave the receipts of the runs that were kept for some days only, which have passed; of how many.
 
         Args:
             now: the time, RFC 3339 in UTC.
@@ -236,10 +243,25 @@ class EvidenceStore:
         Raises:
             StorageError: one cannot be deleted.
         """
-        late = [one.job_id for one in self.all() if one.state == KEPT and one.until < now]
-        for job_id in late:
-            self.delete(job_id)
+        late = [one for one in self.all() if one.state == KEPT and one.until < now]
+        for one in late:
+            self.leave_receipt(one)
         return len(late)
+
+    def leave_receipt(self, standing: Standing) -> None:
+        """Delete all of a record but the receipt, without which a run that was not due could not be told.
+
+        Args:
+            standing: where the record stands.
+
+        Raises:
+            StorageError: it cannot be deleted.
+        """
+        folder = self._folder(standing.job_id)
+        with _writing(folder):
+            for part in (CASE, INPUTS, FRAMES):
+                (folder / part).unlink(missing_ok=True)
+        self.set_standing(replace(standing, state=PASSED, until=""))
 
     def delete(self, job_id: str) -> None:
         """Delete the record of a job, if there is one.
@@ -258,7 +280,7 @@ class EvidenceStore:
         return self._path / job_id
 
 
-class Record:
+class FrameFile:
     """The frames of one run on their way to the disk; a `smc.evidence.record.Keeper`. Thread-safe.
 
     Args:

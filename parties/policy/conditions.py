@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from commons.errors import near
-from parties.contracts.spec import COVERT, AuditTerms
+from parties.audit_terms import COVERT, AuditTerms
 from parties.errors import BudgetError
 from parties.ledger.accounting import Budget, Runs, Spent, describe_loss, show_number
 from parties.policy.rules import Rule

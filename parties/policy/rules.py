@@ -25,6 +25,7 @@ from commons.settings.marks import (
 from commons.settings.reader import Tables, declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse, text_of
+from parties.audit_terms import COVERT
 from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
 from parties.persons.roles import Needed
@@ -213,7 +214,7 @@ class Rule:
                 raise UnfitError(key, "is not below 1", 'Write it as "2^-30".')
         if self.audit_rate > 1:
             raise UnfitError("audit_rate", "is above 1", 'Write it as "1/10".')
-        if self.security == "covert" and not self.auditors:
+        if self.security == COVERT and not self.auditors:
             raise UnfitError("security", "is covert, and no auditors are named", _AUDITORS)
         if not 0 < self.limits.dominance <= 1:
             raise UnfitError("dominance", "is not above 0 and at most 1", 'Write it as "0.8".')

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "dc823098ee79bf9ca205edce43b86e6f85e8de314e399c4ba0ff48c94a218232"
+WIRE: Final = "26d28814c1b4fd4486e0e2f94d7ac5e914cc26669c16ebd0e3bf4172ec42306d"
 """Two programs understand each other only if they have the same."""

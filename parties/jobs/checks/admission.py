@@ -10,10 +10,11 @@ from typing import Final
 
 from commons.errors import near
 from commons.settings.toml import text_of
+from parties.audit_terms import COVERT
 from parties.catalog.declarations.declaration import Catalog, DatasetDeclaration, load_catalog
 from parties.catalog.reading import Reader
 from parties.contracts.contract import Commitments, Contract, Schemas
-from parties.contracts.spec import COVERT, JobSpec
+from parties.contracts.spec import JobSpec
 from parties.disclosure.history import History
 from parties.disclosure.log import OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of

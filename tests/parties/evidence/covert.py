@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from parties.evidence.audit import Finding, audit
-from parties.evidence.case import Case, Inputs, decode_case, decode_inputs
+from parties.auditors.audit import AuditFinding, audit
+from parties.evidence.run_case import Inputs, RunCase, decode_case, decode_inputs
 from parties.evidence.store import CASE, INPUTS, EvidenceStore
 from smc.analyses.registry import ANALYSES
 from smc.channel.message import Frame
@@ -29,14 +29,14 @@ def covert(document: Mapping[str, Any], rate: str = "1") -> dict[str, Any]:
     return made
 
 
-def shown(institutions: Institutions, name: str, job_id: str) -> tuple[Case, Inputs, list[Came]]:
+def shown(institutions: Institutions, name: str, job_id: str) -> tuple[RunCase, Inputs, list[Came]]:
     """What a party has kept of a run."""
     store = EvidenceStore(institutions.folder / name)
     case, inputs = (store.read(job_id, part) for part in (CASE, INPUTS))
     return decode_case(case), decode_inputs(inputs), list(store.read_frames(job_id))
 
 
-def finding(institutions: Institutions, name: str, job_id: str) -> Finding:
+def finding(institutions: Institutions, name: str, job_id: str) -> AuditFinding:
     """What an audit of a party says."""
     return audit(*shown(institutions, name, job_id), ANALYSES, toy(ROLES[name]))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -46,13 +47,14 @@ def office(tmp_path_factory):
 
 
 @pytest.fixture
-def parties(tmp_path, office):
+def parties(office):
     def give(home: Path, number: int) -> None:
         furnish(home, number, ROWS, auditors={"office": office[1]})
 
-    made = TwoParties(tmp_path / "parties", furnish=give)
-    yield made
-    made.close()
+    with tempfile.TemporaryDirectory(prefix="duetto-") as short:  # sockets have short names
+        made = TwoParties(Path(short), furnish=give)
+        yield made
+        made.close()
 
 
 @pytest.mark.parametrize(

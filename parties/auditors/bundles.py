@@ -11,10 +11,10 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from parties.auditors.keys import Auditor, AuditorKeys
 from parties.errors import DataError
-from parties.evidence.auditors import Auditor, AuditorKeys
-from parties.evidence.case import Case, Inputs, decode_case, decode_inputs
 from parties.evidence.frames import decode_frames, encode_frame
+from parties.evidence.run_case import Inputs, RunCase, decode_case, decode_inputs
 from smc.evidence.record import Came
 
 FORMAT: Final = "duetto evidence bundle 1"
@@ -25,7 +25,7 @@ _HEAD_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Exhibit:
     """What a party shows of a run.
 
     Attributes:
@@ -34,12 +34,12 @@ class Shown:
         frames: those that came in, in their order.
     """
 
-    case: Case
+    case: RunCase
     inputs: Inputs = field(repr=False)
     frames: tuple[Came, ...] = field(repr=False)
 
 
-def seal_bundle(shown: Shown, party: str, auditor: Auditor) -> bytes:
+def seal_bundle(shown: Exhibit, party: str, auditor: Auditor) -> bytes:
     """A bundle for an auditor."""
     head = {
         "format": FORMAT,
@@ -72,7 +72,7 @@ def bundle_head(data: bytes) -> dict[str, Any]:
         ) from None
 
 
-def open_bundle(data: bytes, keys: AuditorKeys) -> Shown:
+def open_bundle(data: bytes, keys: AuditorKeys) -> Exhibit:
     """What is in a bundle; nothing of it is checked but its form.
 
     Raises:
@@ -85,7 +85,7 @@ def open_bundle(data: bytes, keys: AuditorKeys) -> Shown:
     except struct.error:
         raise DataError("The bundle is malformed.", "Ask the party for it again.") from None
     start = _LENGTHS.size
-    return Shown(
+    return Exhibit(
         decode_case(opened[start : start + case]),
         decode_inputs(opened[start + case : start + case + inputs]),
         tuple(decode_frames(opened[start + case + inputs :])),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from parties.errors import DataError
 from parties.evidence.cells import decode_column, encode_column
-from parties.evidence.statements import Heads
+from parties.evidence.statements import ChainHeads
 from smc.analyses.studies.columns import Column
 from smc.channel.message import is_kind
 from smc.evidence.record import Said
@@ -22,7 +22,7 @@ Counts = tuple[()] | tuple[Mapping[int, int], Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class RunCase:
     """What one party keeps of a covert run.
 
     Attributes:
@@ -61,10 +61,10 @@ class Case:
     papers: Sequence[bytes] = ()
     sent: Mapping[int, Sequence[Said]] = field(default_factory=dict, repr=False)
     received: Mapping[int, Sequence[Said]] = field(default_factory=dict, repr=False)
-    gate: Heads | None = None
+    gate: ChainHeads | None = None
     gate_counts: Counts = ()
     gate_signatures: Mapping[Role, bytes] = field(default_factory=dict)
-    end: Heads | None = None
+    end: ChainHeads | None = None
     end_counts: Counts = ()
     end_signatures: Mapping[Role, bytes] = field(default_factory=dict)
     needs_key: bool = False
@@ -97,8 +97,8 @@ class Case:
         return json.dumps(document, separators=(",", ":")).encode()
 
 
-def decode_case(data: bytes) -> Case:
-    """The case in bytes of `Case.encode`, which may come from anybody; nothing of it is checked but its form.
+def decode_case(data: bytes) -> RunCase:
+    """The case in bytes of `RunCase.encode`, which may come from anybody; its form alone is checked.
 
     Raises:
         DataError: they are none.
@@ -107,7 +107,7 @@ def decode_case(data: bytes) -> Case:
         head = json.loads(data)
         if head["format"] != FORMAT:
             raise ValueError("another format")
-        return Case(
+        return RunCase(
             job_id=_text(head["job_id"]),
             contract=_text(head["contract"]),
             role=Role(head["role"]),
@@ -182,12 +182,12 @@ def _unhex(document: Mapping[str, str]) -> dict[Role, bytes]:
     return {Role(role): bytes.fromhex(value) for role, value in document.items()}
 
 
-def _heads(heads: Heads | None) -> list[str] | None:
+def _heads(heads: ChainHeads | None) -> list[str] | None:
     return None if heads is None else [head.hex() for head in heads]
 
 
-def _parsed_heads(document: Any) -> Heads | None:
-    return None if document is None else Heads(*map(bytes.fromhex, document))
+def _parsed_heads(document: Any) -> ChainHeads | None:
+    return None if document is None else ChainHeads(*map(bytes.fromhex, document))
 
 
 def _counts(counts: Counts) -> list[dict[str, int]]:

@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from parties.auditors.audit import AuditFinding, Outcome
+from parties.auditors.keys import Auditor, AuditorKeys, parse_auditor
 from parties.certificates.program import program
 from parties.certificates.verification import Certificate
 from parties.contracts import canonical
 from parties.contracts.contract import Contract, parse_contract
 from parties.errors import DataError
-from parties.evidence.audit import Finding, Outcome
-from parties.evidence.auditors import Auditor, AuditorKeys, parse_auditor
-from parties.evidence.case import Case
-from parties.evidence.statements import Heads, is_signed
+from parties.evidence.run_case import RunCase
+from parties.evidence.seeds import is_due, opens_part
+from parties.evidence.statements import ChainHeads, end_text, is_signed
 from smc.errors import DuettoError
 from smc.evidence.verdict import Departure
 from smc.forms import Role
@@ -45,7 +46,7 @@ _ENTRIES: Final[Mapping[str, type]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AuditVerdict:
     """A verdict whose signature holds.
 
     Attributes:
@@ -60,8 +61,8 @@ class Verdict:
     body: Mapping[str, Any]
     auditor: Auditor
     role: Role
-    finding: Finding
-    record: Mapping[str, Heads]
+    finding: AuditFinding
+    record: Mapping[str, ChainHeads]
 
     def confirm(self, certificate: Certificate) -> None:
         """Check that a verdict is about the run of a certificate, by the auditor whom its contract names.
@@ -82,7 +83,7 @@ class Verdict:
             return
         own = certificate.role is self.role
         for name, heads in self.record.items():
-            theirs: Heads = getattr(certificate.record, name)
+            theirs: ChainHeads = getattr(certificate.record, name)
             if heads != (theirs if own else theirs.other):
                 raise _unfit(f"The verdict is about another record at the {name} than the certificate.")
 
@@ -91,7 +92,7 @@ class Verdict:
         return certificate.record is None or "end" in self.record or self.finding.outcome is Outcome.MISSING
 
 
-def sign_verdict(case: Case, finding: Finding, keys: AuditorKeys, time: str) -> dict[str, Any]:
+def sign_verdict(case: RunCase, finding: AuditFinding, keys: AuditorKeys, time: str) -> dict[str, Any]:
     """The signed verdict about a case, as plain JSON values.
 
     Args:
@@ -125,11 +126,30 @@ def sign_missing(certificate: Certificate, role: Role, keys: AuditorKeys, time: 
         DataError: the contract names another auditor, or the job is not covert.
     """
     contract = parse_contract(canonical.encode(certificate.body["contract"]))
-    ground = "It shows no evidence of the run, which it had to keep."
-    return _signed(contract, role, certificate.body["keys"], Finding(Outcome.MISSING, ground), {}, keys, time)
+    nothing = AuditFinding(Outcome.MISSING, "It shows no evidence of the run, which it had to keep.")
+    return _signed(contract, role, certificate.body["keys"], nothing, {}, keys, time)
 
 
-def read_verdict(data: bytes) -> Verdict:
+def is_not_due(receipt: RunCase, certificate: Certificate) -> bool:
+    """Whether a receipt shows that the run of a certificate was brought to its end and was not due.
+
+    Both parties have signed the record of the whole run then, and have told their parts of the coin.
+    """
+    contract = parse_contract(canonical.encode(certificate.body["contract"]))
+    terms, digest = contract.spec.audit, contract.digest
+    if terms is None or receipt.end is None or set(receipt.parts) != set(Role):
+        return False
+    for role in Role:
+        heads = receipt.end if role is receipt.role else receipt.end.other
+        text = end_text(digest, role, receipt.commitments, heads)
+        if not is_signed(certificate.keys[role], text, receipt.end_signatures.get(role, b"")):
+            return False
+        if not opens_part(receipt.commitments[role], digest, role, receipt.parts[role]):
+            return False
+    return not is_due(digest, receipt.parts, terms.rate)
+
+
+def read_verdict(data: bytes) -> AuditVerdict:
     """Read a verdict and check its signature.
 
     Raises:
@@ -148,14 +168,14 @@ def read_verdict(data: bytes) -> Verdict:
             raise ValueError("other types")
         signature, text, frame = bytes.fromhex(document["signature"]), signed_text(body), body["frame"]
         departure = Departure(**frame) if frame else None
-        finding = Finding(Outcome(body["outcome"]), body["ground"], departure, body["signed"])
+        finding = AuditFinding(Outcome(body["outcome"]), body["ground"], departure, body["signed"])
         record = {
-            name: Heads(*(bytes.fromhex(heads[way]) for way in ("sent", "received")))
+            name: ChainHeads(*(bytes.fromhex(heads[way]) for way in ("sent", "received")))
             for name, heads in body["record"].items()
         }
         if not set(record) <= {"gate", "end"}:
             raise ValueError("other heads")
-        verdict = Verdict(body, parse_auditor(body["auditor"]), Role(body["role"]), finding, record)
+        verdict = AuditVerdict(body, parse_auditor(body["auditor"]), Role(body["role"]), finding, record)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise DataError(
             "The file is not a verdict.", "Give a file that `duetto evidence verdict` wrote."
@@ -195,8 +215,8 @@ def _signed(
     contract: Contract,
     role: Role,
     named: Mapping[str, str],
-    finding: Finding,
-    heads: Mapping[str, Heads],
+    finding: AuditFinding,
+    heads: Mapping[str, ChainHeads],
     keys: AuditorKeys,
     time: str,
 ) -> dict[str, Any]:
@@ -224,7 +244,7 @@ def _signed(
     return {"verdict": body, "signature": keys.signing.sign(signed_text(body)).hex()}
 
 
-def _reached(finding: Finding) -> tuple[str, ...]:
+def _reached(finding: AuditFinding) -> tuple[str, ...]:
     """The heads that both have signed, by how far that reaches."""
     return {"end": ("gate", "end"), "gate": ("gate",)}.get(finding.signed, ())
 

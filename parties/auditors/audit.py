@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from parties.contracts.contract import Contract, parse_contract, signed_text
 from parties.errors import DataError
-from parties.evidence.case import Case, Inputs
 from parties.evidence.cells import commitment, encode_column
+from parties.evidence.run_case import Inputs, RunCase
 from parties.evidence.seeds import PART_BYTES, opens_seed, run_seed
 from parties.evidence.statements import (
     SIGNATURE_BYTES,
+    ChainHeads,
     Closed,
-    Heads,
     Recorded,
     end_text,
     gate_text,
@@ -59,7 +59,7 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """What an audit found.
 
     Attributes:
@@ -88,12 +88,12 @@ _WIDTHS: Final[Mapping[type[Message], tuple[int, ...]]] = {
 
 
 def audit(
-    case: Case,
+    case: RunCase,
     inputs: Inputs,
     frames: Iterable[Came],
     analyses: Mapping[str, Analysis],
     own_key: PrivateKey | None = None,
-) -> Finding:
+) -> AuditFinding:
     """Audit one side of a run.
 
     Args:
@@ -113,10 +113,10 @@ def audit(
         _check_commitments(case, inputs, contract)
         signed = _check_record(case, contract, came)
     except _Unproven as problem:
-        return Finding(Outcome.CONVICTED, str(problem))
+        return AuditFinding(Outcome.CONVICTED, str(problem))
     if case.needs_key and own_key is None:
         ground = "The run took the party's Paillier key, so that it can be audited at its home alone."
-        return Finding(Outcome.UNDECIDED, ground, signed=signed)
+        return AuditFinding(Outcome.UNDECIDED, ground, signed=signed)
     study = study_of(analyses[contract.spec.analysis], contract.spec.parameters)
     program = _Program(study, contract, case, inputs)
     made = replay(
@@ -132,17 +132,17 @@ def audit(
     verdict = judge(Chain(case.sent), made)
     if verdict.deviation is None:
         end = "to its end" if verdict.ended else "as far as the run went"
-        return Finding(Outcome.CLEARED, f"It sent what the program sends, {end}.", signed=signed)
+        return AuditFinding(Outcome.CLEARED, f"It sent what the program sends, {end}.", signed=signed)
     found = verdict.deviation
     where = f"frame {found.number}" + (f" of lane {found.lane}" if found.lane else "")
     ground = f"It sent {where}, of kind {found.kind}, otherwise than the program."
-    return Finding(Outcome.CONVICTED, ground, found, signed)
+    return AuditFinding(Outcome.CONVICTED, ground, found, signed)
 
 
 class _Program:
     """One side of the run, with the messages of the gate and the end as they were sent."""
 
-    def __init__(self, study: Study, contract: Contract, case: Case, inputs: Inputs) -> None:
+    def __init__(self, study: Study, contract: Contract, case: RunCase, inputs: Inputs) -> None:
         self._study = study
         self._contract = contract
         self._case = case
@@ -178,7 +178,7 @@ class _Program:
         channel.recv(kind, *expected)
 
 
-def _contract(case: Case) -> Contract:
+def _contract(case: RunCase) -> Contract:
     """The contract, which both have signed, for a covert job."""
     try:
         contract = parse_contract(case.contract.encode())
@@ -200,7 +200,7 @@ def _contract(case: Case) -> Contract:
     return contract
 
 
-def _check_commitments(case: Case, inputs: Inputs, contract: Contract) -> None:
+def _check_commitments(case: RunCase, inputs: Inputs, contract: Contract) -> None:
     """Check that seed and data are those that the party committed to, and within what it declared."""
     if not opens_seed(case.commitments[case.role], contract.digest, case.role, case.seed):
         raise _Unproven("The seed that it shows is not the one that it had committed to.")
@@ -228,7 +228,7 @@ def _check_bounds(name: str, column: Column, schema: Schema) -> None:
         raise _Unproven(f"Column {name!r} has values outside the bounds that it declared in the contract.")
 
 
-def _check_record(case: Case, contract: Contract, came: list[Came]) -> str:
+def _check_record(case: RunCase, contract: Contract, came: list[Came]) -> str:
     """Check that what went each way is what both have signed; returns how far that reaches."""
     sent, received = Chain(case.sent), Chain(case.received)
     heard = Chain()
@@ -246,7 +246,7 @@ def _check_record(case: Case, contract: Contract, came: list[Came]) -> str:
     ):
         if heads is None or len(signatures) < len(Role) or not counts:
             continue
-        if Heads(sent.first(counts[0]).head, received.first(counts[1]).head) != heads:
+        if ChainHeads(sent.first(counts[0]).head, received.first(counts[1]).head) != heads:
             raise _Unproven(f"The record that it shows is not the one that it signed at the {name}.")
         for role in Role:
             seen = heads if role is case.role else heads.other
