@@ -18,6 +18,7 @@ from parties.contracts.state import State
 from parties.disclosure.auditor import JobAuditor
 from parties.errors import DataError
 from parties.evidence.covert import CovertRun
+from parties.evidence.statements import SIGNATURE_BYTES
 from parties.evidence.store import BROKEN_OFF
 from parties.jobs.checks.admission import Admission
 from parties.jobs.checks.local_data import LocalData, count_held, count_rows
@@ -311,8 +312,9 @@ def estimate_document(
         document["cheaper"]["seconds"] = round(document["cheaper"]["seconds"], 3)
     document["seconds"] = round(document["seconds"], 3)
     document["rounds"] += GATE_ROUNDS
-    document["alice_bytes"] += GATE_BYTES
-    document["bob_bytes"] += GATE_BYTES
+    gate = GATE_BYTES + (0 if task.spec.audit is None else SIGNATURE_BYTES)
+    document["alice_bytes"] += gate
+    document["bob_bytes"] += gate
     both = (document["alice_bytes"], document["bob_bytes"])
     sent, received = both if task.role is Role.ALICE else both[::-1]
     network = task.spec.network

@@ -76,6 +76,7 @@ SHELL = MappingProxyType(
         "README.md": (2, "tests/parties/test_demo.py, and the rows of docs/anonymizer.md"),
         "docs/anonymizer.md": (11, "tests/anonymizer/test_documentation.py runs them"),
         "docs/catalog.md": (1, "tests/parties/catalog/test_catalog_page.py compares their options"),
+        "docs/covert.md": (1, "tests/parties/evidence/test_hostile_daemon.py runs it"),
         "docs/documents-direct.md": (
             2,
             "trains and measures for minutes, on documents that are not in the repository",

@@ -55,6 +55,22 @@ def test_both_sides_of_an_honest_run_are_cleared(institutions, kind):
         assert (found.outcome, found.signed) == (Outcome.CLEARED, "end"), found
 
 
+@pytest.mark.parametrize("kind", ["matching, exact sums", SHORT])
+def test_a_covert_run_takes_no_more_rounds_and_a_signature_more(institutions, kind):
+    """Beside the handshake, with 80 bytes more each way, and the end, with 80 as well."""
+    prepare(institutions)
+    facts = []
+    for document in (KINDS[kind], covert(KINDS[kind])):
+        job_id = institutions.submit(document)
+        institutions.ended(job_id)
+        facts.append(json.loads(institutions.network.managers["north"].result(job_id))["facts"])
+    plain, audited = facts
+    assert audited["rounds"] == plain["rounds"]
+    for way in ("sent", "received"):
+        assert audited[way] - plain[way] == 64
+        assert audited["estimate"][way] - plain["estimate"][way] == 64
+
+
 @pytest.mark.parametrize("kind", ["evidence-recorded", "evidence-closed"])
 @pytest.mark.parametrize("at", [0, -1])
 def test_a_changed_statement_about_the_record_ends_the_run(institutions, kind, at):
