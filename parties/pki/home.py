@@ -71,6 +71,7 @@ _GUARDED: Final = (
     "exact-jobs.log",
     "jobs.sqlite",
     "audit",
+    "stamps",
     "peers",
     "results",
 )
