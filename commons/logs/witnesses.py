@@ -74,8 +74,8 @@ def contradictions(lines: Sequence[Line], witnesses: Sequence[Witness], line: st
     newest = max(witnesses, key=lambda one: (one.time, one.head), default=None)
     if newest is not None and standing(lines, newest.head) is Standing.ELSEWHERE:
         found.append(
-            f"{line} {newest.head[0]}, the newest that is witnessed ({newest.source}, {newest.time}), is in a "
-            f"file of the {log} that was moved away, so that nothing here is. Bring the file back."
+            f"{line} {newest.head[0]}, the newest that is witnessed ({newest.source}, {newest.time}), is in "
+            f"a file of the {log} that was moved away, so that nothing here is. Bring the file back."
         )
     return found
 

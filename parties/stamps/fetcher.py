@@ -1,6 +1,6 @@
 """The process that asks for one stamp; see `parties.stamps.fetching`, which starts and ends it.
 
-It reads the task from its standard input, and writes the answer, or why there is none, to its standard output.
+It reads the task from its standard input, and writes the answer, or why there is none, to standard output.
 """
 
 from __future__ import annotations

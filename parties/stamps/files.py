@@ -1,4 +1,4 @@
-"""Stamps as files, `stamps/TIME-DIGEST.stamp` in the home: a statement, and what the service has signed of it."""
+"""Stamps as files, `stamps/TIME-DIGEST.stamp` in the home: a statement, and what was signed of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stamps in a thread of the daemon, when the heads have changed and the time has come; nothing waits for it."""
+"""Stamps in a thread of the daemon, when heads have changed and the time has come; nothing waits for it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Stamper:
         party: its name.
         settings: how often and by whom; None for never.
         ledger: the ledger.
-        log: the head of the audit log, with a negative number if it has no line.
+        log: the head of the audit log; None if it has no line.
         take: `take_stamp`, unless a test passes another.
     """
 
@@ -48,12 +48,12 @@ class Stamper:
         party: str,
         settings: StampSettings | None,
         ledger: Ledger,
-        log: Callable[[], Link],
+        log: Callable[[], Link | None],
         *,
         take: Take = take_stamp,
     ) -> None:
         self._home, self._party, self._ledger, self._log = home, party, ledger, log
-        self._settings, self._take = settings, take
+        self._settings, self._followed, self._take = settings, settings, take
         self._clock: Final[Clock] = ledger.clock
         self._changed = threading.Condition()
         self._stopping = False
@@ -84,23 +84,23 @@ class Stamper:
 
     def look(self) -> None:
         """Take a stamp if one is due; a failure is logged when it is another than the last, and kept."""
-        settings = self._settings
-        if settings is None or self._clock.elapsed() < self._not_before:
-            return
-        why = ""
+        with self._changed:
+            settings = self._followed = self._settings
+            if settings is None or self._clock.elapsed() < self._not_before:
+                return
+        why, pause = "", 0.0
         try:
             if not self._is_due(settings):
                 return
-            number, own = self._log()
-            self._take(
-                self._home, self._party, settings, self._ledger, (number, own) if number >= 0 else None
-            )
+            self._take(self._home, self._party, settings, self._ledger, self._log())
+            pause = settings.every * 3600.0
         except DuettoError as error:
             why = error.what
         except Exception as problem:  # stamps are never worth the daemon
             why = f"{type(problem).__name__}: {problem}"
-        if why:
-            self._not_before = self._clock.elapsed() + RETRY_SECONDS
+        with self._changed:
+            if settings == self._settings:  # else others are to be followed at once
+                self._not_before = self._clock.elapsed() + (RETRY_SECONDS if why else pause)
         if why and why != self._failure:
             _LOG.warning("no stamp was taken, and it is tried every hour: %s", why)
         elif self._failure and not why:
@@ -113,8 +113,9 @@ class Stamper:
         while True:
             self.look()
             with self._changed:
-                if not self._stopping:
-                    self._changed.wait(_LOOK_SECONDS)
+                self._changed.wait_for(
+                    lambda: self._stopping or self._settings != self._followed, _LOOK_SECONDS
+                )
                 if self._stopping:
                     return
 
@@ -131,13 +132,12 @@ class Stamper:
             return True
         time, ledger, log = found
         now = self._clock.now()
-        # A time ahead of the clock says that one of the two is wrong, and none of them for how long.
+        # A time that lies ahead says that one of the two clocks is wrong, and not for how long.
         if time <= now < time + timedelta(hours=settings.every):
             return False
         head = self._ledger.head()
-        own = self._log()
         ledger_stays = not settings.url or ledger == (head.link if head is not None else None)
-        return not (ledger_stays and log == (own if own[0] >= 0 else None))
+        return not (ledger_stays and log == self._log())
 
     def _last_stamp(self) -> tuple[datetime, Link | None, Link | None] | None:
         for path in reversed(stamp_paths(self._home / FOLDER)):
@@ -151,5 +151,5 @@ class Stamper:
     def _last_entry(self) -> tuple[datetime, Link | None, Link | None] | None:
         for entry in reversed(self._ledger.entries()):
             if entry.event == LOG_HEAD:
-                return moment(entry.time), None, (entry.line, entry.line_hash)
+                return moment(entry.time), None, (entry.log_line, entry.log_hash)
         return None

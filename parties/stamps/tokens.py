@@ -26,7 +26,7 @@ MAX_ANSWER: Final = 32 << 10
 
 MAX_PEM: Final = 1 << 20
 
-_NOT_GENUINE: Final = "If the service has a new authority, add its certificate to the file that `ca` names; else ask the service."
+_NOT_GENUINE: Final = "If the service has a new authority, add its certificate to the file that `ca` names."
 
 _MALFORMED: Final = "The answer is not one of a service of time stamps."
 

@@ -85,9 +85,13 @@ def own_stamps(config: Config, folder: Path | None = None, ca: Path | None = Non
         ca: the certificates of the authorities; None for those of the configuration.
         most: so many of the newest of the home; 0 for all.
 
+    Returns:
+        What they say. Where they cannot be checked at all, since nothing says whose are genuine or the extra
+        `stamps` is not installed, that is the problem: nobody may silence stamps by taking out a setting.
+
     Raises:
-        ConfigError: nobody says whose stamps are genuine, or the extra `stamps` is not installed.
         StampError: a folder cannot be read.
+        UsageError: a file cannot be read.
     """
     paths = stamp_paths(config.home / FOLDER)[-most:]
     if folder is not None:
@@ -95,9 +99,13 @@ def own_stamps(config: Config, folder: Path | None = None, ca: Path | None = Non
     if not paths:
         return Stamps()
     ca = ca or (config.stamps.ca if config.stamps is not None else None)
-    if ca is None:
-        raise ConfigError(
-            f"{len(paths)} stamps are there, and nothing says whose are genuine.",
-            "Give --stamps-ca FILE, or name the authority as `ca` below `[stamps]` in duetto.toml.",
-        )
-    return read_stamps(config.name, paths, read_authorities(ca))
+    try:
+        if ca is None:
+            raise ConfigError(
+                "Nothing says whose are genuine.",
+                "Give --stamps-ca FILE, or name the authority as `ca` below `[stamps]` in duetto.toml.",
+            )
+        return read_stamps(config.name, paths, read_authorities(ca))
+    except ConfigError as error:
+        count = f"{len(paths)} stamps are" if len(paths) > 1 else "A stamp is"
+        return Stamps(problems=(f"{count} there and not checked: {error.what} {error.hint}",))

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from asn1crypto import algos, cms, core, tsp
 from asn1crypto import x509 as der
@@ -15,6 +17,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from tests.parties.talking import listening, request
 
 NOW = dt.datetime(2026, 11, 29, 12, 0, 0, tzinfo=dt.UTC)
 _YEARS = dt.timedelta(days=3650)
@@ -25,16 +29,16 @@ def _name(text):
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
 
-def certify(subject, public_key, issuer, issuer_key, *, is_authority, stamps=True):
-    """A certificate of ten years around `NOW`."""
+def certify(subject, public_key, issuer, issuer_key, *, around=NOW, is_authority, stamps=True):
+    """A certificate of ten years around a time."""
     made = (
         x509.CertificateBuilder()
         .subject_name(_name(subject))
         .issuer_name(_name(issuer))
         .public_key(public_key)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(NOW - _YEARS / 2)
-        .not_valid_after(NOW + _YEARS / 2)
+        .not_valid_before(around - _YEARS / 2)
+        .not_valid_after(around + _YEARS / 2)
         .add_extension(x509.BasicConstraints(is_authority, None), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(public_key), critical=False)
         .add_extension(
@@ -76,7 +80,7 @@ class Service:
     Attributes:
         stamps: whether its certificate is for time stamps; else for a server of TLS.
         is_deep: whether an authority stands between the two.
-        time: of its stamps.
+        time: of its stamps, around which its certificates are valid; set another later.
     """
 
     stamps: bool = True
@@ -86,12 +90,13 @@ class Service:
 
     def __post_init__(self):
         top, below, self._key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(3))
-        self.root = certify("Root", top.public_key(), "Root", top, is_authority=True)
+        issued = partial(certify, around=self.time)
+        self.root = issued("Root", top.public_key(), "Root", top, is_authority=True)
         self._chain, issuer, key = [], "Root", top
         if self.is_deep:
-            self._chain = [certify("Middle", below.public_key(), "Root", top, is_authority=True)]
+            self._chain = [issued("Middle", below.public_key(), "Root", top, is_authority=True)]
             issuer, key = "Middle", below
-        self._signer = certify(
+        self._signer = issued(
             "Stamper", self._key.public_key(), issuer, key, is_authority=False, stamps=self.stamps
         )
 
@@ -171,4 +176,20 @@ class Service:
 
 def refusal():
     """The answer of a service that does not stamp."""
-    return tsp.TimeStampResp({"status": {"status": "rejection", "status_string": ["no"]}}).dump()
+    status = tsp.PKIStatusInfo({"status": "rejection", "status_string": ["no"]}).dump()
+    return b"\x30" + bytes([len(status)]) + status
+
+
+@contextmanager
+def serving(make, kind="application/timestamp-reply"):
+    """A server that answers each request by a function; its address, and the heads and bodies that came."""
+    seen = []
+
+    def talk(caller):
+        seen.append(request(caller))
+        answer = make(seen[-1][1])
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(answer)}\r\n\r\n"
+        caller.sendall(head.encode() + answer)
+
+    with listening(talk) as port:
+        yield f"http://127.0.0.1:{port}/tsr", seen

@@ -1,0 +1,146 @@
+"""A genuine answer is taken, and none that is old, of others, about something else or changed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+
+import pytest
+
+from parties.errors import ConfigError, StampError
+from parties.stamps.statement import SALT_BYTES, Statement, parse_statement
+from parties.stamps.tokens import MAX_ANSWER, check_answer, make_request, read_authorities
+from tests.parties.timestamping import NOW, Service, refusal
+from tests.support.seeds import seeded
+
+STATED = Statement("north", (7, "ab" * 32), (41, "cd" * 32)).data
+
+
+@pytest.fixture(scope="module")
+def service():
+    return Service()
+
+
+@pytest.fixture(scope="module")
+def asked():
+    return make_request(STATED)
+
+
+@pytest.mark.parametrize("is_deep", [False, True])
+def test_a_genuine_answer_states_its_time(is_deep, asked):
+    service = Service(is_deep=is_deep)
+    answer = service.answer(asked.data)
+    assert check_answer(answer, STATED, [service.root], asked.nonce) == NOW
+    assert check_answer(answer, STATED, [Service().root, service.root]) == NOW
+
+
+def test_an_answer_outlives_the_certificates_that_made_it(asked):
+    service = Service(time=NOW - dt.timedelta(days=7300))
+    assert check_answer(service.answer(asked.data), STATED, [service.root], asked.nonce) == service.time
+
+
+def test_an_old_answer_is_refused_by_its_nonce(service, asked):
+    old = service.answer(make_request(STATED).data)
+    for answer in (old, service.answer(asked.data, nonce=-1)):
+        with pytest.raises(StampError, match="another nonce"):
+            check_answer(answer, STATED, [service.root], asked.nonce)
+
+
+def test_an_answer_about_something_else_is_refused(service, asked):
+    with pytest.raises(StampError, match="another digest"):
+        check_answer(service.answer(asked.data, digest=bytes(32)), STATED, [service.root], asked.nonce)
+    with pytest.raises(StampError, match="another digest"):
+        check_answer(service.answer(asked.data), STATED + b" ", [service.root])
+
+
+def test_an_answer_of_another_signer_is_refused(service, asked):
+    with pytest.raises(StampError, match="not signed under the pinned authority"):
+        check_answer(Service().answer(asked.data), STATED, [service.root], asked.nonce)
+
+
+def test_an_answer_by_a_certificate_for_something_else_is_refused(asked):
+    service = Service(stamps=False)  # as the certificate of any web server below the same authority
+    with pytest.raises(StampError, match="not for time stamps"):
+        check_answer(service.answer(asked.data), STATED, [service.root], asked.nonce)
+
+
+@pytest.mark.parametrize(("days", "why"), [(3650, "had ended"), (-3650, "not yet valid")])
+def test_an_answer_outside_of_its_certificates_dates_is_refused(days, why, asked):
+    service = Service()
+    service.time += dt.timedelta(days=days)
+    with pytest.raises(StampError, match=why):
+        check_answer(service.answer(asked.data), STATED, [service.root], asked.nonce)
+
+
+def test_changed_content_is_refused(service, asked):
+    answer = service.answer(asked.data, spoil=lambda data: data.replace(b"20261129", b"20251129"))
+    with pytest.raises(StampError, match="signature"):
+        check_answer(answer, STATED, [service.root], asked.nonce)
+
+
+@pytest.mark.parametrize("answer", [b"", b"\0", b"<html></html>", refusal(), bytes(MAX_ANSWER + 1)])
+def test_what_is_no_stamp_is_refused(answer, service):
+    with pytest.raises(StampError):
+        check_answer(answer, STATED, [service.root])
+
+
+def test_an_answer_with_changed_bytes_is_refused_or_says_the_same(service, asked):
+    good = service.answer(asked.data)
+    changes = seeded().below(255, len(good))
+    outcome = Counter()
+    for place, change in enumerate(changes):
+        changed = bytearray(good)
+        changed[place] ^= change + 1
+        try:
+            assert check_answer(bytes(changed), STATED, [service.root], asked.nonce) == NOW
+            outcome["same"] += 1
+        except StampError:
+            outcome["refused"] += 1
+    assert outcome["refused"] > 9 * outcome["same"]
+
+
+def test_the_request_holds_one_digest_and_nothing_of_what_is_stamped():
+    requests = [make_request(Statement(name, (3, "ab" * 32), None).data) for name in ("north", "n" * 32)]
+    assert {len(one.data) for one in requests} <= {69, 70, 71}  # a nonce may be a byte longer or shorter
+    assert not any(b"north" in one.data or bytes.fromhex("ab" * 32) in one.data for one in requests)
+    assert requests[0].nonce != requests[1].nonce
+
+
+def test_the_same_heads_have_another_digest_each_time():
+    one, two = (Statement("north", (3, "ab" * 32), None) for _ in range(2))
+    assert one.data != two.data
+    assert len(bytes.fromhex(one.salt)) == SALT_BYTES
+
+
+def test_a_statement_is_read_as_it_was_written():
+    for made in (Statement("north", None, None), Statement("north", (0, "0" * 64), (1 << 40, "f" * 64))):
+        assert parse_statement(made.document()) == made
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"duetto_stamp": 2},
+        {"party": 3},
+        {"ledger": {"number": -1, "hash": "0" * 64}},
+        {"ledger": {"number": True, "hash": "0" * 64}},
+        {"log": {"number": 1, "hash": "0" * 63}},
+        {"log": {"number": 1, "hash": "0" * 64, "more": 1}},
+        {"log": []},
+        {"salt": ""},
+        {"more": 1},
+    ],
+)
+def test_what_is_no_statement_is_not_read(changed):
+    document = Statement("north", (1, "0" * 64), None).document()
+    with pytest.raises(ValueError):
+        parse_statement(document | changed)
+
+
+def test_authorities_are_read_from_a_file(tmp_path, service):
+    path = tmp_path / "ca.pem"
+    path.write_bytes(Service().authority + service.authority)
+    assert read_authorities(path)[1] == service.root
+    path.write_bytes(b"nothing")
+    with pytest.raises(ConfigError, match="no certificates"):
+        read_authorities(path)
