@@ -16,6 +16,7 @@ from parties.clock import text
 from parties.config import load
 from parties.errors import ConfigError
 from parties.ledger.book import open_ledger
+from parties.stamps.files import note_failure
 from parties.stamps.taking import take_stamp
 from parties.stamps.verification import Stamps
 
@@ -80,6 +81,7 @@ def stamp(config_path: Path | None, as_json: bool) -> None:
         talk(f"asking {config.stamps.host}")
     log = lines[-1].link if lines else None
     done = take_stamp(config.home, config.name, config.stamps, open_ledger(config.home), log)
+    note_failure(config.home, None)
     heads = {"ledger": _head(done.ledger), "log": _head(done.log)}
 
     def render(out: Screen) -> None:

@@ -1,7 +1,7 @@
 """Requests and answers of the Time-Stamp Protocol, and whether an answer is genuine.
 
 `rfc3161-client` makes and reads them; the certificates of the answer lead to a pinned authority, were valid
-when it was made, and its own is for time stamps alone. Whether one was revoked is not asked: that would need
+when it was made, and its own is for time stamps. Whether one was revoked is not asked: that would need
 the network, and who pins an authority trusts what it certifies.
 
 Reference: RFC 3161 (Time-Stamp Protocol), RFC 5652 (signed data).
