@@ -101,7 +101,7 @@ def verify(
             *_unsigned(config, found),
         ]
     except AuditError as error:
-        found, problems = AuditLog((), ()), [str(error)]
+        found, problems = AuditLog((), ()), [str(error), *stamped.problems]
     last, gaps = found.lines[-1] if found.lines else None, known_gaps(found)
 
     def render(out: Screen) -> None:

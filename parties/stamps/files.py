@@ -15,7 +15,7 @@ from parties.bounded_files import read_bounded
 from parties.errors import StampError
 from parties.exits import why_unreadable
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
-from parties.stamps.statement import Statement, parse_statement
+from parties.stamps.statement import StampStatement, parse_statement
 from parties.stamps.tokens import MAX_ANSWER
 
 FOLDER: Final = "stamps"
@@ -37,7 +37,7 @@ class StampFile:
     """
 
     name: str
-    statement: Statement
+    statement: StampStatement
     answer: bytes
 
 
@@ -54,7 +54,7 @@ class Failure:
     why: str
 
 
-def write_stamp(home: Path, statement: Statement, answer: bytes, time: datetime) -> Path:
+def write_stamp(home: Path, statement: StampStatement, answer: bytes, time: datetime) -> Path:
     """Keep a stamp in the home.
 
     Args:

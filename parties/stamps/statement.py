@@ -18,7 +18,7 @@ _LARGEST: Final = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class StampStatement:
     """Whose heads they are, and which.
 
     Attributes:
@@ -50,7 +50,7 @@ class Statement:
         return canonical(self.document())
 
 
-def parse_statement(document: Any) -> Statement:
+def parse_statement(document: Any) -> StampStatement:
     """Read a statement from plain JSON values.
 
     Raises:
@@ -61,7 +61,7 @@ def parse_statement(document: Any) -> Statement:
     party, salt = document.get("party"), document.get("salt")
     if not isinstance(party, str) or not isinstance(salt, str) or not _SALT.fullmatch(salt):
         raise ValueError("not a statement")
-    made = Statement(party, _link(document.get("ledger")), _link(document.get("log")), salt)
+    made = StampStatement(party, _link(document.get("ledger")), _link(document.get("log")), salt)
     if made.document() != document:
         raise ValueError("not the fields of a statement")
     return made

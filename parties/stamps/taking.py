@@ -21,7 +21,7 @@ from parties.ledger.book import Ledger
 from parties.stamp_settings import StampSettings
 from parties.stamps.fetching import fetch
 from parties.stamps.files import write_stamp
-from parties.stamps.statement import Statement
+from parties.stamps.statement import StampStatement
 from parties.stamps.tokens import check_answer, make_request, read_authorities
 
 
@@ -64,7 +64,7 @@ def take_stamp(home: Path, party: str, settings: StampSettings, ledger: Ledger, 
     if not settings.url or settings.ca is None:
         return Taken(last, log)
     authorities = read_authorities(settings.ca)
-    statement = Statement(party, last, log)
+    statement = StampStatement(party, last, log)
     request = make_request(statement.data)
     answer = fetch(settings, request.data)
     time = check_answer(answer, statement.data, authorities, request.nonce)

@@ -86,16 +86,19 @@ def own_stamps(config: Config, folder: Path | None = None, ca: Path | None = Non
         most: so many of the newest of the home; 0 for all.
 
     Returns:
-        What they say. Where they cannot be checked at all, since nothing says whose are genuine or the extra
-        `stamps` is not installed, that is the problem: nobody may silence stamps by taking out a setting.
+        What they say. That they cannot be checked, since a folder cannot be read, nothing says whose are
+        genuine or the extra `stamps` is not installed, is a problem as well: nobody may silence stamps by
+        taking out a setting.
 
     Raises:
-        StampError: a folder cannot be read.
         UsageError: a file cannot be read.
     """
-    paths = stamp_paths(config.home / FOLDER)[-most:]
-    if folder is not None:
-        paths += stamp_paths(folder)
+    try:
+        paths = stamp_paths(config.home / FOLDER)[-most:]
+        if folder is not None:
+            paths += stamp_paths(folder)
+    except StampError as error:
+        return Stamps(problems=(f"{error.what} {error.hint}",))
     if not paths:
         return Stamps()
     ca = ca or (config.stamps.ca if config.stamps is not None else None)

@@ -2,7 +2,7 @@
 
 What changes is copied in such an order that the copy is never better than the home was at some moment: jobs
 before their results, so that a result that came meanwhile lies aside and none is missing; both, and stamps,
-before the ledger, which so has all that the jobs have spent and all that the stamps are about; and the ledger,
+before the ledger, which so has all that the jobs have spent and what stamps are about; and the ledger,
 the record of exact jobs and the audit log together, under the locks of the first two. What was prepared for
 later comparisons is left out, since it must not exist twice.
 

@@ -14,7 +14,7 @@ from parties.ledger.book import Ledger
 from parties.stamp_settings import StampSettings
 from parties.stamps.files import FOLDER, Failure, read_failure, write_stamp
 from parties.stamps.stamper import RETRY_SECONDS, Stamper
-from parties.stamps.statement import Statement
+from parties.stamps.statement import StampStatement
 from parties.stamps.taking import Taken
 from parties.stamps.tokens import make_request
 from tests.parties.timestamping import Service
@@ -51,7 +51,7 @@ class Desk:
         if self.problem is not None:
             raise self.problem
         ledger.note_log(*log)
-        statement = Statement(party, ledger.head().link, log)
+        statement = StampStatement(party, ledger.head().link, log)
         self.service.time = self.time.now
         answer = self.service.answer(make_request(statement.data).data)
         self.taken.append(statement)

@@ -8,12 +8,12 @@ from collections import Counter
 import pytest
 
 from parties.errors import ConfigError, StampError
-from parties.stamps.statement import SALT_BYTES, Statement, parse_statement
+from parties.stamps.statement import SALT_BYTES, StampStatement, parse_statement
 from parties.stamps.tokens import MAX_ANSWER, check_answer, make_request, read_authorities
 from tests.parties.timestamping import NOW, Service, refusal
 from tests.support.seeds import seeded
 
-STATED = Statement("north", (7, "ab" * 32), (41, "cd" * 32)).data
+STATED = StampStatement("north", (7, "ab" * 32), (41, "cd" * 32)).data
 
 
 @pytest.fixture(scope="module")
@@ -100,20 +100,23 @@ def test_an_answer_with_changed_bytes_is_refused_or_says_the_same(service, asked
 
 
 def test_the_request_holds_one_digest_and_nothing_of_what_is_stamped():
-    requests = [make_request(Statement(name, (3, "ab" * 32), None).data) for name in ("north", "n" * 32)]
+    requests = [make_request(StampStatement(name, (3, "ab" * 32), None).data) for name in ("north", "n" * 32)]
     assert {len(one.data) for one in requests} <= {69, 70, 71}  # a nonce may be a byte longer or shorter
     assert not any(b"north" in one.data or bytes.fromhex("ab" * 32) in one.data for one in requests)
     assert requests[0].nonce != requests[1].nonce
 
 
 def test_the_same_heads_have_another_digest_each_time():
-    one, two = (Statement("north", (3, "ab" * 32), None) for _ in range(2))
+    one, two = (StampStatement("north", (3, "ab" * 32), None) for _ in range(2))
     assert one.data != two.data
     assert len(bytes.fromhex(one.salt)) == SALT_BYTES
 
 
 def test_a_statement_is_read_as_it_was_written():
-    for made in (Statement("north", None, None), Statement("north", (0, "0" * 64), (1 << 40, "f" * 64))):
+    for made in (
+        StampStatement("north", None, None),
+        StampStatement("north", (0, "0" * 64), (1 << 40, "f" * 64)),
+    ):
         assert parse_statement(made.document()) == made
 
 
@@ -132,7 +135,7 @@ def test_a_statement_is_read_as_it_was_written():
     ],
 )
 def test_what_is_no_statement_is_not_read(changed):
-    document = Statement("north", (1, "0" * 64), None).document()
+    document = StampStatement("north", (1, "0" * 64), None).document()
     with pytest.raises(ValueError):
         parse_statement(document | changed)
 

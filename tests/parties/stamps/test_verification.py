@@ -20,7 +20,7 @@ from parties.doctor import Status, examine_self
 from parties.ledger.book import open_ledger
 from parties.ledger.export import write_export
 from parties.stamps.files import FOLDER, Failure, note_failure, stamp_paths, write_stamp
-from parties.stamps.statement import Statement
+from parties.stamps.statement import StampStatement
 from parties.stamps.tokens import make_request
 from tests.parties.timestamping import Service
 from tests.support.commands import tried
@@ -54,7 +54,7 @@ class Home:
 
     def stamp(self, party="north"):
         self.note()
-        statement = Statement(party, open_ledger(self.folder).head().link, self.head)
+        statement = StampStatement(party, open_ledger(self.folder).head().link, self.head)
         answer = self.service.answer(make_request(statement.data).data)
         return write_stamp(self.folder, statement, answer, self.service.time)
 
