@@ -51,15 +51,13 @@ def standing(lines: Sequence[Line], head: Link) -> Standing:
 
 
 def contradicted(lines: Sequence[Line], witnesses: Iterable[Witness]) -> list[Witness]:
-    """Whose lines are missing or changed, the earliest first."""
+    """Whose lines are missing or changed, in the order of the lines."""
     wrong = (Standing.MISSING, Standing.CHANGED)
-    return sorted(
-        (one for one in witnesses if standing(lines, one.head) in wrong), key=lambda one: (one.time, one.head)
-    )
+    return sorted((one for one in witnesses if standing(lines, one.head) in wrong), key=_place)
 
 
 def contradictions(lines: Sequence[Line], witnesses: Sequence[Witness], line: str, log: str) -> list[str]:
-    """What witnesses say against a log: the first and the last of it, a sentence or two each.
+    """What witnesses say against a log: of the first line and of the last that they speak of.
 
     Args:
         lines: all lines that there are.
@@ -68,16 +66,21 @@ def contradictions(lines: Sequence[Line], witnesses: Sequence[Witness], line: st
         log: what the log is called, such as `ledger`.
     """
     wrong = contradicted(lines, witnesses)
-    found = [_sentence(lines, one, line, log) for one in dict.fromkeys([*wrong[:1], *wrong[-1:]])]
-    if len(wrong) > len(found):
-        found[-1] += f" {len(wrong) - len(found)} more speak against the {log} as well."
-    newest = max(witnesses, key=lambda one: (one.time, one.head), default=None)
+    told = wrong[:1] + [one for one in wrong[-1:] if one.head != wrong[0].head]
+    found = [_sentence(lines, one, line, log) for one in told]
+    if more := len(wrong) - len(told):
+        found[-1] += f" {more} more {'speaks' if more == 1 else 'speak'} against the {log} as well."
+    newest = max(witnesses, key=_place, default=None)
     if newest is not None and standing(lines, newest.head) is Standing.ELSEWHERE:
         found.append(
             f"{line} {newest.head[0]}, the newest that is witnessed ({newest.source}, {newest.time}), is in "
             f"a file of the {log} that was moved away, so that nothing here is. Bring the file back."
         )
     return found
+
+
+def _place(one: Witness) -> tuple[Link, str]:
+    return one.head, one.time
 
 
 def _sentence(lines: Sequence[Line], said: Witness, line: str, log: str) -> str:

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import shutil
 import sys
+from contextlib import contextmanager
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -17,8 +18,10 @@ from parties.audit.lines import STATE
 from parties.audit.writer import Audit
 from parties.config import load
 from parties.doctor import Status, examine_self
+from parties.jobs.storage import backup
 from parties.ledger.book import open_ledger
 from parties.ledger.export import write_export
+from parties.pki.moving import unpack
 from parties.stamps.files import FOLDER, Failure, note_failure, stamp_paths, write_stamp
 from parties.stamps.statement import StampStatement
 from parties.stamps.tokens import make_request
@@ -109,7 +112,7 @@ def test_a_ledger_that_was_deleted_whole_is_told(home):
     assert (
         "Entry 0 of the ledger is missing: the ledger is empty. It was there at 2026-03-01T12:00:00Z" in said
     )
-    assert "1 more speak against the ledger as well." in said
+    assert "1 more speaks against the ledger as well." in said
 
 
 def test_a_ledger_that_was_written_anew_is_told(home):
@@ -254,3 +257,24 @@ def test_the_doctor_says_where_there_is_no_stamp_yet(home):
     assert finding(home, "stamps").what == "there is none yet"
     (home.folder / "duetto.toml").write_text(SETTINGS)
     assert not [one for one in examine_self(load(home.folder)) if one.check == "stamps"]
+
+
+def test_a_backup_has_no_stamp_of_more_than_its_logs(home, tmp_path, monkeypatch):
+    """A stamp that is taken when the logs are copied would accuse the restored home of a loss."""
+    locked = backup._locked
+
+    @contextmanager
+    def and_then(path):
+        with locked(path):
+            yield
+        home.grow(1)
+        home.stamp()
+
+    monkeypatch.setattr(backup, "_locked", and_then)
+    backup.back_up(load(home.folder), tmp_path / "north.tar")
+    assert len(stamp_paths(home.folder / FOLDER)) > 3
+    shutil.rmtree(home.folder)
+    with unpack(tmp_path / "north.tar", home.folder, backup=True):
+        pass
+    for group in ("ledger", "log"):
+        assert home.verify(group, wrong=False)["stamps"]["genuine"] == 3
