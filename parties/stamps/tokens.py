@@ -20,15 +20,18 @@ from cryptography import x509
 
 from parties.bounded_files import read_bounded
 from parties.errors import ConfigError, StampError
+from parties.stamps.set_order import in_order
 
 MAX_ANSWER: Final = 32 << 10
 """The longest answer, in bytes: a stamp with the certificates of its signer takes 1,000 to 10,000."""
 
 MAX_PEM: Final = 1 << 20
 
-_NOT_GENUINE: Final = "If the service has a new authority, add its certificate to the file that `ca` names."
+_ASK: Final = "Ask the service, or name another one below `[stamps]` in duetto.toml."
+_AUTHORITY: Final = "If the service has a new authority, add its certificate to the file that `ca` names."
 
 _MALFORMED: Final = "The answer is not one of a service of time stamps."
+_OTHER_SIGNER: Final = "The answer is not signed under the pinned authority."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +79,18 @@ def check_answer(
     """
     client = _client()
     if len(answer) > MAX_ANSWER:
-        raise StampError(f"The answer is longer than {MAX_ANSWER} bytes.", _NOT_GENUINE)
+        raise StampError(f"The answer is longer than {MAX_ANSWER} bytes.", _ASK)
     builder = client.VerifierBuilder(roots=list(authorities), nonce=nonce)
     try:
-        found = client.decode_timestamp_response(answer)
+        found = client.decode_timestamp_response(in_order(answer))
         if found.status:
-            raise StampError(f"The service has not stamped: its status is {found.status}.", _NOT_GENUINE)
+            raise StampError(f"The service has not stamped: its status is {found.status}.", _ASK)
         builder.build().verify_message(found, stamped)
     except client.VerificationError as problem:
-        raise StampError(_why(str(problem)), _NOT_GENUINE) from None
+        why = _why(str(problem))
+        raise StampError(why, _AUTHORITY if why == _OTHER_SIGNER else _ASK) from None
     except ValueError:
-        raise StampError(_MALFORMED, _NOT_GENUINE) from None
+        raise StampError(_MALFORMED, _ASK) from None
     return time_of(answer)
 
 
@@ -98,9 +102,9 @@ def time_of(answer: bytes) -> datetime:
         ConfigError: the extra `stamps` is not installed.
     """
     try:
-        time: datetime = _client().decode_timestamp_response(answer).tst_info.gen_time
+        time: datetime = _client().decode_timestamp_response(in_order(answer)).tst_info.gen_time
     except ValueError:
-        raise StampError(_MALFORMED, _NOT_GENUINE) from None
+        raise StampError(_MALFORMED, _ASK) from None
     return time.astimezone(UTC)
 
 
@@ -128,8 +132,8 @@ _REASONS: Final = {
     "Unsupported hash algorithm": "The answer is about another digest than was sent.",
     "unsuitable certificate purpose": "The answer is signed by a certificate that is not for time stamps.",
     "EKU extension": "The answer is signed by a certificate that is not for time stamps.",
-    "unable to get": "The answer is not signed under the pinned authority.",
-    "self-signed certificate": "The answer is not signed under the pinned authority.",
+    "unable to get": _OTHER_SIGNER,
+    "self-signed certificate": _OTHER_SIGNER,
     "has expired": "A certificate of the answer had ended when it was made.",
     "not yet valid": "A certificate of the answer was not yet valid when it was made.",
 }

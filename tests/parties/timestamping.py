@@ -105,7 +105,7 @@ class Service:
         """What is pinned, PEM."""
         return pem(self.root)
 
-    def answer(self, request, *, nonce=None, digest=None, spoil=lambda data: data):
+    def answer(self, request, *, nonce=None, digest=None, spoil=lambda data: data, in_order=True):
         """The answer to a request, DER.
 
         Args:
@@ -113,6 +113,7 @@ class Service:
             nonce: another than that of the request; -1 for none.
             digest: another than that of the request.
             spoil: changes the signed content after it was signed.
+            in_order: whether its certificates are, as DER asks for.
         """
         asked = tsp.TimeStampReq.load(request)
         imprint = asked["message_imprint"]
@@ -171,7 +172,19 @@ class Service:
             }
         )
         token = cms.ContentInfo({"content_type": "signed_data", "content": signed})
-        return tsp.TimeStampResp({"status": {"status": "granted"}, "time_stamp_token": token}).dump()
+        made = tsp.TimeStampResp({"status": {"status": "granted"}, "time_stamp_token": token}).dump()
+        if in_order:
+            return made
+        certificates = sorted(one.dump() for one in (signer, *map(_to_der, self._chain)))
+        return made.replace(b"".join(certificates), b"".join(reversed(certificates)))
+
+    def write(self, folder):
+        """Write what a program needs to be this service: `root.pem`, `signer.pem` and `signer.key`."""
+        plain = serialization.NoEncryption()
+        kind = serialization.PrivateFormat.PKCS8
+        (folder / "root.pem").write_bytes(self.authority)
+        (folder / "signer.pem").write_bytes(pem(self._signer))
+        (folder / "signer.key").write_bytes(self._key.private_bytes(serialization.Encoding.PEM, kind, plain))
 
 
 def refusal():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
+import subprocess
 from collections import Counter
 
 import pytest
 
 from parties.errors import ConfigError, StampError
+from parties.stamps.set_order import in_order
 from parties.stamps.statement import SALT_BYTES, StampStatement, parse_statement
 from parties.stamps.tokens import MAX_ANSWER, check_answer, make_request, read_authorities
 from tests.parties.timestamping import NOW, Service, refusal
@@ -32,6 +35,78 @@ def test_a_genuine_answer_states_its_time(is_deep, asked):
     answer = service.answer(asked.data)
     assert check_answer(answer, STATED, [service.root], asked.nonce) == NOW
     assert check_answer(answer, STATED, [Service().root, service.root]) == NOW
+
+
+def test_certificates_may_come_in_any_order(asked):
+    """As OpenSSL sends them: the signer's first, whatever DER asks for."""
+    service = Service(is_deep=True)
+    one, other = (service.answer(asked.data, in_order=it) for it in (True, False))
+    for answer in (one, other):
+        assert check_answer(answer, STATED, [service.root], asked.nonce) == NOW
+    assert in_order(other) != other
+    assert in_order(one) == one
+    assert len(in_order(other)) == len(other)
+
+
+CONFIGURATION = """[made]
+serial = serial
+signer_cert = signer.pem
+signer_key = signer.key
+signer_digest = sha256
+certs = root.pem
+default_policy = 1.2.3.4.1
+digests = sha256
+"""
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="the program openssl is not here")
+def test_openssl_is_a_service_that_is_understood(tmp_path, asked):
+    service = Service(time=dt.datetime.now(dt.UTC))
+    service.write(tmp_path)
+    (tmp_path / "made.cnf").write_text(CONFIGURATION)
+    (tmp_path / "query").write_bytes(asked.data)
+    words = [
+        "openssl",
+        "ts",
+        "-reply",
+        "-config",
+        "made.cnf",
+        "-section",
+        "made",
+        "-queryfile",
+        "query",
+        "-out",
+        "reply",
+    ]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    answer = (tmp_path / "reply").read_bytes()
+    time = check_answer(answer, STATED, [service.root], asked.nonce)
+    assert abs(time - service.time) < dt.timedelta(minutes=10)
+    with pytest.raises(StampError, match="another digest"):
+        check_answer(answer, STATED + b" ", [service.root])
+
+
+def nested(*contents):
+    """A sequence, or what else begins with the first byte, of short contents."""
+    data = b"".join(contents)
+    return b"\x30\x83" + len(data).to_bytes(3, "big") + data
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        nested(b"\x05\x00" * 16000),
+        nested(b"\x30\x80" * 8000),
+        b"\x30\x80" * 16000,
+        b"\x1f" + b"\xff" * 32000,
+        b"\x30\xff" + b"\xff" * 32000,
+        nested(b"\x30\x00", b"\x05\x00"),
+        nested(b"\x30\x00", nested(b"\x06\x00", b"\xa0\x02\x30\x00")),
+    ],
+)
+def test_structures_without_end_or_sense_are_refused_at_once(hostile, service):
+    with pytest.raises(StampError):
+        check_answer(hostile, STATED, [service.root])
 
 
 def test_an_answer_outlives_the_certificates_that_made_it(asked):
