@@ -101,7 +101,7 @@ FLOORS = (
     ("parties.exits",),
     (
         *("parties.bounded_files", "parties.clock", "parties.memory", "parties.places", "parties.processes"),
-        *("parties.servers", "parties.workers"),
+        *("parties.posting", "parties.servers", "parties.workers"),
     ),
     ("parties.person_roles",),
     (
