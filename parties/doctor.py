@@ -58,6 +58,7 @@ from parties.rpc.greeting import make_greeting
 from parties.rpc.reach import Stage, reach
 from parties.rpc.tls import HYBRID_GROUP
 from parties.session.pools import PoolStore
+from parties.stamps.files import FOLDER as STAMPS
 from parties.stamps.files import read_failure
 from parties.stamps.verification import missing_entries as entries_missed
 from parties.stamps.verification import own_stamps
@@ -134,7 +135,7 @@ def examine_self(config: Config) -> list[Finding]:
         _attempt("self", "kernels", _kernels),
         *(_attempt("self", "pools", partial(_pools, config, kept)) for kept in config.pools),
         *(_attempt("self", "notices", partial(_notices, config, hook)) for hook in config.on_event),
-        *((_attempt("self", "stamps", partial(_stamps, config)),) if config.stamps is not None else ()),
+        *((_attempt("self", "stamps", partial(_stamps, config)),) if _has_stamps(config) else ()),
         *_daemon(config),
     ]
 
@@ -486,6 +487,11 @@ def _notices(config: Config, hook: AnyHook) -> Finding:
         f"{_counted(len(queue.pending), 'notice')} waiting{lost}",
         f"Correct it, and run `duetto notice test {hook.name}`.",
     )
+
+
+def _has_stamps(config: Config) -> bool:
+    """Whether there are or should be some; taking out the setting silences nothing."""
+    return config.stamps is not None or (config.home / STAMPS).is_dir()
 
 
 def _stamps(config: Config) -> Finding:

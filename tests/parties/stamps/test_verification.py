@@ -197,6 +197,7 @@ def test_a_stamp_whose_heads_were_changed_is_not_genuine(home):
 def test_stamps_are_not_silenced_by_taking_out_the_setting(home, tmp_path):
     (home.folder / "duetto.toml").write_text(SETTINGS)
     assert "3 stamps are there and not checked: Nothing says whose are genuine." in home.told("ledger")
+    assert finding(home, "stamps").verdict is Status.FAIL
     home.verify("ledger", "--stamps-ca", home.folder / "ca.pem", wrong=False)
     (home.folder / "duetto.toml").write_text(SETTINGS + STAMPS)
     (home.folder / "ca.pem").write_text("")
