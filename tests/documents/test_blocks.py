@@ -102,7 +102,17 @@ SHELL = MappingProxyType(
 )
 """By page: how many blocks of commands there are (None for any number), and where they run, or why not."""
 
-OTHER_COMMANDS = ("scripts/", "systemd-ask-password", "sudo", "cd", "podman", "openssl", "dask", "nft")
+OTHER_COMMANDS = (
+    "scripts/",
+    "systemd-ask-password",
+    "sudo",
+    "cd",
+    "podman",
+    "openssl",
+    "dask",
+    "nft",
+    "rsync",
+)
 
 
 def of(*languages: str) -> list:
@@ -150,6 +160,7 @@ def test_files_are_read_by_their_parsers(block, tmp_path):
             "on_event",
             "dashboard",
             "sockets",
+            "stamps",
         }:
             south = {"name": "south", "address": "127.0.0.1:7444", "pairing": "south.pair", "pin": "A"}
             party = {"party": {"name": "north"}, "listen": {"address": "127.0.0.1:7443"}, "peers": [south]}
