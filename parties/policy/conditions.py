@@ -211,7 +211,8 @@ def _answers(rule: Rule, view: JobView) -> Condition:
         view.answers * runs,
         f"answers ({runs} runs of {view.answers} rows)",
         rule.answers_total,
-        "Set maximum_rows below [parameters] lower, or runs_total in the rule.",
+        "Set maximum_rows below [parameters] lower, or runs_total in the rule; or let the model's side alone "
+        "receive a validation.",
     )
 
 

@@ -449,5 +449,4 @@ class Admission:
 
 def _answers(task: Task) -> int:
     """How many rows of the peer a run answers by the local data, at most."""
-    answers = task.facts.asked.answers
-    return answers.most if answers is not None and answers.by is task.role else 0
+    return sum(answers.most for answers in task.facts.asked.answers if answers.by is task.role)

@@ -17,15 +17,16 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Agreed
 from smc.analyses.disclosure.owned import Owned
 from smc.channel.message import END
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from tests.parties.evidence.covert import Deviating, covert, finding, shown
 from tests.parties.evidence.test_covert_jobs import KINDS, NAMES, SHORT, prepare
 from tests.support.grids import grid
+from tests.support.seeds import seeded
 
 EXACT = "matching, exact sums under a smallest group"
 OF_PAPERS = ("evidence-recorded", "evidence-closed", "ledger-announced", "ledger-written")
-"""Kinds whose changes the peer notices at once, see `test_covert_jobs` and `parties/ledger/test_commit.py`."""
+"""Kinds whose changes the peer notices at once: see `test_covert_jobs` and the tests of the gate."""
 
+OTHER = seeded()
 Bend = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -85,7 +86,7 @@ def test_other_limits_than_were_agreed_on(institutions, monkeypatch):
 def test_other_randomness_than_was_committed(institutions, monkeypatch, kind):
     honest = CovertRun.randomness
     monkeypatch.setattr(
-        CovertRun, "randomness", lambda self: Randomness() if self._role is Role.BOB else honest(self)
+        CovertRun, "randomness", lambda self: OTHER if self._role is Role.BOB else honest(self)
     )
     states, found = judged(institutions, kind)
     assert states == dict.fromkeys(NAMES, State.FINISHED)
