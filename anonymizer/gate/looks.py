@@ -117,8 +117,7 @@ class _Pair:
         everything = [ColumnView.of(part, name) for name in part.names]
         matched = part if len(known) == len(rows) else part.taken(known)
         after = everything if matched is part else [ColumnView.of(matched, name) for name in matched.names]
-        source = original.taken(stood[known])
-        before = {name: ColumnView.of(source, name) for name in source.names}
+        before = _taken(original, stood[known])
         fresh = {
             column.name: column.name not in before or not _equal(before[column.name], column)
             for column in after
@@ -146,6 +145,14 @@ class _Pair:
         places = ColumnView(PLACE, np.unique(stood).tolist(), dense_codes(stood), None, None)
         nowhere = np.zeros(len(stood), dtype=np.bool_)
         return [*found, Withheld(PLACE, f"{PLACE} of the original", (places.plain,), True, nowhere)]
+
+
+def _taken(table: Table, rows: Int) -> dict[str, ColumnView]:
+    """The columns of some rows; those of all of them, in another order, are read once for many releases."""
+    if len(rows) == len(table) and (np.bincount(rows, minlength=len(table)) == 1).all():
+        return {name: ColumnView.of(table, name).permuted(rows) for name in table.names}
+    some = table.taken(rows)
+    return {name: ColumnView.of(some, name) for name in some.names}
 
 
 def _hidden(empty: NDArray[np.bool_], after: ColumnView | None) -> bool:
@@ -218,6 +225,13 @@ def differing(original: Table, released: Table, origin: Int, name: str) -> NDArr
     are compared that CSV has for them.
     """
     first, second = original.frame[name], released.frame[name]
+    if (
+        isinstance(first.dtype, nw.String)
+        and first.dtype == second.dtype
+        and first.implementation.is_polars()
+        and second.implementation.is_polars()
+    ):
+        return np.asarray(second.to_native().ne_missing(first.to_native()[origin]).to_numpy(), dtype=np.bool_)
     if not (isinstance(first.dtype, nw.String) and isinstance(second.dtype, nw.String)):
         first, second = original.series(name), released.series(name)
     before, after = _coded(first), _coded(second)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
@@ -85,6 +85,10 @@ class ColumnView:
     @classmethod
     def of(cls, table: Table, name: str) -> ColumnView:
         """Read a column of a table; nested values by their texts."""
+        return table.made(cls._of, name)
+
+    @classmethod
+    def _of(cls, table: Table, name: str) -> ColumnView:
         series = table.series(name)
         if series.dtype.is_nested():
             cells = [None if cell is None else str(cell) for cell in series.to_list()]
@@ -107,6 +111,11 @@ class ColumnView:
             return cls(name, values, found.codes, None, None)
         numbers_, days = _numbers(values), _days(values)
         return cls(name, values, found.codes, None if days is not None else numbers_, days)
+
+    def permuted(self, order: Int) -> ColumnView:
+        """The same column with all of its rows in another order."""
+        forms = None if self.forms is None else self.forms[order]
+        return replace(self, codes=self.codes[order], forms=forms)
 
     @property
     def is_text(self) -> bool:
@@ -215,11 +224,14 @@ def _forms(texts: pl.Series, zero: NDArray[np.bool_]) -> Int:
 
     The minus of a number belongs to it, that of a zero does not.
     """
-    shape = texts.str.replace_all(r"\d+", "").fill_null("")
+    text = pl.nth(0)
+    shape = text.str.replace_all(r"\d+", "").fill_null("")
     bare = shape.str.replace("-", "", literal=True)
-    fine = texts.str.extract(r"[.,](\d*)", 1).str.len_bytes().cast(pl.String).fill_null("")
-    said = shape.zip_with(pl.Series(zero), bare) + "|" + fine
-    return said.rank("dense").to_numpy().astype(np.int64) - 1
+    if zero.any():
+        bare = pl.when(pl.Series(zero)).then(shape).otherwise(bare)
+    fine = text.str.extract(r"[.,](\d*)", 1).str.len_bytes().cast(pl.String).fill_null("")
+    said = texts.to_frame().select((bare + "|" + fine).rank("dense"))
+    return said.to_series().to_numpy().astype(np.int64) - 1
 
 
 def _read(value: Any) -> Any:

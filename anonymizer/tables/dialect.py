@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import polars as pl
 
@@ -16,6 +16,8 @@ from commons.tabular.dialect import Dialect, Writing
 
 Kind = Literal["integer", "float"]
 """How a column of texts reads as numbers."""
+_TOGETHER: Final = 1_000_000
+"""So many cells are read together."""
 
 
 def read_dialect(given: Any, place: str = "csv") -> Dialect:
@@ -41,17 +43,43 @@ def kinds_of(writing: Writing, cells: pl.Series) -> set[Kind | None]:
         Nothing if no cell says anything; None for texts: some cell is not a number, has leading zeros as
         codes have, or is a whole number beyond 64 bits.
     """
-    texts = cells.unique().drop_nulls().str.strip_chars()
-    texts = texts.filter(texts != "")
+    (found,) = kinds_in(writing, cells.to_frame()).values()
+    return found
+
+
+def kinds_in(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]:
+    """The same of all columns of a frame, by name."""
+    bare = pl.all().str.strip_chars()
+    texts = _without_suffix(writing, bare.filter(bare != "").unique()).implode()
+    found: dict[str, set[Kind | None]] = {}
+    # of small tables a query takes longer than its work, of large ones the texts of a column much memory
+    some = max(1, _TOGETHER // max(1, len(frame)))
+    for start in range(0, frame.width, some):
+        lists = frame.select(frame.columns[start : start + some]).select(texts)
+        found |= {column.name: _kinds(writing, column[0]) for column in lists.get_columns()}
+    return found
+
+
+def _kinds(writing: Writing, texts: pl.Series) -> set[Kind | None]:
+    """The same of the different texts of a column, bare of blanks and suffixes, none of them empty."""
     if not len(texts):
         return set()
-    texts = _without_suffix(writing, texts)
-    limits = texts.str.contains(LIMIT_SIGN) if writing.below_limit else pl.Series([False])
-    texts = texts.str.replace(LIMIT_SIGN, "") if limits.any() else texts
-    if texts.str.contains(r"^[+-]?0\d").any() or not texts.str.contains(_number(writing)).all():
+    limited = bool(writing.below_limit) and texts.str.contains(LIMIT_SIGN).any()
+    if limited:
+        texts = texts.str.replace(LIMIT_SIGN, "")
+    text = pl.nth(0)
+    zeros, numbers, whole = (
+        texts.to_frame()
+        .select(
+            zeros=text.str.contains(r"^[+-]?0\d").any(),
+            numbers=text.str.contains(_number(writing)).all(),
+            whole=text.str.contains(_whole(writing)).all(),
+        )
+        .row(0)
+    )
+    if zeros or not numbers:
         return {None}
-    whole = texts.str.contains(_whole(writing)).all() and not limits.any()
-    kind: Kind = "integer" if whole else "float"
+    kind: Kind = "integer" if whole and not limited else "float"
     found = numbers_of(writing, texts, kind)
     return {None} if found.null_count() or not found.is_finite().all() else {kind}
 
@@ -62,15 +90,16 @@ def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
         bare = numbers_of(replace(writing, below_limit=""), cells.str.replace(LIMIT_SIGN, ""), kind)
         part = 0.5 if writing.below_limit == "half" else 1.0
         return bare * limits.replace_strict({True: part, False: 1.0}, return_dtype=pl.Float64)
-    plain = _without_suffix(writing, cells.str.strip_chars())
+    plain = _without_suffix(writing, pl.nth(0).str.strip_chars())
     if writing.thousands:
         plain = plain.str.replace_all(writing.thousands, "", literal=True)
     if writing.decimal != ".":
         plain = plain.str.replace(writing.decimal, ".", literal=True)
-    return plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
+    number = plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
+    return cells.to_frame().select(number).to_series()
 
 
-def _without_suffix(writing: Writing, cells: pl.Series) -> pl.Series:
+def _without_suffix(writing: Writing, cells: pl.Expr) -> pl.Expr:
     return cells.str.replace(f"{writing.ending}$", "") if writing.suffix else cells
 
 
