@@ -73,6 +73,8 @@ class ColumnView:
         numbers: of each value the number that it is, or None if most are none.
         days: of each value the day and time, time of day or duration that it is, in days, or None.
         forms: how the number of each row is written, as codes, shape (n,); None where texts are no numbers.
+        source: the column of which it is a permutation and the order of its rows, or None.
+        kept: its readings, if permutations of it were read.
     """
 
     name: str
@@ -81,6 +83,8 @@ class ColumnView:
     numbers: Float | None = field(repr=False)
     days: Float | None = field(repr=False)
     forms: Int | None = field(default=None, repr=False)
+    source: tuple[ColumnView, Int] | None = field(default=None, repr=False)
+    kept: list[View] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(cls, table: Table, name: str) -> ColumnView:
@@ -115,7 +119,7 @@ class ColumnView:
     def permuted(self, order: Int) -> ColumnView:
         """The same column with all of its rows in another order."""
         forms = None if self.forms is None else self.forms[order]
-        return replace(self, codes=self.codes[order], forms=forms)
+        return replace(self, codes=self.codes[order], forms=forms, source=(self, order), kept=[])
 
     @property
     def is_text(self) -> bool:
@@ -162,6 +166,15 @@ class ColumnView:
 
     def views(self) -> Iterator[View]:
         """All readings, the cells first; those that are the same for all rows are left out."""
+        if self.source is None:
+            yield from self._views()
+            return
+        source, order = self.source
+        if not source.kept:
+            source.kept.extend(source.views())
+        yield from (replace(view, codes=view.codes[order]) for view in source.kept)
+
+    def _views(self) -> Iterator[View]:
         yield self.plain
         gaps = self.gaps
         if gaps.any() and not gaps.all():
@@ -213,7 +226,7 @@ _MARKS: Final[dict[str, Callable[[str], int]]] = {
 
 def _written(table: Table, name: str, numbers: Float, codes: Int) -> Int | None:
     """How the numbers of a column of texts are written; None if it is not one of texts."""
-    cells = table.frame[name]
+    cells = table.column(name)
     if not isinstance(cells.dtype, nw.String) or not isinstance(cells.to_native(), pl.Series):
         return None
     return _forms(cells.to_native(), np.append(numbers, np.nan)[codes] == 0)

@@ -49,39 +49,39 @@ def kinds_of(writing: Writing, cells: pl.Series) -> set[Kind | None]:
 
 def kinds_in(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]:
     """The same of all columns of a frame, by name."""
-    bare = pl.all().str.strip_chars()
-    texts = _without_suffix(writing, bare.filter(bare != "").unique()).implode()
     found: dict[str, set[Kind | None]] = {}
     # of small tables a query takes longer than its work, of large ones the texts of a column much memory
     some = max(1, _TOGETHER // max(1, len(frame)))
     for start in range(0, frame.width, some):
-        lists = frame.select(frame.columns[start : start + some]).select(texts)
-        found |= {column.name: _kinds(writing, column[0]) for column in lists.get_columns()}
+        found |= _kinds(writing, frame.select(frame.columns[start : start + some]))
     return found
 
 
-def _kinds(writing: Writing, texts: pl.Series) -> set[Kind | None]:
-    """The same of the different texts of a column, bare of blanks and suffixes, none of them empty."""
-    if not len(texts):
-        return set()
-    limited = bool(writing.below_limit) and texts.str.contains(LIMIT_SIGN).any()
-    if limited:
-        texts = texts.str.replace(LIMIT_SIGN, "")
-    text = pl.nth(0)
-    zeros, numbers, whole = (
-        texts.to_frame()
-        .select(
-            zeros=text.str.contains(r"^[+-]?0\d").any(),
-            numbers=text.str.contains(_number(writing)).all(),
-            whole=text.str.contains(_whole(writing)).all(),
+def _kinds(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]:
+    bare = pl.all().str.strip_chars()
+    texts = frame.select(_without_suffix(writing, bare.filter(bare != "").unique()).implode())
+    text = pl.col("text")
+    limited = text.str.contains(LIMIT_SIGN).any() if writing.below_limit else pl.lit(value=False)
+    number = text.str.replace(LIMIT_SIGN, "") if writing.below_limit else text
+    said = (
+        texts.unpivot(variable_name="column", value_name="text")
+        .explode("text")
+        .drop_nulls()
+        .group_by("column", maintain_order=True)
+        .agg(
+            code=number.str.contains(r"^[+-]?0\d").any(),
+            number=number.str.contains(_number(writing)).all(),
+            whole=number.str.contains(_whole(writing)).all() & ~limited,
+            integer=_read(writing, number, "integer").is_not_null().all(),
+            float=_read(writing, number, "float").is_finite().fill_null(value=False).all(),
         )
-        .row(0)
     )
-    if zeros or not numbers:
-        return {None}
-    kind: Kind = "integer" if whole and not limited else "float"
-    found = numbers_of(writing, texts, kind)
-    return {None} if found.null_count() or not found.is_finite().all() else {kind}
+    found: dict[str, set[Kind | None]] = {name: set() for name in frame.columns}
+    for row in said.iter_rows(named=True):
+        kind: Kind = "integer" if row["whole"] else "float"
+        fits = row["number"] and not row["code"] and row[kind]
+        found[row["column"]] = {kind if fits else None}
+    return found
 
 
 def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
@@ -90,13 +90,16 @@ def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
         bare = numbers_of(replace(writing, below_limit=""), cells.str.replace(LIMIT_SIGN, ""), kind)
         part = 0.5 if writing.below_limit == "half" else 1.0
         return bare * limits.replace_strict({True: part, False: 1.0}, return_dtype=pl.Float64)
-    plain = _without_suffix(writing, pl.nth(0).str.strip_chars())
+    return cells.to_frame().select(_read(writing, pl.nth(0), kind)).to_series()
+
+
+def _read(writing: Writing, cells: pl.Expr, kind: Kind) -> pl.Expr:
+    plain = _without_suffix(writing, cells.str.strip_chars())
     if writing.thousands:
         plain = plain.str.replace_all(writing.thousands, "", literal=True)
     if writing.decimal != ".":
         plain = plain.str.replace(writing.decimal, ".", literal=True)
-    number = plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
-    return cells.to_frame().select(number).to_series()
+    return plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
 
 
 def _without_suffix(writing: Writing, cells: pl.Expr) -> pl.Expr:

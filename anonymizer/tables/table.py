@@ -153,7 +153,7 @@ class Table:
         Where categories are declared they are texts, whatever the cells look like: no cell decides that.
         """
         self.require(column)
-        cells = self._column(column)
+        cells = self.column(column)
         if self.schema.of(column).categories is not None and cells.dtype.is_numeric():
             return self._kept(column, lambda: _texts(cells))
         if self.dialect is None or column not in self.numbers_in:
@@ -164,10 +164,10 @@ class Table:
             lambda: nw.from_native(numbers_of(dialect.writing, cells.to_native(), kind), series_only=True),
         )
 
-    def _column(self, column: str) -> nw.Series[Any]:
-        """A column as it lies in the frame; to wrap it costs more than to look at a small one."""
+    def column(self, column: str) -> nw.Series[Any]:
+        """A column as it lies in the frame, texts that read as numbers as texts."""
         found = self.known.wrapped.get(column)
-        if found is None:
+        if found is None:  # to wrap it costs more than to look at a small one
             if self.frame.implementation.is_pandas():  # where narwhals lists all columns to find one
                 found = nw.from_native(self.native[column], series_only=True)
             else:
@@ -426,7 +426,7 @@ class Table:
         """A table of the same rows with other cells in some columns: what is known of the rest stays so."""
         rest = [name for name in self.names if name not in changed and name in made.names]
         for name in rest:
-            self._column(name)
+            self.column(name)
         made.known.take(self.known, rest)
         return made
 
