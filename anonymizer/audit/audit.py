@@ -48,7 +48,7 @@ class Plan:
     """How much is run.
 
     Attributes:
-        runs: on each table of the pair that is measured; a third of them choose the event, the others count it.
+        runs: on each table of the pair that is measured; a third choose the event, the others count it.
         search: on each table of every pair, at the first look.
         pairs: how many pairs are looked at, for each claim; all if None.
         wrong: the probability with which any of the bounds may be wrong, in (0, 0.5).

@@ -60,14 +60,15 @@ def kinds_in(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None
 def _kinds(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]:
     bare = pl.all().str.strip_chars()
     texts = frame.select(_without_suffix(writing, bare.filter(bare != "").unique()).implode())
+    texts.columns = [str(place) for place in range(frame.width)]  # no name is that of a column below
     text = pl.col("text")
     limited = text.str.contains(LIMIT_SIGN).any() if writing.below_limit else pl.lit(value=False)
     number = text.str.replace(LIMIT_SIGN, "") if writing.below_limit else text
     said = (
-        texts.unpivot(variable_name="column", value_name="text")
+        texts.unpivot(variable_name="place", value_name="text")
         .explode("text")
         .drop_nulls()
-        .group_by("column", maintain_order=True)
+        .group_by("place")
         .agg(
             code=number.str.contains(r"^[+-]?0\d").any(),
             number=number.str.contains(_number(writing)).all(),
@@ -80,7 +81,7 @@ def _kinds(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]
     for row in said.iter_rows(named=True):
         kind: Kind = "integer" if row["whole"] else "float"
         fits = row["number"] and not row["code"] and row[kind]
-        found[row["column"]] = {kind if fits else None}
+        found[frame.columns[int(row["place"])]] = {kind if fits else None}
     return found
 
 
