@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+import numpy as np
 import polars as pl
 
 from anonymizer.errors import SpecError
@@ -58,31 +60,40 @@ def kinds_in(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None
 
 
 def _kinds(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]:
-    bare = pl.all().str.strip_chars()
-    texts = frame.select(_without_suffix(writing, bare.filter(bare != "").unique()).implode())
-    texts.columns = [str(place) for place in range(frame.width)]  # no name is that of a column below
-    text = pl.col("text")
-    limited = text.str.contains(LIMIT_SIGN).any() if writing.below_limit else pl.lit(value=False)
-    number = text.str.replace(LIMIT_SIGN, "") if writing.below_limit else text
-    said = (
-        texts.unpivot(variable_name="place", value_name="text")
-        .explode("text")
-        .drop_nulls()
-        .group_by("place")
-        .agg(
-            code=number.str.contains(r"^[+-]?0\d").any(),
-            number=number.str.contains(_number(writing)).all(),
-            whole=number.str.contains(_whole(writing)).all() & ~limited,
-            integer=_read(writing, number, "integer").is_not_null().all(),
-            float=_read(writing, number, "float").is_finite().fill_null(value=False).all(),
-        )
-    )
-    found: dict[str, set[Kind | None]] = {name: set() for name in frame.columns}
-    for row in said.iter_rows(named=True):
-        kind: Kind = "integer" if row["whole"] else "float"
-        fits = row["number"] and not row["code"] and row[kind]
-        found[frame.columns[int(row["place"])]] = {kind if fits else None}
+    lists = frame.select(pl.all().unique().drop_nulls().str.strip_chars().implode())
+    texts = [lists[name][0] for name in frame.columns]
+    found: dict[str, set[Kind | None]] = {}
+    for name, cells, (some, code, number, whole, limited) in zip(
+        frame.columns, texts, _looks(writing, texts), strict=True
+    ):
+        found[name] = {None} if some else set()
+        if some and number and not code:
+            kind: Kind = "integer" if whole and not limited else "float"
+            filled = cells.filter(cells != "")
+            read = numbers_of(writing, filled.str.replace(LIMIT_SIGN, "") if limited else filled, kind)
+            found[name] = {None} if read.null_count() or not read.is_finite().all() else {kind}
     return found
+
+
+def _looks(writing: Writing, texts: Sequence[pl.Series]) -> list[tuple[bool, bool, bool, bool, bool]]:
+    """Of each column: has it a filled text, one with leading zeros, only numbers, only whole ones, a limit."""
+    filled = pl.col("text").filter(pl.col("text") != "")
+    text = _without_suffix(writing, filled)
+    number = text.str.replace(LIMIT_SIGN, "") if writing.below_limit else text
+    looks = (
+        (filled.len() > 0).alias("some"),
+        number.str.contains(r"^[+-]?0\d").any().alias("code"),
+        number.str.contains(_number(writing)).all().alias("number"),
+        number.str.contains(_whole(writing)).all().alias("whole"),
+        (text.str.contains(LIMIT_SIGN).any() if writing.below_limit else pl.lit(value=False)).alias("limit"),
+    )
+    if len(texts) == 1:
+        return texts[0].to_frame("text").select(looks).rows()
+    # each begins with a blank cell, so that it is there
+    ends = [pl.Series([""]).append(cells) for cells in texts]
+    places = np.repeat(np.arange(len(texts)), [len(cells) for cells in ends])
+    together = pl.DataFrame({"place": places, "text": pl.concat(ends)})
+    return together.group_by("place", maintain_order=True).agg(looks).drop("place").rows()
 
 
 def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
@@ -91,16 +102,13 @@ def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
         bare = numbers_of(replace(writing, below_limit=""), cells.str.replace(LIMIT_SIGN, ""), kind)
         part = 0.5 if writing.below_limit == "half" else 1.0
         return bare * limits.replace_strict({True: part, False: 1.0}, return_dtype=pl.Float64)
-    return cells.to_frame().select(_read(writing, pl.nth(0), kind)).to_series()
-
-
-def _read(writing: Writing, cells: pl.Expr, kind: Kind) -> pl.Expr:
-    plain = _without_suffix(writing, cells.str.strip_chars())
+    plain = _without_suffix(writing, pl.nth(0).str.strip_chars())
     if writing.thousands:
         plain = plain.str.replace_all(writing.thousands, "", literal=True)
     if writing.decimal != ".":
         plain = plain.str.replace(writing.decimal, ".", literal=True)
-    return plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
+    number = plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
+    return cells.to_frame().select(number).to_series()
 
 
 def _without_suffix(writing: Writing, cells: pl.Expr) -> pl.Expr:

@@ -43,7 +43,9 @@ class Parameterized:
 
     @classmethod
     def _defaults(cls) -> Mapping[str, Any]:
-        return _defaults(cls)
+        kind: Any = cls  # of a class itself mypy does not know that it has a hash
+        found: Mapping[str, Any] = _defaults(kind)
+        return found
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; `deep` is for whoever holds others of this kind."""
