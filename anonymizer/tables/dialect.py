@@ -76,7 +76,7 @@ def _kinds(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]
 
 
 def _looks(writing: Writing, texts: Sequence[pl.Series]) -> list[tuple[bool, bool, bool, bool, bool]]:
-    """Of each column: has it a filled text, one with leading zeros, only numbers, only whole ones, a limit."""
+    """Of each column: is a text filled, has one leading zeros, are all numbers, all whole, is one a limit."""
     filled = pl.col("text").filter(pl.col("text") != "")
     text = _without_suffix(writing, filled)
     number = text.str.replace(LIMIT_SIGN, "") if writing.below_limit else text
