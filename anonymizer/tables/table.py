@@ -19,10 +19,10 @@ from anonymizer.hierarchies.hierarchy import GAP, GapHierarchy, Hierarchy, text_
 from anonymizer.schema.columns import Schema
 from anonymizer.tables.dialect import Kind, numbers_of
 from anonymizer.tables.encoding import Codes, encode
-from anonymizer.tables.known import Known
 from anonymizer.tables.order import has_categories, has_order, order_codes, order_of
 from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.provenance import TableProvenance
+from anonymizer.tables.readings import Readings
 from anonymizer.tables.roles import Roles
 from commons.errors import near
 from commons.tabular.dialect import Dialect
@@ -53,7 +53,7 @@ class Table:
         provenance: what its cells were made of.
         persons: whose its rows are, which stays known when the column of persons is gone; None where each row
             is a person of its own, or nobody's.
-        known: what was read of the frame; made from one another, tables that read it alike share it.
+        readings: what was read of the frame; made from one another, tables that read it alike share it.
     """
 
     frame: nw.DataFrame[Any] = field(repr=False)
@@ -66,14 +66,14 @@ class Table:
     dialect: Dialect | None = field(default=None, repr=False)
     provenance: TableProvenance = field(default_factory=TableProvenance, repr=False, compare=False)
     persons: PersonRows | None = field(default=None, repr=False, compare=False)
-    known: Known = field(default_factory=Known, repr=False, compare=False)
+    readings: Readings = field(default_factory=Readings, repr=False, compare=False)
     _named: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_named", frozenset(self.frame.columns))
         reading = (self.frame, self.schema, self.numbers_in, self.dialect)
-        if not self.known.holds(*reading):
-            object.__setattr__(self, "known", Known(*reading))
+        if not self.readings.holds(*reading):
+            object.__setattr__(self, "readings", Readings(*reading))
 
     @staticmethod
     def of(
@@ -166,22 +166,22 @@ class Table:
 
     def column(self, column: str) -> nw.Series[Any]:
         """A column as it lies in the frame, texts that read as numbers as texts."""
-        found = self.known.wrapped.get(column)
+        found = self.readings.wrapped.get(column)
         if found is None:  # to wrap it costs more than to look at a small one
             if self.frame.implementation.is_pandas():  # where narwhals lists all columns to find one
                 found = nw.from_native(self.native[column], series_only=True)
             else:
                 found = self.frame[column]
-            self.known.wrapped[column] = found
+            self.readings.wrapped[column] = found
         return found
 
     def _kept(self, column: str, read: Callable[[], nw.Series[Any]]) -> nw.Series[Any]:
         """A column as it reads, which is kept of tables that are small."""
-        found = self.known.read.get(column)
+        found = self.readings.read.get(column)
         if found is None:
             found = read()
-            if len(self) * (len(self.known.read) + 1) <= _KEPT:
-                self.known.read[column] = found
+            if len(self) * (len(self.readings.read) + 1) <= _KEPT:
+                self.readings.read[column] = found
         return found
 
     def is_numeric(self, column: str) -> bool:
@@ -238,13 +238,13 @@ class Table:
         Raises:
             TableError: a cell holds none of the declared categories of an ordered column; names it.
         """
-        known = self.known.coded.get(column)
+        known = self.readings.coded.get(column)
         if known is None:
             known = self._codes(column)
-            if len(self) * (len(self.known.coded) + 1) <= _KEPT:
+            if len(self) * (len(self.readings.coded) + 1) <= _KEPT:
                 for cells in (known.values, known.codes):
                     cells.flags.writeable = False
-                self.known.coded[column] = known
+                self.readings.coded[column] = known
         return known
 
     def made(self, make: Callable[[Table, str], T], column: str) -> T:
@@ -254,11 +254,11 @@ class Table:
             make: looks at nothing but the cells of the column and what is declared of it.
             column: the column.
         """
-        found: T | None = self.known.made.get((make, column))
+        found: T | None = self.readings.made.get((make, column))
         if found is None:
             found = make(self, column)
-            if len(self) * (len(self.known.made) + 1) <= _MADE:
-                self.known.made[make, column] = found
+            if len(self) * (len(self.readings.made) + 1) <= _MADE:
+                self.readings.made[make, column] = found
         return found
 
     def _codes(self, column: str) -> Codes:
@@ -427,7 +427,7 @@ class Table:
         rest = [name for name in self.names if name not in changed and name in made.names]
         for name in rest:
             self.column(name)
-        made.known.take(self.known, rest)
+        made.readings.take(self.readings, rest)
         return made
 
     def _aligned(self, series: nw.Series[Any]) -> nw.Series[Any]:

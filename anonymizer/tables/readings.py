@@ -15,7 +15,7 @@ from commons.tabular.dialect import Dialect
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Readings:
     """Columns of a frame as they were read.
 
     Attributes:
@@ -53,7 +53,7 @@ class Known:
             and (self.dialect is dialect or self.dialect == dialect)
         )
 
-    def take(self, other: Known, names: Iterable[str]) -> None:
+    def take(self, other: Readings, names: Iterable[str]) -> None:
         """Take over some columns, which are the same in the other frame and declared alike."""
         some = set(names)
         for name in some:
