@@ -86,10 +86,13 @@ class EvidenceStore:
 
     Args:
         home: the folder of the party.
+
+    Attributes:
+        path: the folder that holds them.
     """
 
     def __init__(self, home: Path) -> None:
-        self._path = home / FOLDER
+        self.path: Final = home / FOLDER
         self._seal = Seal(home)
 
     def begin(self, standing: Standing) -> FrameFile:
@@ -162,9 +165,9 @@ class EvidenceStore:
 
         It reads a small file for each run; those that have passed are among them.
         """
-        if not self._path.is_dir():
+        if not self.path.is_dir():
             return []
-        names = sorted(path.name for path in self._path.iterdir() if _NAME.fullmatch(path.name))
+        names = sorted(path.name for path in self.path.iterdir() if _NAME.fullmatch(path.name))
         found = []
         for name in names:
             try:
@@ -277,7 +280,7 @@ class EvidenceStore:
     def _folder(self, job_id: str) -> Path:
         if not _NAME.fullmatch(job_id):
             raise JobError(f"{job_id[:64]!r} is not the name of a job.", "See `duetto evidence list`.")
-        return self._path / job_id
+        return self.path / job_id
 
 
 class FrameFile:
