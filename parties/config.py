@@ -26,6 +26,7 @@ from parties.memory import present_memory
 from parties.oidc import Oidc
 from parties.places import find
 from parties.role_sockets import RoleSocket, check_sockets
+from parties.stamp_settings import StampSettings
 from smc.channel.message import MAX_LANES
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
@@ -235,6 +236,7 @@ class Config:
         oidc: whose accounts may come into the dashboard; None for links alone.
         on_event: who is told of events, and how.
         sockets: of roles, besides the control socket of this account.
+        stamps: how the heads of ledger and audit log are stamped; None for not at all.
     """
 
     path: Annotated[Path, Unread()]
@@ -259,6 +261,7 @@ class Config:
     ] = ()
 
     sockets: Annotated[tuple[RoleSocket, ...], Item("socket"), Length(0, 10)] = ()
+    stamps: StampSettings | None = None
 
     def __post_init__(self) -> None:
         check_sockets(self.sockets)

@@ -14,7 +14,13 @@ from typing import Final
 
 from parties import needs
 from parties.audit.files import read_log
-from parties.audit.verification import known_gaps, missing_decisions, missing_entries
+from parties.audit.verification import (
+    known_gaps,
+    log_witnesses,
+    missing_decisions,
+    missing_entries,
+    missing_lines,
+)
 from parties.catalog.declarations.declaration import load_catalog
 from parties.client import ask_daemon
 from parties.clock import CLOCK
@@ -52,6 +58,10 @@ from parties.rpc.greeting import make_greeting
 from parties.rpc.reach import Stage, reach
 from parties.rpc.tls import HYBRID_GROUP
 from parties.session.pools import PoolStore
+from parties.stamps.files import FOLDER as STAMPS
+from parties.stamps.files import read_failure
+from parties.stamps.verification import missing_entries as entries_missed
+from parties.stamps.verification import own_stamps
 from smc.errors import DuettoError
 from smc.oblivious.kernels import VARIABLE, differ, make_kernels
 from smc.oblivious.workspace import Workspace
@@ -61,6 +71,9 @@ _PROBE_BYTES: Final = 1 << 16
 _CLOCK_SECONDS = 300
 URGENT_DAYS: Final = 7
 """With less time left for a certificate, which every peer has to accept, this party is ill."""
+
+_NEWEST_STAMPS: Final = 30
+"""So many are looked at here; `duetto ledger verify` and `duetto log verify` look at all."""
 
 _SLOW_RTT_MS = 200.0
 _SLOW_MBIT = 10.0
@@ -122,6 +135,7 @@ def examine_self(config: Config) -> list[Finding]:
         _attempt("self", "kernels", _kernels),
         *(_attempt("self", "pools", partial(_pools, config, kept)) for kept in config.pools),
         *(_attempt("self", "notices", partial(_notices, config, hook)) for hook in config.on_event),
+        *((_attempt("self", "stamps", partial(_stamps, config)),) if _has_stamps(config) else ()),
         *_daemon(config),
     ]
 
@@ -335,6 +349,12 @@ def _audit(config: Config) -> Finding:
     for problem in missing_entries(found, entries):
         hint = "Stop the daemon, and bring back the newest copy of the ledger."
         return Finding("self", "audit log", Status.FAIL, problem, hint)
+    for problem in missing_lines(found, log_witnesses(entries)):
+        hint = (
+            "Bring back the newest copy of the folder `audit`; if that is lost, stop the daemon and run "
+            "`duetto log record-gap`."
+        )
+        return Finding("self", "audit log", Status.FAIL, problem, hint)
     for gap in known_gaps(found):
         hint = "Keep it with the records of the party; if you know of no restore, ask who recorded it."
         return Finding("self", "audit log", Status.WARN, gap, hint)
@@ -467,6 +487,28 @@ def _notices(config: Config, hook: AnyHook) -> Finding:
         f"{_counted(len(queue.pending), 'notice')} waiting{lost}",
         f"Correct it, and run `duetto notice test {hook.name}`.",
     )
+
+
+def _has_stamps(config: Config) -> bool:
+    """Whether there are or should be some; taking out the setting silences nothing."""
+    return config.stamps is not None or (config.home / STAMPS).is_dir()
+
+
+def _stamps(config: Config) -> Finding:
+    """Whether ledger and audit log have what the newest stamps say, and whether the last try failed."""
+    stamps = own_stamps(config, most=_NEWEST_STAMPS)
+    found, entries = read_log(config.home), open_ledger(config.home).entries()
+    wrong = [*entries_missed(entries, stamps), *missing_lines(found, stamps.log), *stamps.problems]
+    if wrong:
+        hint = "Run `duetto ledger verify` and `duetto log verify`, and bring back the newest copies."
+        return Finding("self", "stamps", Status.FAIL, wrong[0], hint)
+    failure = read_failure(config.home)
+    if failure is not None:
+        hint = "Correct `[stamps]` in duetto.toml, and try `duetto ledger stamp`."
+        return Finding("self", "stamps", Status.WARN, f"failed at {failure.time}: {failure.why}", hint)
+    newest = stamps.times[-1] if stamps.times else ""
+    what = f"both logs have what the newest stamp says, of {newest}" if newest else "there is none yet"
+    return Finding("self", "stamps", Status.OK, what)
 
 
 def _daemon(config: Config) -> Iterator[Finding]:

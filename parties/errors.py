@@ -15,6 +15,7 @@ Their exit statuses are in `parties.exits`.
       StorageError          jobs or results cannot be kept: the disk is full, or the database is damaged
       ClockError            the clock of this machine is not one by which something may be deleted
       NoticeError           a notice of an event was not taken by whoever should get it
+      StampError            the heads of ledger and audit log were not stamped, or a stamp is not genuine
       PoolError             prepared randomness that is damaged or was used before
       ClusterError          this party's Dask cluster does not do the work that it is given
         ClusterUnavailable  ... because it does not answer, or no worker is left
@@ -105,6 +106,13 @@ class NoticeError(DuettoError):
     """A notice was not handed over; correct the hook, or what it calls."""
 
     code = "notice"
+
+
+class StampError(DuettoError):
+    """The service of time stamps has not stamped, or with something else than a genuine stamp."""
+
+    code = "stamps"
+    advice = "Look at `[stamps]` in duetto.toml, and try `duetto ledger stamp`."
 
 
 class PoolError(DuettoError):

@@ -30,6 +30,7 @@ from parties.errors import (
     PeerRefused,
     PolicyError,
     PoolError,
+    StampError,
     StorageError,
     TokenError,
 )
@@ -65,6 +66,7 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
     ClockError: RETRY,
     StorageError: DISK,
     NoticeError: UNAVAILABLE,
+    StampError: UNAVAILABLE,
     ClusterError: UNAVAILABLE,
     PeerError: UNAVAILABLE,
     PeerBusy: RETRY,

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import SplitResult, urlsplit
@@ -14,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from commons.settings.bounds import Between, OneOf
 from commons.settings.marks import Key, Length, Matching, Repeated, UnfitError
 from parties.errors import ConfigError
+from parties.servers import check_url, is_loopback
 
 if TYPE_CHECKING:
     from commons.settings.table import StrictTable
@@ -127,25 +127,7 @@ class WebhookHook(Hook):
     seconds: Annotated[int, Between(1, 300)] = 30
 
     def __post_init__(self) -> None:
-        hint = "Write it as https://chat.hospital.example/hooks/7; http is for localhost alone."
-        try:
-            found = self.split
-            port = found.port
-        except ValueError:
-            raise UnfitError("url", "is not valid", hint) from None
-        if (
-            found.scheme not in {"https", "http"}
-            or not found.hostname
-            or found.username is not None
-            or found.fragment
-            or port == 0
-            or not self.url.isascii()
-            or not self.url.isprintable()
-            or " " in self.url
-        ):
-            raise UnfitError("url", "is not valid", hint)
-        if found.scheme == "http" and not is_loopback(found.hostname):
-            raise UnfitError("url", f"has no TLS, and {found.hostname} is another machine", hint)
+        check_url(self.url, "https://chat.hospital.example/hooks/7")
 
     @property
     def split(self) -> SplitResult:
@@ -201,13 +183,3 @@ def find_hook(hooks: Sequence[AnyHook], name: str) -> AnyHook:
         f"No section [[on_event]] is named {name!r}; there are: {known}.",
         "Add one to duetto.toml, as docs/operations.md shows.",
     )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

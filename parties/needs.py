@@ -17,7 +17,7 @@ from parties.errors import ConfigError, DataError, StorageError
 from parties.jobs.storage.reading import FILE, JobReader
 from parties.jobs.storage.results import ResultFolder
 from parties.ledger.book import Ledger
-from parties.ledger.entries import SIGNED, LedgerError
+from parties.ledger.entries import LOG_HEAD, SIGNED, LedgerError
 from parties.policy.rules import load_policy
 
 _ANY: Final = "*"
@@ -74,7 +74,8 @@ def check_database(config: Config, ledger: Ledger) -> int:
     """
     path = config.home / FILE
     if not path.exists():
-        if all(entry.event == SIGNED for entry in ledger.entries()):  # which persons may do before any job
+        before_jobs = (SIGNED, LOG_HEAD)  # what persons and the daemon may write before any job
+        if all(entry.event in before_jobs for entry in ledger.entries()):
             return 0
         raise StorageError(
             f"{path} is gone, and with it all jobs; the ledger has entries of some.",

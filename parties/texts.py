@@ -24,6 +24,9 @@ BLANKS: Final = 2
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
 """What names of data sets, and of parties and columns in job files, may look like."""
 
+FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}")
+"""What fingerprints of keys look like: a SHA-256 digest in hexadecimal."""
+
 _EMPTY: Final = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))

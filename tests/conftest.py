@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from parties.rpc import process
 from tests.support import seeded_part
+from tests.support.long_tests import without_long
 from tests.support.order import ORDERS, ordered
 from tests.support.seeds import DEFAULT, drawing_for, run_seed, seed_number
 
@@ -28,7 +29,8 @@ for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "T
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of this suite."""
-    parser.addoption("--slow", action="store_true", help="run the long grids too")
+    parser.addoption("--whole", action="store_true", help="run the long tests too, see scripts/long_tests")
+    parser.addoption("--slow", action="store_true", help="run these and the long grids too")
     parser.addoption(
         "--seed",
         help=f"draw the values of a run that printed this seed ({DEFAULT} unless given); 'random' draws one",
@@ -43,6 +45,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # A worker has the seed of the run in its environment, where `random` has become one.
     run_seed(None if hasattr(config, "workerinput") else config.getoption("--seed"))
     usual = run_seed() == DEFAULT
+    # Whoever names files or tests wants all of them. Workers have the option of the run.
+    named = config.args_source is pytest.Config.ArgsSource.ARGS or config.option.keyword
+    if named or config.getoption("--slow"):
+        config.option.whole = True
     # Deadlines and slowness say something about the machine, not about the code; examples kept from earlier
     # runs would make this one depend on them.
     settings.register_profile(
@@ -67,7 +73,9 @@ def pytest_report_header() -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name it where the header is not printed, and something failed."""
+    """Say that long tests were left out; name the seed where something failed and no header is printed."""
+    if not terminalreporter.config.getoption("--whole"):
+        terminalreporter.write_line("Tests that take long were left out; --whole runs them too.")
     if terminalreporter.stats.get("failed") or terminalreporter.stats.get("error"):
         terminalreporter.write_line(f"The values of this run are drawn again with --seed {run_seed()}")
 
@@ -84,13 +92,13 @@ def pytest_fixture_setup(
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests marked slow unless asked for, and put the others in the order asked for."""
-    if not config.getoption("--slow"):
-        slow = [item for item in items if "slow" in item.keywords]
-        if slow:
-            config.hook.pytest_deselected(items=slow)
-            items[:] = [item for item in items if "slow" not in item.keywords]
-    items[:] = ordered(items, config.getoption("--order"))
+    """Leave out long tests and those marked slow unless asked for; put the others in the order asked for."""
+    left = items if config.getoption("--slow") else [item for item in items if "slow" not in item.keywords]
+    left = left if config.getoption("--whole") else without_long(left)
+    if len(left) < len(items):
+        kept = frozenset(left)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = ordered(left, config.getoption("--order"))
 
 
 def pytest_collection_finish() -> None:

@@ -1,8 +1,8 @@
 """The audit of a specification: runs on neighbouring files, and the epsilon that what leaves proves.
 
 Of every claim of differential privacy: a few runs on many pairs of neighbours find the pair that is told
-apart best; fresh runs on this pair train a distinguisher and choose its event; further runs, the same number
-again, count it. Nothing that was chosen by a run is measured by that run.
+apart best; fresh runs on this pair train a distinguisher and choose its event; further runs, twice as many,
+count it. Nothing that was chosen by a run is measured by that run.
 
 References: Ding, Wang, Wang, Zhang and Kifer, Detecting violations of differential privacy, CCS 2018;
 Clopper and Pearson, 1934; and those of `anonymizer.dp.distinguisher`.
@@ -48,7 +48,7 @@ class Plan:
     """How much is run.
 
     Attributes:
-        runs: on each table of the pair that is measured; half of them choose the event, half count it.
+        runs: on each table of the pair that is measured; a third choose the event, the others count it.
         search: on each table of every pair, at the first look.
         pairs: how many pairs are looked at, for each claim; all if None.
         wrong: the probability with which any of the bounds may be wrong, in (0, 0.5).
@@ -230,16 +230,21 @@ class Auditor:
     def _measured(
         self, claim: Guarantee, within: bool, pair: Pair, known: Known, wrong: float
     ) -> AuditedClaim:
-        """Choose an event by half of the runs and count it in the other half."""
-        half = self._plan.runs // 2
+        """Choose an event by a third of the runs and count it in the others.
+
+        Twice as many runs choose no better event: what is proved depends on those that count.
+        """
+        choosing = max(FEWEST, self._plan.runs // 3)
+        counting = self._plan.runs - choosing
         delta = claim.number("delta")
-        chooses = [self._looks(table, known, half, pair.story) for table in (pair.first, pair.second)]
+        chooses = [self._looks(table, known, choosing, pair.story) for table in (pair.first, pair.second)]
         names = names_of([*chooses[0], *chooses[1]])
         first, second = (matrix(looks, names) for looks in chooses)
         learned = Distinguisher.trained(first, second, names, delta, wrong)
         del chooses, first, second
         counts = [
-            matrix(self._looks(table, known, half, pair.story), names) for table in (pair.first, pair.second)
+            matrix(self._looks(table, known, counting, pair.story), names)
+            for table in (pair.first, pair.second)
         ]
         event = learned.event
         hits = event.counts(learned.numbers(counts[0]), learned.numbers(counts[1]))
@@ -248,12 +253,12 @@ class Auditor:
             claim,
             within,
             learned.loss(counts[0], counts[1], delta, wrong),
-            most_shown(half, delta, wrong),
+            most_shown(counting, delta, wrong),
             wrong,
             pair.story,
             f"{learned.name}: {side} {event.threshold:.6g}",
             hits,
-            half,
+            counting,
         )
 
     def _guess(self, claim: Guarantee, pair: Pair, known: Known, runs: int) -> float | None:

@@ -57,8 +57,10 @@ def inspect(
     Returns:
         The findings; empty if there is none.
     """
-    pair = _Pair.of(original, released, origin)
-    found = [*of_columns(original, released, added), *_of_kept(original, released, origin, kept)]
+    altered = tuple(_of_kept(original, released, origin, kept))
+    same = set(kept) - {one.column for one in altered}
+    pair = _Pair.of(original, released, origin, same)
+    found = [*of_columns(original, released, added), *altered]
     if origin is None and (pair.origin >= 0).sum() < min(_MATCHED, len(released) // 2):
         found.append(
             Finding(
@@ -106,7 +108,7 @@ class _Pair:
     fresh: dict[str, bool]
 
     @classmethod
-    def of(cls, original: Table, released: Table, origin: Int | None) -> _Pair:
+    def of(cls, original: Table, released: Table, origin: Int | None, same: Collection[str]) -> _Pair:
         whole = align(original, released) if origin is None else origin
         rows = np.arange(len(released), dtype=np.int64)
         if len(rows) > MAX_ROWS:
@@ -114,11 +116,16 @@ class _Pair:
         part = released.taken(rows) if len(rows) < len(released) else released
         stood = whole[rows]
         known = np.flatnonzero(stood >= 0)
-        everything = [ColumnView.of(part, name) for name in part.names]
+        before = _taken(original, stood[known])
+        # the texts that are those of the original, and read alike, need not be read again
+        alike = {
+            name
+            for name in same
+            if origin is not None and len(known) == len(rows) and _reads_alike(original, released, name)
+        }
+        everything = [before[name] if name in alike else ColumnView.of(part, name) for name in part.names]
         matched = part if len(known) == len(rows) else part.taken(known)
         after = everything if matched is part else [ColumnView.of(matched, name) for name in matched.names]
-        source = original.taken(stood[known])
-        before = {name: ColumnView.of(source, name) for name in source.names}
         fresh = {
             column.name: column.name not in before or not _equal(before[column.name], column)
             for column in after
@@ -146,6 +153,24 @@ class _Pair:
         places = ColumnView(PLACE, np.unique(stood).tolist(), dense_codes(stood), None, None)
         nowhere = np.zeros(len(stood), dtype=np.bool_)
         return [*found, Withheld(PLACE, f"{PLACE} of the original", (places.plain,), True, nowhere)]
+
+
+def _reads_alike(one: Table, other: Table, name: str) -> bool:
+    """Whether equal texts of a column mean the same in two tables; not said of other types."""
+    return (
+        one.column(name).dtype == other.column(name).dtype == nw.String
+        and one.dialect == other.dialect
+        and one.numbers_in.get(name) == other.numbers_in.get(name)
+        and one.schema.of(name) == other.schema.of(name)
+    )
+
+
+def _taken(table: Table, rows: Int) -> dict[str, ColumnView]:
+    """The columns of some rows; those of all of them, in another order, are read once for many releases."""
+    if len(rows) == len(table) and (np.bincount(rows, minlength=len(table)) == 1).all():
+        return {name: ColumnView.of(table, name).permuted(rows) for name in table.names}
+    some = table.taken(rows)
+    return {name: ColumnView.of(some, name) for name in some.names}
 
 
 def _hidden(empty: NDArray[np.bool_], after: ColumnView | None) -> bool:
@@ -217,7 +242,13 @@ def differing(original: Table, released: Table, origin: Int, name: str) -> NDArr
     Texts are compared as texts, even if they read as numbers: `1.50` is not `1.5`. Of other types the texts
     are compared that CSV has for them.
     """
-    first, second = original.frame[name], released.frame[name]
+    first, second = original.column(name), released.column(name)
+    if (
+        first.dtype == second.dtype == nw.String
+        and first.implementation.is_polars()
+        and second.implementation.is_polars()
+    ):
+        return np.asarray(second.to_native().ne_missing(first.to_native()[origin]).to_numpy(), dtype=np.bool_)
     if not (isinstance(first.dtype, nw.String) and isinstance(second.dtype, nw.String)):
         first, second = original.series(name), released.series(name)
     before, after = _coded(first), _coded(second)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
@@ -73,6 +73,8 @@ class ColumnView:
         numbers: of each value the number that it is, or None if most are none.
         days: of each value the day and time, time of day or duration that it is, in days, or None.
         forms: how the number of each row is written, as codes, shape (n,); None where texts are no numbers.
+        source: the column of which it is a permutation and the order of its rows, or None.
+        kept: its readings, if permutations of it were read.
     """
 
     name: str
@@ -81,10 +83,16 @@ class ColumnView:
     numbers: Float | None = field(repr=False)
     days: Float | None = field(repr=False)
     forms: Int | None = field(default=None, repr=False)
+    source: tuple[ColumnView, Int] | None = field(default=None, repr=False)
+    kept: list[View] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(cls, table: Table, name: str) -> ColumnView:
         """Read a column of a table; nested values by their texts."""
+        return table.made(cls._of, name)
+
+    @classmethod
+    def _of(cls, table: Table, name: str) -> ColumnView:
         series = table.series(name)
         if series.dtype.is_nested():
             cells = [None if cell is None else str(cell) for cell in series.to_list()]
@@ -107,6 +115,11 @@ class ColumnView:
             return cls(name, values, found.codes, None, None)
         numbers_, days = _numbers(values), _days(values)
         return cls(name, values, found.codes, None if days is not None else numbers_, days)
+
+    def permuted(self, order: Int) -> ColumnView:
+        """The same column with all of its rows in another order."""
+        forms = None if self.forms is None else self.forms[order]
+        return replace(self, codes=self.codes[order], forms=forms, source=(self, order), kept=[])
 
     @property
     def is_text(self) -> bool:
@@ -153,6 +166,15 @@ class ColumnView:
 
     def views(self) -> Iterator[View]:
         """All readings, the cells first; those that are the same for all rows are left out."""
+        if self.source is None:
+            yield from self._views()
+            return
+        source, order = self.source
+        if not source.kept:
+            source.kept.extend(source.views())
+        yield from (replace(view, codes=view.codes[order]) for view in source.kept)
+
+    def _views(self) -> Iterator[View]:
         yield self.plain
         gaps = self.gaps
         if gaps.any() and not gaps.all():
@@ -204,7 +226,7 @@ _MARKS: Final[dict[str, Callable[[str], int]]] = {
 
 def _written(table: Table, name: str, numbers: Float, codes: Int) -> Int | None:
     """How the numbers of a column of texts are written; None if it is not one of texts."""
-    cells = table.frame[name]
+    cells = table.column(name)
     if not isinstance(cells.dtype, nw.String) or not isinstance(cells.to_native(), pl.Series):
         return None
     return _forms(cells.to_native(), np.append(numbers, np.nan)[codes] == 0)
@@ -215,11 +237,14 @@ def _forms(texts: pl.Series, zero: NDArray[np.bool_]) -> Int:
 
     The minus of a number belongs to it, that of a zero does not.
     """
-    shape = texts.str.replace_all(r"\d+", "").fill_null("")
+    text = pl.nth(0)
+    shape = text.str.replace_all(r"\d+", "").fill_null("")
     bare = shape.str.replace("-", "", literal=True)
-    fine = texts.str.extract(r"[.,](\d*)", 1).str.len_bytes().cast(pl.String).fill_null("")
-    said = shape.zip_with(pl.Series(zero), bare) + "|" + fine
-    return said.rank("dense").to_numpy().astype(np.int64) - 1
+    if zero.any():
+        bare = pl.when(pl.Series(zero)).then(shape).otherwise(bare)
+    fine = text.str.extract(r"[.,](\d*)", 1).str.len_bytes().cast(pl.String).fill_null("")
+    said = texts.to_frame().select((bare + "|" + fine).rank("dense"))
+    return said.to_series().to_numpy().astype(np.int64) - 1
 
 
 def _read(value: Any) -> Any:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
@@ -26,6 +27,7 @@ ENDING: Final = ".manifest.json"
 _MOST_BYTES: Final = 16 * 2**20
 
 
+@cache
 def program_version() -> str:
     """The version of the program, "unknown" where it is not installed."""
     try:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -160,6 +160,7 @@ def _rho(epsilon: float, delta: float) -> float:
     return float(1 / (2 * scale**2))
 
 
+@lru_cache(maxsize=1024)
 def _epsilon(rho: float, delta: float) -> float:
     """The epsilon of some zCDP: that of Gaussian noise with this rho."""
     return float(_accounted(1 / math.sqrt(2 * rho), delta).map(1.0)[0])

@@ -37,7 +37,7 @@ def changed_cells(before: Table, after: Table, places: Int | None) -> Mapping[st
     for name in after.names:
         if name not in before.names or places is None:
             found[name] = len(after)
-        else:
+        elif not (kept and after.series(name) is before.series(name)):
             found[name] = int(_differing(before, after, name, None if kept else places).sum())
     return {name: count for name, count in found.items() if count}
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
+import numpy as np
 import polars as pl
 
 from anonymizer.errors import SpecError
@@ -16,6 +18,8 @@ from commons.tabular.dialect import Dialect, Writing
 
 Kind = Literal["integer", "float"]
 """How a column of texts reads as numbers."""
+_TOGETHER: Final = 1_000_000
+"""So many cells are read together."""
 
 
 def read_dialect(given: Any, place: str = "csv") -> Dialect:
@@ -41,19 +45,55 @@ def kinds_of(writing: Writing, cells: pl.Series) -> set[Kind | None]:
         Nothing if no cell says anything; None for texts: some cell is not a number, has leading zeros as
         codes have, or is a whole number beyond 64 bits.
     """
-    texts = cells.unique().drop_nulls().str.strip_chars()
-    texts = texts.filter(texts != "")
-    if not len(texts):
-        return set()
-    texts = _without_suffix(writing, texts)
-    limits = texts.str.contains(LIMIT_SIGN) if writing.below_limit else pl.Series([False])
-    texts = texts.str.replace(LIMIT_SIGN, "") if limits.any() else texts
-    if texts.str.contains(r"^[+-]?0\d").any() or not texts.str.contains(_number(writing)).all():
-        return {None}
-    whole = texts.str.contains(_whole(writing)).all() and not limits.any()
-    kind: Kind = "integer" if whole else "float"
-    found = numbers_of(writing, texts, kind)
-    return {None} if found.null_count() or not found.is_finite().all() else {kind}
+    (found,) = kinds_in(writing, cells.to_frame()).values()
+    return found
+
+
+def kinds_in(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]:
+    """The same of all columns of a frame, by name."""
+    found: dict[str, set[Kind | None]] = {}
+    # of small tables a query takes longer than its work, of large ones the texts of a column much memory
+    some = max(1, _TOGETHER // max(1, len(frame)))
+    for start in range(0, frame.width, some):
+        found |= _kinds(writing, frame.select(frame.columns[start : start + some]))
+    return found
+
+
+def _kinds(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]:
+    lists = frame.select(pl.all().unique().drop_nulls().str.strip_chars().implode())
+    texts = [lists[name][0] for name in frame.columns]
+    found: dict[str, set[Kind | None]] = {}
+    for name, cells, (some, code, number, whole, limited) in zip(
+        frame.columns, texts, _looks(writing, texts), strict=True
+    ):
+        found[name] = {None} if some else set()
+        if some and number and not code:
+            kind: Kind = "integer" if whole and not limited else "float"
+            filled = cells.filter(cells != "")
+            read = numbers_of(writing, filled.str.replace(LIMIT_SIGN, "") if limited else filled, kind)
+            found[name] = {None} if read.null_count() or not read.is_finite().all() else {kind}
+    return found
+
+
+def _looks(writing: Writing, texts: Sequence[pl.Series]) -> list[tuple[bool, bool, bool, bool, bool]]:
+    """Of each column: is a text filled, has one leading zeros, are all numbers, all whole, is one a limit."""
+    filled = pl.col("text").filter(pl.col("text") != "")
+    text = _without_suffix(writing, filled)
+    number = text.str.replace(LIMIT_SIGN, "") if writing.below_limit else text
+    looks = (
+        (filled.len() > 0).alias("some"),
+        number.str.contains(r"^[+-]?0\d").any().alias("code"),
+        number.str.contains(_number(writing)).all().alias("number"),
+        number.str.contains(_whole(writing)).all().alias("whole"),
+        (text.str.contains(LIMIT_SIGN).any() if writing.below_limit else pl.lit(value=False)).alias("limit"),
+    )
+    if len(texts) == 1:
+        return texts[0].to_frame("text").select(looks).rows()
+    # each begins with a blank cell, so that it is there
+    ends = [pl.Series([""]).append(cells) for cells in texts]
+    places = np.repeat(np.arange(len(texts)), [len(cells) for cells in ends])
+    together = pl.DataFrame({"place": places, "text": pl.concat(ends)})
+    return together.group_by("place", maintain_order=True).agg(looks).drop("place").rows()
 
 
 def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
@@ -62,15 +102,16 @@ def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
         bare = numbers_of(replace(writing, below_limit=""), cells.str.replace(LIMIT_SIGN, ""), kind)
         part = 0.5 if writing.below_limit == "half" else 1.0
         return bare * limits.replace_strict({True: part, False: 1.0}, return_dtype=pl.Float64)
-    plain = _without_suffix(writing, cells.str.strip_chars())
+    plain = _without_suffix(writing, pl.nth(0).str.strip_chars())
     if writing.thousands:
         plain = plain.str.replace_all(writing.thousands, "", literal=True)
     if writing.decimal != ".":
         plain = plain.str.replace(writing.decimal, ".", literal=True)
-    return plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
+    number = plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
+    return cells.to_frame().select(number).to_series()
 
 
-def _without_suffix(writing: Writing, cells: pl.Series) -> pl.Series:
+def _without_suffix(writing: Writing, cells: pl.Expr) -> pl.Expr:
     return cells.str.replace(f"{writing.ending}$", "") if writing.suffix else cells
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from anonymizer.errors import FileError, TableError
 from anonymizer.tables import csvs, excel, parquet
-from anonymizer.tables.dialect import Kind, kinds_of
+from anonymizer.tables.dialect import Kind, kinds_in, kinds_of
 from anonymizer.tables.table import Table
 from commons.tabular.dialect import Dialect
 
@@ -168,7 +168,9 @@ def _titled(path: Path, frame: pl.DataFrame, dialect: Dialect) -> None:
 
     It is one if half of its cells are also cells of their own columns, among them a number and a text.
     """
-    own = [name for name in frame.columns if (frame[name] == name).any()]
+    names = frame.columns
+    same = frame.select((pl.nth(place) == name).any() for place, name in enumerate(names)).row(0)
+    own = [name for name, found in zip(names, same, strict=True) if found]
     numbers = [name for name in own if None not in kinds_of(dialect.writing, pl.Series([name]))]
     if 2 * len(own) >= len(frame.columns) and numbers and len(numbers) < len(own):
         raise TableError(
@@ -182,10 +184,9 @@ def _kinds(frames: Iterable[pl.DataFrame], dialect: Dialect) -> dict[str, Kind]:
     """Of each column of numbers whether they are whole; a column of empty cells is none."""
     found: dict[str, set[Kind | None]] = {}
     for frame in frames:
-        for name in frame.columns:
-            kinds = found.setdefault(name, set())
-            if None not in kinds:
-                kinds |= kinds_of(dialect.writing, frame[name])
+        open_ = [name for name in frame.columns if None not in found.setdefault(name, set())]
+        for name, kinds in kinds_in(dialect.writing, frame.select(open_)).items():
+            found[name] |= kinds
     numeric = {name: kinds for name, kinds in found.items() if kinds and None not in kinds}
     return {name: "float" if "float" in kinds else "integer" for name, kinds in numeric.items()}
 

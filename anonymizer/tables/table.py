@@ -6,9 +6,9 @@ and, in pandas, their index. Narwhals speaks to both libraries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -22,14 +22,18 @@ from anonymizer.tables.encoding import Codes, encode
 from anonymizer.tables.order import has_categories, has_order, order_codes, order_of
 from anonymizer.tables.persons import PersonRows
 from anonymizer.tables.provenance import TableProvenance
+from anonymizer.tables.readings import Readings
 from anonymizer.tables.roles import Roles
 from commons.errors import near
 from commons.tabular.dialect import Dialect
 
 Int = NDArray[np.int64]
+T = TypeVar("T")
 
 _KEPT: Final = 20_000_000
 """So many cells of columns, read as numbers or coded, a table keeps."""
+_MADE: Final = 1_000_000
+"""The same of what others make of them, which may hold a Python object for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class Table:
         provenance: what its cells were made of.
         persons: whose its rows are, which stays known when the column of persons is gone; None where each row
             is a person of its own, or nobody's.
+        readings: what was read of the frame; made from one another, tables that read it alike share it.
     """
 
     frame: nw.DataFrame[Any] = field(repr=False)
@@ -61,13 +66,14 @@ class Table:
     dialect: Dialect | None = field(default=None, repr=False)
     provenance: TableProvenance = field(default_factory=TableProvenance, repr=False, compare=False)
     persons: PersonRows | None = field(default=None, repr=False, compare=False)
+    readings: Readings = field(default_factory=Readings, repr=False, compare=False)
     _named: frozenset[str] = field(init=False, repr=False, compare=False)
-    _columns: dict[str, nw.Series[Any]] = field(init=False, default_factory=dict, repr=False, compare=False)
-    _read: dict[str, nw.Series[Any]] = field(init=False, default_factory=dict, repr=False, compare=False)
-    _coded: dict[str, Codes] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_named", frozenset(self.frame.columns))
+        reading = (self.frame, self.schema, self.numbers_in, self.dialect)
+        if not self.readings.holds(*reading):
+            object.__setattr__(self, "readings", Readings(*reading))
 
     @staticmethod
     def of(
@@ -147,7 +153,7 @@ class Table:
         Where categories are declared they are texts, whatever the cells look like: no cell decides that.
         """
         self.require(column)
-        cells = self._column(column)
+        cells = self.column(column)
         if self.schema.of(column).categories is not None and cells.dtype.is_numeric():
             return self._kept(column, lambda: _texts(cells))
         if self.dialect is None or column not in self.numbers_in:
@@ -158,24 +164,24 @@ class Table:
             lambda: nw.from_native(numbers_of(dialect.writing, cells.to_native(), kind), series_only=True),
         )
 
-    def _column(self, column: str) -> nw.Series[Any]:
-        """A column as it lies in the frame; to wrap it costs more than to look at a small one."""
-        found = self._columns.get(column)
-        if found is None:
+    def column(self, column: str) -> nw.Series[Any]:
+        """A column as it lies in the frame, texts that read as numbers as texts."""
+        found = self.readings.wrapped.get(column)
+        if found is None:  # to wrap it costs more than to look at a small one
             if self.frame.implementation.is_pandas():  # where narwhals lists all columns to find one
                 found = nw.from_native(self.native[column], series_only=True)
             else:
                 found = self.frame[column]
-            self._columns[column] = found
+            self.readings.wrapped[column] = found
         return found
 
     def _kept(self, column: str, read: Callable[[], nw.Series[Any]]) -> nw.Series[Any]:
         """A column as it reads, which is kept of tables that are small."""
-        found = self._read.get(column)
+        found = self.readings.read.get(column)
         if found is None:
             found = read()
-            if len(self) * (len(self._read) + 1) <= _KEPT:
-                self._read[column] = found
+            if len(self) * (len(self.readings.read) + 1) <= _KEPT:
+                self.readings.read[column] = found
         return found
 
     def is_numeric(self, column: str) -> bool:
@@ -195,6 +201,8 @@ class Table:
     def missing(self, column: str) -> NDArray[np.bool_]:
         """Which cells hold nothing: null or NaN, shape (n,)."""
         series = self.series(column)
+        if series.implementation.is_polars() and series.dtype.is_float():
+            return np.isnan(series.to_numpy())  # where a cell is null, too
         if not series.dtype.is_float() and not series.null_count():
             return np.zeros(len(self), dtype=np.bool_)
         gaps = series.is_null()
@@ -230,14 +238,28 @@ class Table:
         Raises:
             TableError: a cell holds none of the declared categories of an ordered column; names it.
         """
-        known = self._coded.get(column)
+        known = self.readings.coded.get(column)
         if known is None:
             known = self._codes(column)
-            if len(self) * (len(self._coded) + 1) <= _KEPT:
+            if len(self) * (len(self.readings.coded) + 1) <= _KEPT:
                 for cells in (known.values, known.codes):
                     cells.flags.writeable = False
-                self._coded[column] = known
+                self.readings.coded[column] = known
         return known
+
+    def made(self, make: Callable[[Table, str], T], column: str) -> T:
+        """What a function makes of a column; kept of tables that are small, so that it is not to be changed.
+
+        Args:
+            make: looks at nothing but the cells of the column and what is declared of it.
+            column: the column.
+        """
+        found: T | None = self.readings.made.get((make, column))
+        if found is None:
+            found = make(self, column)
+            if len(self) * (len(self.readings.made) + 1) <= _MADE:
+                self.readings.made[make, column] = found
+        return found
 
     def _codes(self, column: str) -> Codes:
         missing = self.missing(column)
@@ -375,23 +397,38 @@ class Table:
     def converted(self, columns: tuple[str, ...]) -> Table:
         """The table with numbers for the texts of some columns, where they read as numbers."""
         named = [column for column in columns if column in self.numbers_in]
+        if not named:
+            return self
         fresh = self.frame.with_columns(*(self.series(column) for column in named))
-        return replace(self, frame=fresh, numbers_in=_without(self.numbers_in, named))
+        return self._but(named, replace(self, frame=fresh, numbers_in=_without(self.numbers_in, named)))
 
     def replaced(self, columns: Mapping[str, Any]) -> Table:
         """Other cells for some columns, an array, list or codes of n each; they keep their places.
 
         Texts become the text type of the library; None is a missing cell.
         """
+        if not columns:
+            return self
         space = self.frame.implementation
         made = [_series(name, cells, space) for name, cells in columns.items()]
         fresh = self.frame.with_columns(*(self._aligned(series) for series in made))
-        return replace(self, frame=fresh, numbers_in=_without(self.numbers_in, columns))
+        return self._but(columns, replace(self, frame=fresh, numbers_in=_without(self.numbers_in, columns)))
 
     def permuted(self, columns: Mapping[str, Int]) -> Table:
         """The cells of some columns in another order, dtypes kept: row i gets the cell of row order[i]."""
+        if not columns:
+            return self
         moved = [self.frame[column][order] for column, order in columns.items()]
-        return replace(self, frame=self.frame.with_columns(*(self._aligned(series) for series in moved)))
+        fresh = self.frame.with_columns(*(self._aligned(series) for series in moved))
+        return self._but(columns, replace(self, frame=fresh))
+
+    def _but(self, changed: Collection[str], made: Table) -> Table:
+        """A table of the same rows with other cells in some columns: what is known of the rest stays so."""
+        rest = [name for name in self.names if name not in changed and name in made.names]
+        for name in rest:
+            self.column(name)
+        made.readings.take(self.readings, rest)
+        return made
 
     def _aligned(self, series: nw.Series[Any]) -> nw.Series[Any]:
         """The series with the index of the frame, which pandas would otherwise align by."""
@@ -418,15 +455,18 @@ class Table:
 
     def without(self, columns: tuple[str, ...]) -> Table:
         """The table without some columns and their roles."""
+        if not columns:
+            return self
         frame = self.frame.drop(list(columns))
         kept = frame.columns
-        return replace(
+        made = replace(
             self,
             frame=frame,
             roles=self.roles.among(kept),
             schema=self.schema.among(kept),
             numbers_in=_without(self.numbers_in, columns),
         )
+        return self._but(columns, made)
 
 
 def _texts(cells: nw.Series[Any]) -> nw.Series[Any]:

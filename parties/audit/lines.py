@@ -30,6 +30,7 @@ GAP: Final = "gap"
 KEYS: Final = "keys"
 CLOSED: Final = "peer-closed"
 OPENED: Final = "peer-opened"
+AUDIT_DUE: Final = "audit-due"
 
 EVENTS: Final = (
     *(
@@ -49,11 +50,15 @@ EVENTS: Final = (
         KEYS,
         CLOSED,
         OPENED,
+        AUDIT_DUE,
     ),
 )
 
 ENTRIES: Final = "entries"
 """What lines call the number of entries that the ledger had when they were written."""
+
+LINE: Final = "line"
+"""What lines about gaps call the highest number of a line that is lost, where that is known."""
 
 MAX_TEXT: Final = 300
 """The longest text of a line, in characters; longer ones are cut off, but those of `WHOLE`."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from commons.logs.witnesses import Witness, contradicted, contradictions
 from parties.audit.files import AuditLog
-from parties.audit.lines import DECIDED, ENTRIES, GAP
-from parties.ledger.entries import DECISIONS, Entry
+from parties.audit.lines import DECIDED, ENTRIES, GAP, LINE, AuditLine
+from parties.ledger.entries import DECISIONS, LOG_HEAD, Entry
 
 
 def missing_entries(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
@@ -75,12 +76,48 @@ def missing_decisions(found: AuditLog, entries: Sequence[Entry]) -> list[str]:
     ]
 
 
+def log_witnesses(entries: Sequence[Entry]) -> list[Witness]:
+    """What the ledger says of lines that the log had."""
+    return [
+        Witness((entry.log_line, entry.log_hash), entry.time, f"entry {entry.sequence} of the ledger")
+        for entry in entries
+        if entry.event == LOG_HEAD
+    ]
+
+
+def lost_lines(found: AuditLog, witnesses: Sequence[Witness]) -> list[Witness]:
+    """Whose lines the log lacks or has otherwise, but for those before the last gap that is recorded."""
+    return contradicted(found.lines, _since_gap(found, witnesses))
+
+
+def missing_lines(found: AuditLog, witnesses: Sequence[Witness]) -> list[str]:
+    """What `lost_lines` finds, in sentences; and whether the newest line that is witnessed is not here."""
+    return contradictions(found.lines, _since_gap(found, witnesses), "Line", "audit log")
+
+
+def _since_gap(found: AuditLog, witnesses: Sequence[Witness]) -> list[Witness]:
+    known = max((line.time for line in found.lines if line.event == GAP), default="")
+    return [one for one in witnesses if one.time > known]
+
+
 def known_gaps(found: AuditLog) -> list[str]:
     """The gaps of a log that somebody has recorded in it; a sentence for each."""
     return [
-        f"{line.about.get('lost')} decisions of the ledger, from its entry {line.about.get('first')} to "
-        f"{line.about.get('last')}, are not in the log, as {line.about.get('actor')} (account "
-        f"{line.about.get('uid')}) recorded at {line.time} in line {line.sequence}."
+        f"{_lost(line)} not in the log, as {line.about.get('actor')} (account {line.about.get('uid')}) "
+        f"recorded at {line.time} in line {line.sequence}."
         for line in found.lines
         if line.event == GAP
     ]
+
+
+def _lost(gap: AuditLine) -> str:
+    """What is lost, up to the verb."""
+    about = gap.about
+    decisions = (
+        f"{about.get('lost')} decisions of the ledger, from its entry {about.get('first')} to "
+        f"{about.get('last')},"
+    )
+    if LINE not in about:
+        return f"{decisions} are"
+    line = f"Lines up to {about[LINE]}, as it was witnessed,"
+    return f"{line} and {decisions} are" if about.get("lost") else f"{line} are"

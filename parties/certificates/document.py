@@ -26,6 +26,9 @@ FORMAT: Final = 2
 SIGNED_FORMAT: Final = 3
 """The format of a certificate that holds signatures of persons."""
 
+COVERT_FORMAT: Final = 4
+"""The format of one that holds the record of a covert run; its signatures of persons may be none."""
+
 SALT_BYTES: Final = 32
 
 _SIGNATURE = b"duetto result certificate v1\0"
@@ -53,6 +56,7 @@ def certify(
     finished: str,
     salt: bytes,
     plugins: Sequence[Plugin] = (),
+    record_of_run: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The signed certificate of a job, as plain JSON values.
 
@@ -68,6 +72,7 @@ def certify(
         finished: when it ended, RFC 3339 in UTC.
         salt: `SALT_BYTES` random bytes, to be kept with the result.
         plugins: what the daemon has loaded.
+        record_of_run: of a covert job, the heads of the record of its run, with signatures under them.
     """
     contract, role = record.contract, record.role
     spec = contract.spec
@@ -98,6 +103,9 @@ def certify(
     }
     if approvals:
         body |= {"format": SIGNED_FORMAT, "approvals": [entry.document() for entry in approvals]}
+    if record_of_run is not None:
+        approved = {"approvals": [entry.document() for entry in approvals]}
+        body |= {"format": COVERT_FORMAT, **approved, "record": dict(record_of_run)}
     return {"certificate": body, "signature": signing.sign(signed_text(body)).hex()}
 
 

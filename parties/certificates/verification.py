@@ -13,6 +13,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.certificates.document import (
+    COVERT_FORMAT,
     ENTRIES,
     FORMAT,
     RESULT,
@@ -24,6 +25,7 @@ from parties.certificates.document import (
 from parties.contracts import canonical
 from parties.contracts import contract as contracts
 from parties.errors import JobError
+from parties.evidence.statements import RunRecord, gate_text
 from parties.ledger.entries import COUNTERSIGNED, RUN, SPENT, Entry, parse_document
 from parties.ledger.export import is_countersigned
 from parties.persons.keys import PersonKey
@@ -93,6 +95,7 @@ class Certificate:
         result: the result that is attached; None without.
         approvals: the entries with the signatures of persons who approved the job at the party; it vouches
             for their names and keys.
+        record: of a covert run, its record as both have signed it at the gate; None for others.
     """
 
     body: Mapping[str, Any]
@@ -102,6 +105,7 @@ class Certificate:
     entries: Mapping[str, Entry]
     result: Mapping[str, Any] | None
     approvals: tuple[Entry, ...] = ()
+    record: RunRecord | None = None
 
     def name(self, role: Role) -> str:
         """The name of the party in a role."""
@@ -174,7 +178,8 @@ def read_certificate(data: bytes) -> Certificate:
     _check_contract(body, role, keys)
     loss, entries = _check_ledger(body, role, keys)
     approvals = _check_approvals(body)
-    certificate = Certificate(body, role, keys, loss, entries, document.get("result"), approvals)
+    record = _check_record(body, role, keys)
+    certificate = Certificate(body, role, keys, loss, entries, document.get("result"), approvals, record)
     if certificate.result is not None:
         certificate.check_result(certificate.result)
     return certificate
@@ -261,16 +266,39 @@ def _check_approvals(body: Mapping[str, Any]) -> tuple[Entry, ...]:
     return entries
 
 
+def _check_record(
+    body: Mapping[str, Any], role: Role, keys: Mapping[Role, Ed25519PublicKey]
+) -> RunRecord | None:
+    """The record of a covert run, signed by both at the gate."""
+    if ("record" in body) != ("audit" in body["contract"]["spec"]):
+        raise CertificateError("The contract asks for another level of security than the certificate shows.")
+    if "record" not in body:
+        return None
+    try:
+        record = RunRecord.parse(body["record"])
+    except (KeyError, TypeError, ValueError):
+        raise _malformed() from None
+    digest = bytes.fromhex(body["digest"])
+    for one in Role:
+        heads = record.gate if one is role else record.gate.other
+        if not _signed(keys[one], record.signatures[one], gate_text(digest, one, record.commitments, heads)):
+            raise CertificateError(f"The signature of {one.value} under the record of the run is not valid.")
+    return record
+
+
 def _check_form(body: Any) -> None:
     """Check names and types of all that is read from a certificate."""
-    if not isinstance(body, dict) or body.get("format") not in (FORMAT, SIGNED_FORMAT):
+    if not isinstance(body, dict) or body.get("format") not in (FORMAT, SIGNED_FORMAT, COVERT_FORMAT):
         raise CertificateError(
-            f"The file is not a certificate of format {FORMAT} or {SIGNED_FORMAT}.",
+            f"The file is not a certificate of format {FORMAT} to {COVERT_FORMAT}.",
             "Use the release that made it.",
         )
     made = {"plugins": [], **body["program"]} if isinstance(body.get("program"), dict) else {}
-    signed = {"approvals": list} if body["format"] == SIGNED_FORMAT else {}
-    if not _has(body, {**_FORM, **signed}) or (signed and not body["approvals"]):
+    signed: dict[str, type] = {"approvals": list} if body["format"] != FORMAT else {}
+    covert: dict[str, type] = {"record": dict} if body["format"] == COVERT_FORMAT else {}
+    if not _has(body, {**_FORM, **signed, **covert}):
+        raise _malformed()
+    if body["format"] == SIGNED_FORMAT and not body["approvals"]:
         raise _malformed()
     run = {"against": "", **body["run"]} if isinstance(body.get("run"), dict) else {}
     if not _has(run, _RUN) or not _has(made, _PROGRAM):

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
 from commons.exits import REFUSED
+from commons.logs.witnesses import Standing, Witness, standing
 from parties.audit.files import AuditLog, read_log
 from parties.audit.keys import forged
-from parties.audit.lines import DECIDED, ENTRIES, EVENTS, GAP, KEYS, SIGNED, AuditError, AuditLine
-from parties.audit.verification import known_gaps, lost_decisions, missing_decisions, missing_entries
+from parties.audit.lines import DECIDED, ENTRIES, EVENTS, GAP, KEYS, LINE, SIGNED, AuditError, AuditLine
+from parties.audit.verification import (
+    known_gaps,
+    log_witnesses,
+    lost_decisions,
+    lost_lines,
+    missing_decisions,
+    missing_entries,
+    missing_lines,
+)
 from parties.audit.writer import Audit
 from parties.cli.options import Listing, as_option, config_option
 from parties.cli.output import Screen, emit, json_option, table
+from parties.cli.stamps import print_stamps, stamps_document, stamps_options
 from parties.clock import CLOCK
 from parties.config import Config, load
 from parties.jobs.agreement.decisions import own_person
 from parties.ledger.book import open_ledger
+from parties.ledger.entries import Entry
 from parties.pki.home import own_pairing
 from parties.pki.lock import only_one
+from parties.stamps.verification import Stamps, own_stamps
 from smc.errors import UsageError
 
 _USUAL_LINES: Final = 40
@@ -63,26 +76,32 @@ def show(job: str, event: str | None, lines: int, config_path: Path | None, as_j
 
 @log.command()
 @click.option("--head", help="NUMBER:HASH of a line as it was noted elsewhere; the log has to have it.")
+@stamps_options
 @config_option
 @json_option
-def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
+def verify(
+    head: str | None, stamps: Path | None, stamps_ca: Path | None, config_path: Path | None, as_json: bool
+) -> None:
     """Check the chain of the log, that it has every decision of the ledger, and that the ledger lost nothing.
 
-    A line that was changed, dropped or moved is found. Lines missing at the end are found by a decision that
-    the ledger has, or with --head. Ends with status 77 if anything is wrong.
+    A line that was changed, dropped or moved is found. Lines missing at the end are found by a decision or a
+    head of the log that the ledger has, by stamps, or with --head. Ends with status 77 if anything is wrong.
     """
     config = load(config_path)
+    stamped = own_stamps(config, stamps, stamps_ca)
     try:
         found = read_log(config.home)
         entries = open_ledger(config.home).entries()
         problems = [
             *missing_decisions(found, entries),
             *missing_entries(found, entries),
+            *missing_lines(found, _witnesses(entries, stamped)),
+            *stamped.problems,
             *_checked(found, head),
             *_unsigned(config, found),
         ]
     except AuditError as error:
-        found, problems = AuditLog((), ()), [str(error)]
+        found, problems = AuditLog((), ()), [str(error), *stamped.problems]
     last, gaps = found.lines[-1] if found.lines else None, known_gaps(found)
 
     def render(out: Screen) -> None:
@@ -97,6 +116,7 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
             out.print(f"The log begins with line {found.lines[0].sequence}: files before it were moved away.")
         if found.torn:
             out.print(f"Pieces that a crash cut off lie in {', '.join(found.torn)}.")
+        print_stamps(out, stamped)
         for gap in gaps:
             out.print(f"GAP: {gap}")
         for problem in problems:
@@ -109,11 +129,17 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
         "head": f"{last.sequence}:{last.hash}" if last is not None else "",
         "torn": list(found.torn),
         "gaps": gaps,
+        "stamps": stamps_document(stamped),
         "problems": problems,
     }
     emit(document, render, as_json=as_json)
     if problems:
         raise SystemExit(REFUSED)
+
+
+def _witnesses(entries: Sequence[Entry], stamped: Stamps) -> list[Witness]:
+    """What ledger and stamps say of lines that the log had."""
+    return [*log_witnesses(entries), *stamped.log]
 
 
 def _unsigned(config: Config, found: AuditLog) -> list[str]:
@@ -130,7 +156,7 @@ def _unsigned(config: Config, found: AuditLog) -> list[str]:
 @config_option
 @json_option
 def record_gap(name: str, config_path: Path | None, as_json: bool) -> None:
-    """Record in the log which decisions of the ledger it lacks, after its newest copy is lost.
+    """Record in the log which lines and decisions of the ledger it lacks, after its newest copy is lost.
 
     Only with the daemon stopped. `duetto log verify` goes on to tell of the gap, and finds what is lost after
     it. If there is a newer copy of the folder `audit`, put it in the place of this one instead.
@@ -141,21 +167,30 @@ def record_gap(name: str, config_path: Path | None, as_json: bool) -> None:
         if behind := missing_entries(found, entries):
             raise AuditError(behind[0], "Bring back the newest copy of the ledger first.")
         lost = lost_decisions(found, entries) if found.lines else []
-        if lost:
-            numbers = {"lost": len(lost), "first": lost[0].sequence, "last": lost[-1].sequence}
-            numbers |= {"uid": person.uid, ENTRIES: len(entries)}
+        gone = lost_lines(found, _witnesses(entries, own_stamps(config))) if found.lines else []
+        if lost or gone:
+            numbers = {"lost": len(lost), "uid": person.uid, ENTRIES: len(entries)}
+            if lost:
+                numbers |= {"first": lost[0].sequence, "last": lost[-1].sequence}
+            if gone:
+                numbers[LINE] = max(one.head[0] for one in gone)
             Audit(config.home, CLOCK.stamp).write(GAP, actor=person.name, **numbers)
     gaps = known_gaps(read_log(config.home))
 
     def render(out: Screen) -> None:
         if not found.lines:
             out.print("The log is empty: the daemon begins a new one when it is started.")
-        elif not lost:
-            out.print("The log lacks no decision of the ledger; nothing was written.")
+        elif not lost and not gone:
+            out.print("The log lacks no decision of the ledger and no line; nothing was written.")
         else:
             out.print(f"Recorded: {gaps[-1]}")
 
-    emit({"lost": [entry.sequence for entry in lost], "gaps": gaps}, render, as_json=as_json)
+    document = {
+        "lost": [entry.sequence for entry in lost],
+        "lines": sorted({one.head[0] for one in gone}),
+        "gaps": gaps,
+    }
+    emit(document, render, as_json=as_json)
 
 
 COMMANDS: Final[tuple[click.Command, ...]] = (log,)
@@ -211,12 +246,12 @@ def _checked(found: AuditLog, head: str | None) -> list[str]:
     number, colon, noted = head.partition(":")
     if not colon or not number.isdecimal() or not number.isascii() or len(noted) != 64:
         raise UsageError(f"--head {head[:100]!r} is not a number and a hash.", "Write NUMBER:HASH.")
-    place = int(number) - (found.lines[0].sequence if found.lines else 0)
-    if place < 0:
+    where = standing(found.lines, (int(number), noted))
+    if where is Standing.ELSEWHERE:
         raise AuditError(
             f"Line {number} is in a file that was moved away.",
             "Bring the file back into the folder `audit`.",
         )
-    if place >= len(found.lines):
+    if where is Standing.MISSING:
         return [f"Line {number} is missing: the log ends before it."]
-    return [] if found.lines[place].hash == noted else [f"Line {number} has another hash."]
+    return [] if where is Standing.THERE else [f"Line {number} has another hash."]

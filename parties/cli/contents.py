@@ -15,7 +15,7 @@ from parties.config import load
 from parties.jobs.checks.spending import ledger_document, log_document, names_of_jobs, totals
 from parties.ledger.accounting import DELTA_TOTAL, describe_loss, show_number
 from parties.ledger.book import open_ledger
-from parties.ledger.entries import COUNTERSIGNED, DECISIONS, EXACT, RUN, SIGNED, SPENT, Entry
+from parties.ledger.entries import COUNTERSIGNED, DECISIONS, EXACT, LOG_HEAD, RUN, SIGNED, SPENT, Entry
 
 _NEWEST: Final = 40
 """Losses that are listed, and entries without the peer's signature, unless all are asked for."""
@@ -123,4 +123,6 @@ def _about(entry: Entry) -> str:
         return f"{entry.actor} (account {entry.uid})" if entry.actor else f"rule {entry.rule!r}"
     if entry.event == SIGNED:
         return f"{entry.act}, {entry.actor}" + (f" for {entry.behalf}" if entry.behalf else "")
+    if entry.event == LOG_HEAD:
+        return f"line {entry.log_line} of the audit log"
     return f"{entry.account}: rule {entry.rule!r}" if entry.event == RUN else entry.account

@@ -1,4 +1,4 @@
-"""Commands about the ledger: verify and export, with those of `parties.cli.contents`."""
+"""Commands about the ledger: verify and export, with those of `parties.cli.contents` and its stamps."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from parties.cli import contents
 from parties.cli.keys import trust_options, trusted_keys
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option
+from parties.cli.stamps import print_stamps, stamp, stamps_document, stamps_options
 from parties.clock import CLOCK
 from parties.config import Config, load
 from parties.errors import DataError
@@ -33,6 +34,9 @@ from parties.persons.register import Register
 from parties.pki.files import PRIVATE, write_atomically
 from parties.pki.home import load_identity, load_peer
 from parties.pki.signing import key_text, named_key
+from parties.stamps.files import stamp_paths
+from parties.stamps.tokens import read_authorities
+from parties.stamps.verification import Stamps, missing_entries, own_stamps, read_stamps
 from smc.errors import UsageError
 
 EXPORT_BYTES = 1 << 30
@@ -59,6 +63,7 @@ def ledger() -> None:
     help="A further signing key of a peer, such as the one from before it was paired anew.",
 )
 @trust_options
+@stamps_options
 @config_option
 @json_option
 def verify(
@@ -66,15 +71,17 @@ def verify(
     peer_keys: tuple[str, ...],
     keys: tuple[str, ...],
     pairs: tuple[Path, ...],
+    stamps: Path | None,
+    stamps_ca: Path | None,
     config_path: Path | None,
     *,
     any_key: bool,
     as_json: bool,
 ) -> None:
-    """Check the chain of the ledger from its beginning, and what the peers have signed of it.
+    """Check the chain of the ledger from its beginning, what the peers have signed of it, and its stamps.
 
-    The local ledger is also held against the newest heads that the peers have signed. Ends with status 77 if
-    anything is wrong.
+    The local ledger is also held against the newest heads that the peers have signed, and against the stamps
+    in the home; an export against those in --stamps. Ends with status 77 if anything is wrong.
     """
     further = _further(peer_keys)
     if export_path is None:
@@ -85,6 +92,7 @@ def verify(
         entries, party, torn = book.entries(), config.name, [path.name for path in book.torn]
         known: Keys = _merged(_peer_keys(config), further)
         said, confirmed = read_statements(config.home / HEADS), True
+        stamped = own_stamps(config, stamps, stamps_ca)
     else:
         found = read_export(_read(export_path))
         given = trusted_keys(keys, pairs, any_key=any_key)
@@ -99,9 +107,11 @@ def verify(
             )
         vouched = {name: given.of(name, is_maker=False) or stated for name, stated in found.peers.items()}
         known = _merged(vouched, further)
+        stamped = _stamps_of(party, stamps, stamps_ca)
     persons = Register(party, entries)
     signed = check_countersignatures(entries, known)
     wrong = problems(party, entries, signed, said, known) if export_path is None else []
+    wrong += [*missing_entries(entries, stamped), *stamped.problems]
     if signed.invalid and export_path is not None:
         raise DataError(
             f"Entry {signed.invalid[0]} is not signed with the key that is known of "
@@ -114,6 +124,7 @@ def verify(
         _print_verdict(out, party, len(entries), head, signed)
         if persons.signed:
             out.print(f"Valid signatures of persons: {persons.signed}.")
+        print_stamps(out, stamped)
         for problem in wrong:
             out.print(f"WRONG: {problem}")
         if not confirmed:
@@ -133,6 +144,7 @@ def verify(
             "missing": list(signed.missing),
         },
         "persons": persons.signed,
+        "stamps": stamps_document(stamped),
         "problems": wrong,
     }
     emit(document, render, as_json=as_json)
@@ -180,7 +192,7 @@ def export(output: Path | None, form: str, config_path: Path | None, as_json: bo
     )
 
 
-for _command in (contents.show, contents.log):
+for _command in (contents.show, contents.log, stamp):
     ledger.add_command(_command)
 
 COMMANDS: tuple[click.Command, ...] = (ledger,)
@@ -198,6 +210,15 @@ def _print_verdict(out: Screen, party: str, count: int, head: str, signed: Count
 
 def _peer_keys(config: Config) -> Keys:
     return {peer.name: (load_peer(config, peer).signing,) for peer in config.peers}
+
+
+def _stamps_of(party: str, folder: Path | None, ca: Path | None) -> Stamps:
+    """The stamps that an export is held against; no configuration says whose are genuine."""
+    if folder is None:
+        return Stamps()
+    if ca is None:
+        raise UsageError("Nothing says whose stamps are genuine.", "Add --stamps-ca FILE.")
+    return read_stamps(party, stamp_paths(folder), read_authorities(ca))
 
 
 def _further(texts: tuple[str, ...]) -> Keys:

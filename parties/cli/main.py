@@ -58,6 +58,9 @@ ENTRIES: Final = {
     "matching": Subcommand("parties.cli.matching", "Help to choose how records of persons are matched."),
     "model": Subcommand("parties.cli.models", "Predictive models of this party, for scoring."),
     "ledger": Subcommand("parties.cli.ledger", "What was spent, released, run and decided."),
+    "evidence": Subcommand(
+        "parties.cli.evidence", "What is kept of covert runs, and what an auditor says of them."
+    ),
     "log": Subcommand("parties.cli.audit", "What happened to jobs and daemon: the audit log."),
     "notice": Subcommand("parties.cli.notices", "Notices of events, as `[[on_event]]` asks for them."),
     "dashboard": Subcommand(

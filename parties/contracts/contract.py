@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -36,6 +36,9 @@ _PART = re.compile(r"[0-9]{1,7}(/[0-9]{1,7})?")
 
 Schemas = Mapping[str, Schema]
 """Schemas of one party's columns, by their names in the job."""
+
+Commitments = Mapping[str, str]
+"""Commitments to one party's columns, hexadecimal, by their names in the job."""
 
 _COUNTS = ("minimum_group", "minimum_set", "minimum_intersection")
 _PARTS = ("dominance", "maximum_ratio")
@@ -69,6 +72,7 @@ class Contract:
         keys: fingerprints of the parties' Paillier keys.
         schemas: declarations of the used columns; of the other party None until it has added them.
         limits: what each party's policy asks of results; of the other party None until it has added them.
+        commitments: of a covert job, to each party's columns, see `parties.evidence.cells`; likewise.
     """
 
     spec: JobSpec
@@ -77,6 +81,7 @@ class Contract:
     keys: Mapping[Role, str]
     schemas: Mapping[Role, Schemas | None]
     limits: Mapping[Role, Limits | None]
+    commitments: Mapping[Role, Commitments | None] = field(default_factory=lambda: dict.fromkeys(Role))
 
     @property
     def job_id(self) -> str:
@@ -92,12 +97,23 @@ class Contract:
     def draft(self) -> Contract:
         """The contract as it was proposed, without the other party's schemas and limits."""
         nothing = {self.proposer.other: None}
-        return replace(self, schemas={**self.schemas, **nothing}, limits={**self.limits, **nothing})
+        return replace(
+            self,
+            schemas={**self.schemas, **nothing},
+            limits={**self.limits, **nothing},
+            commitments={**self.commitments, **nothing},
+        )
 
     @property
     def is_complete(self) -> bool:
-        """Whether both parties' schemas and limits are in it."""
-        return all(self.schemas[role] is not None and self.limits[role] is not None for role in Role)
+        """Whether both parties' schemas and limits are in it, and of a covert job their commitments."""
+        parts = [self.schemas, self.limits, *([self.commitments] if self.is_covert else [])]
+        return all(part[role] is not None for part in parts for role in Role)
+
+    @property
+    def is_covert(self) -> bool:
+        """Whether its runs can be audited."""
+        return self.spec.audit is not None
 
     @property
     def agreed(self) -> Limits:
@@ -111,11 +127,14 @@ class Contract:
         """The limits as one party sees them: its own, and those of figures about both sides' persons."""
         return Agreed(Owned(self.limits[role] or NO_LIMITS), self.agreed)
 
-    def completed(self, schemas: Schemas, limits: Limits) -> Contract:
-        """The contract with the other party's schemas and limits."""
+    def completed(self, schemas: Schemas, limits: Limits, commitments: Commitments | None = None) -> Contract:
+        """The contract with the other party's schemas and limits, and its commitments if it is covert."""
         other = self.proposer.other
         return replace(
-            self, schemas={**self.schemas, other: dict(schemas)}, limits={**self.limits, other: limits}
+            self,
+            schemas={**self.schemas, other: dict(schemas)},
+            limits={**self.limits, other: limits},
+            commitments={**self.commitments, other: commitments},
         )
 
     def encode(self) -> bytes:
@@ -124,6 +143,7 @@ class Contract:
 
     @cached_property
     def _encoded(self) -> bytes:
+        covert = {role.value: made and dict(made) for role, made in self.commitments.items()}
         return canonical.encode(
             {
                 "format": FORMAT,
@@ -133,6 +153,7 @@ class Contract:
                 "keys": {role.value: self.keys[role] for role in Role},
                 "schemas": {role.value: _schemas_document(self.schemas[role]) for role in Role},
                 "limits": {role.value: limits_document(self.limits[role]) for role in Role},
+                **({"commitments": covert} if self.is_covert else {}),
             }
         )
 
@@ -145,6 +166,7 @@ def parse_contract(data: bytes) -> Contract:
     """
     document = canonical.decode(data, CONTRACT_BYTES)
     try:
+        commitments = document.pop("commitments", None)
         if set(document) != {"format", "spec", "proposer", "nonce", "keys", "schemas", "limits"}:
             raise ValueError
         if document["format"] != FORMAT or not _HEX.fullmatch(document["nonce"]):
@@ -162,7 +184,10 @@ def parse_contract(data: bytes) -> Contract:
             {role: keys[role.value] for role in Role},
             {role: _parse_schemas(schemas[role.value]) for role in Role},
             {role: _parse_limits(limits[role.value]) for role in Role},
+            _parse_commitments(commitments),
         )
+        if contract.is_covert != (commitments is not None):
+            raise ValueError
     except JobError as error:
         raise ProtocolViolation(f"The peer's contract is malformed: {error.what}") from None
     except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError):
@@ -229,7 +254,7 @@ def limits_document(limits: Limits | None) -> dict[str, Any] | None:
     """Limits as plain JSON values; fractions as texts."""
     if limits is None:
         return None
-    values = {field.name: getattr(limits, field.name) for field in fields(Limits)}
+    values = {one.name: getattr(limits, one.name) for one in fields(Limits)}
     return {name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()}
 
 
@@ -248,6 +273,18 @@ def _parse_limits(entry: Any) -> Limits | None:
     return Limits(**(entry | parts))
 
 
+def _parse_commitments(document: Any) -> dict[Role, Commitments | None]:
+    if document is None:
+        return dict.fromkeys(Role)
+    if set(document) != {role.value for role in Role}:
+        raise ValueError
+    made = {role: document[role.value] for role in Role}
+    for one in made.values():
+        if one is not None and not all(map(_HEX.fullmatch, one.values())):
+            raise ValueError
+    return made
+
+
 def _parse_part(text: Any) -> Fraction:
     if not isinstance(text, str) or not _PART.fullmatch(text):
         raise ValueError
@@ -264,7 +301,7 @@ def _schemas_document(schemas: Schemas | None) -> dict[str, Any] | None:
 
 
 def _schema_document(schema: Schema) -> dict[str, Any]:
-    document = {field.name: getattr(schema, field.name) for field in fields(Schema)}
+    document = {one.name: getattr(schema, one.name) for one in fields(Schema)}
     return document | {"categories": list(schema.categories)}
 
 
@@ -273,7 +310,7 @@ def _parse_schemas(document: Any) -> Schemas | None:
 
 
 def _parse_schema(entry: Any) -> Schema:
-    if set(entry) != {field.name for field in fields(Schema)}:
+    if set(entry) != {one.name for one in fields(Schema)}:
         raise ValueError
     texts = [entry["kind"], entry["modulus"], entry["unit"], *entry["categories"]]
     bounds = [entry["lower"], entry["upper"]]

@@ -6,18 +6,20 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
-from commons.settings.bounds import Between
+from commons.settings.bounds import Between, Terms
 from commons.settings.marks import Key, Length, Matching, UnfitError, Wrong
 from commons.settings.reader import declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse
+from parties.audit_terms import COVERT, AuditTerms
 from parties.contracts import canonical
 from parties.errors import JobError
 from parties.exits import why_unreadable
-from parties.texts import BLANKS, NAME, unfit
+from parties.texts import BLANKS, FINGERPRINT, NAME, unfit
 from smc.channel.message import MAX_LANES
 from smc.forms import Role
 from smc.network import Network
@@ -37,6 +39,9 @@ SPEC_BYTES = 64 << 10
 """The longest job file."""
 
 
+_MOST_TERM: Final = 10**6
+_AUDIT: Final = 'Add [audit] with auditor = "NAME" and key, as `duetto evidence auditor show` prints them.'
+_SECURITY: Final = 'Write security = "covert" below [job], or remove [audit].'
 _WORD: Final = Matching(NAME, "is not a plain word", "Use letters, digits, point, hyphen, underscore.")
 _OR_NONE: Final = re.compile(f"(?:{NAME.pattern})?")
 _LANES: Final = f"Write 1 to {MAX_LANES}, and no more than the smaller machine has cores."
@@ -76,6 +81,7 @@ class JobSpec:
         seconds: deadline of the run.
         network: the link that both sides plan for; None where the job names none.
         lanes: into how many parts both sides cut large batches, to work on them at once.
+        audit: how runs are audited, for a covert job; None for others.
     """
 
     analysis: str
@@ -87,6 +93,7 @@ class JobSpec:
     seconds: int = SECONDS
     network: Network | None = None
     lanes: int = USUAL_LANES
+    audit: AuditTerms | None = None
 
     def side(self, role: Role) -> Side:
         """The part of a role."""
@@ -111,6 +118,9 @@ class JobSpec:
         more: dict[str, Any] = {} if self.network is None else {"network": asdict(self.network)}
         if self.lanes != USUAL_LANES:
             more["compute"] = {"lanes": self.lanes}
+        covert: dict[str, str] = {}
+        if self.audit is not None:
+            covert, more["audit"] = {"security": COVERT}, self.audit.document()
         return {
             "job": {
                 "analysis": self.analysis,
@@ -118,6 +128,7 @@ class JobSpec:
                 "alice": self.alice.party,
                 "bob": self.bob.party,
                 "recipients": sorted(role.value for role in self.recipients),
+                **covert,
             },
             "alice": _side_document(self.alice),
             "bob": _side_document(self.bob),
@@ -196,6 +207,28 @@ class NetworkSection:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditSection:
+    """How the runs of a covert job are audited.
+
+    Attributes:
+        auditor: the auditor's name.
+        key: fingerprint of the auditor's keys.
+        rate: the probability with which a run is audited that both sides brought to its end.
+    """
+
+    auditor: Annotated[str, _WORD]
+    key: Annotated[
+        str,
+        Matching(FINGERPRINT, "is not 64 hexadecimal digits", "Copy it from `duetto evidence auditor show`."),
+    ]
+    rate: Annotated[Fraction, Terms(_MOST_TERM)] = Fraction(1, 10)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rate <= 1:
+            raise UnfitError("rate", "is not above 0 and at most 1", 'Write rate = "1/10".')
+
+
+@dataclass(frozen=True, slots=True)
 class JobFile:
     """The sections of a job file.
 
@@ -211,6 +244,8 @@ class JobFile:
         seconds: deadline of the run.
         network: the link that both sides plan for.
         lanes: into how many parts both sides cut large batches, to work on them at once.
+        security: `private`, or `covert`: with evidence by which a side that deviates is convicted.
+        audit: how the runs of a covert job are audited.
     """
 
     analysis: Annotated[str, Key("job.analysis"), _WORD]
@@ -224,8 +259,14 @@ class JobFile:
     seconds: Annotated[int, Key("limits.seconds"), Between(minimum=1)] = SECONDS
     network: NetworkSection | None = None
     lanes: Annotated[int, Key("compute.lanes"), Between(1, MAX_LANES, _LANES)] = USUAL_LANES
+    security: Annotated[Literal["private", "covert"], Key("job.security")] = "private"
+    audit: AuditSection | None = None
 
     def __post_init__(self) -> None:
+        if self.security == COVERT and self.audit is None:
+            raise UnfitError("security", "is covert without a section [audit]", _AUDIT, "job")
+        if self.security != COVERT and self.audit is not None:
+            raise UnfitError("auditor", "stands in a job that is not covert", _SECURITY, "audit")
         if self.alice_party == self.bob_party:
             raise UnfitError("bob", "is the same party as alice", "Name the two parties.", "job")
 
@@ -250,6 +291,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
         seconds=found.seconds,
         network=None if link is None else Network(link.rtt_ms, link.mbit),
         lanes=found.lanes,
+        audit=None if found.audit is None else AuditTerms(**asdict(found.audit)),
     )
     try:
         canonical.encode({"contract": {"spec": spec.document()}})

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from commons.logs.lines import Link
 from parties.audit.lines import ENTRIES, FILLED, RELOADED, STARTED, STOPPED, AuditError
 from parties.closed_peers import ClosedPeers
 from parties.cluster.executor import ClusterExecutor
@@ -43,6 +44,7 @@ from parties.session.filling import Filler
 from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
 from parties.session.server import PeerServer
+from parties.stamps.stamper import Stamper
 from smc.errors import DuettoError
 from smc.oblivious.kernels import make_kernels
 from smc.oblivious.workspace import Workspace
@@ -97,6 +99,7 @@ class Daemon:
         self._manager = JobManager(config, identity, self._directory, ledger=ledger, closed=self._closed)
         self._notifier = Notifier(config.home, config.name, config.on_event, ledger.clock, self._conditions)
         self._manager.store.audit.listen(self._notifier.hear)
+        self._stamper = Stamper(config.home, config.name, config.stamps, ledger, self._log_head)
         note = partial(self._manager.store.audit.write, FILLED)
         self._filler = Filler(
             self._with_signed_pools(config),
@@ -153,6 +156,7 @@ class Daemon:
         about |= {"release": release(), "pid": os.getpid()}
         self._manager.store.audit.write(STARTED, **about)
         self._notifier.start()
+        self._stamper.start()
         self._peer_server.start()
         self._filler.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
@@ -206,6 +210,7 @@ class Daemon:
                     ),
                     *(("pools",) if config.pools != self._config.pools else ()),
                     *(("on_event",) if config.on_event != self._config.on_event else ()),
+                    *(("stamps",) if config.stamps != self._config.stamps else ()),
                 ),
             )
             self._runner.set_peers(peers)
@@ -220,6 +225,7 @@ class Daemon:
             self._manager.housekeeper.set_days(config)
             self._filler.follow(self._with_signed_pools(config))
             self._notifier.follow(config.on_event)
+            self._stamper.follow(config.stamps)
             self._config, self._peers, self._seen = config, peers, digests
             changes = {name: " ".join(value) for name, value in asdict(done).items()}
             self._manager.store.audit.write(RELOADED, **changes, **digests)
@@ -244,6 +250,10 @@ class Daemon:
         for sentence in ending_soon(self._config.name, self._certificates, self._peers):
             log.warning("%s", sentence)
         threading.Thread(target=self._greet, name="greet", daemon=True).start()
+
+    def _log_head(self) -> Link | None:
+        number, own = self._manager.store.audit.head
+        return (number, own) if number >= 0 else None
 
     def _note_closing(self, event: str, **about: str | int) -> None:
         self._manager.store.audit.write(event, **about)
@@ -289,6 +299,7 @@ class Daemon:
         self._manager.stop()
         self._note_end()
         self._notifier.stop()
+        self._stamper.stop()
         self._peer_server.stop(1)
         for server in (self._control, *(server for _, server in self._of_roles)):
             server.stop(1).wait()
@@ -372,6 +383,7 @@ def _later(before: Config, after: Config) -> tuple[str, ...]:
         limits=limits,
         pools=before.pools,
         on_event=before.on_event,
+        stamps=before.stamps,
     )
     return tuple(
         entry.name for entry in fields(Config) if getattr(followed, entry.name) != getattr(before, entry.name)

@@ -19,6 +19,7 @@ from parties.contracts.records import Record, Summary
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
 from parties.errors import JobError, PeerBusy
+from parties.evidence.store import EvidenceStore
 from parties.jobs.agreement.courier import UNREACHABLE, PeerCalls, PeerWorker, RetryPolicy
 from parties.jobs.agreement.decisions import Decisions, Person
 from parties.jobs.agreement.messages import PeerState, parse_status
@@ -39,6 +40,7 @@ from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
 from smc.errors import Cancelled, DuettoError, UsageError
 
 if TYPE_CHECKING:
+    from parties.evidence.covert import CovertRun
     from parties.jobs.checks.admission import Admission
     from parties.jobs.run import Run
     from smc.analyses.studies.study import Analysis
@@ -87,6 +89,7 @@ class JobManager:
         self.store, self.carried = JobStore(config.home, self.ledger.clock), Carried()
         self.closed = closed or ClosedPeers(config.home, self.ledger.clock.stamp, self.store.audit.write)
         self._outbox = Outbox(config.home)
+        self._evidence = EvidenceStore(config.home)
         if self.store.audit.head[0] < 0:
             with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
                 self.store.audit.write(LOG_CREATED, ledger=len(self.ledger.entries()))
@@ -119,6 +122,8 @@ class JobManager:
 
     def resume(self) -> None:
         """Take up the jobs that an earlier daemon left, and begin to ask after pending ones."""
+        for job in self.store.all(State.RUNNING, State.KEPT):
+            self._evidence.interrupt(job.job_id, self.ledger.clock.stamp())
         self.store.recover(self._is_paid)
         for courier in self._couriers.values():
             courier.start()
@@ -498,4 +503,22 @@ class JobManager:
             peer=self._peers.public(record.peer),
             own_modulus=int(self._identity.paillier.public.n),
             carried=self.carried,
+            evidence=self._evidence_of(record),
+        )
+
+    def _evidence_of(self, record: Record) -> CovertRun | None:
+        """What is kept of a run of a covert job; None for others."""
+        from parties.evidence.covert import CovertRun
+
+        audit = record.contract.spec.audit
+        if audit is None:
+            return None
+        return CovertRun(
+            record,
+            rate=audit.rate,
+            signing=self._identity.signing,
+            peer=self._peers.public(record.peer),
+            own_modulus=int(self._identity.paillier.public.n),
+            store=self._evidence,
+            clock=self.ledger.clock,
         )

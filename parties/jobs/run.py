@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from parties.audit.lines import AUDIT_DUE
 from parties.certificates.document import SALT_BYTES, certify
 from parties.contracts.contract import Schemas
 from parties.contracts.records import Progress, Record
 from parties.contracts.state import State
 from parties.disclosure.auditor import JobAuditor
+from parties.errors import DataError
+from parties.evidence.covert import CovertRun
+from parties.evidence.statements import SIGNATURE_BYTES
+from parties.evidence.store import BROKEN_OFF
 from parties.jobs.checks.admission import Admission
 from parties.jobs.checks.local_data import LocalData, count_held, count_rows
 from parties.jobs.checks.task import Task
@@ -55,6 +60,7 @@ class Run:
         own_modulus: the local Paillier N.
         plugins: what the daemon has loaded, for the certificate.
         carried: where what goes over the wire is counted.
+        evidence: of a covert job, what is kept of this run; None for others.
     """
 
     def __init__(
@@ -69,8 +75,10 @@ class Run:
         own_modulus: int,
         plugins: tuple[Plugin, ...] = (),
         carried: Carried | None = None,
+        evidence: CovertRun | None = None,
     ) -> None:
         self._record = record
+        self._evidence = evidence
         self._store = store
         self._admission = admission
         self._ledger = ledger
@@ -97,6 +105,7 @@ class Run:
             ended=self._ended,
             network=record.contract.spec.network,
             lanes=record.contract.spec.lanes,
+            evidence=self._evidence,
         )
 
     def _counted(self, session: Session) -> None:
@@ -120,6 +129,8 @@ class Run:
         self._report("loading", 0, 1)
         local = self._admission.read(task, self._moduli)
         data = local.columns
+        if self._evidence is not None:
+            self._keep_data(self._evidence, task, local, allowed.evidence_days)
         rows = count_rows(data)
         verdict = self._admission.judge(task, data, begun=allowed.run_limits.rule)
         verdict.require()
@@ -138,6 +149,7 @@ class Run:
             signing_key=self._signing,
             peer_key=self._peer.signing,
             attend=None if participants is None else partial(self._admission.history.recorded, participants),
+            evidence=self._evidence,
         )
         gate = make_gate(self._ledger, releasing)
         agreed_schemas = self._record.contract.schemas
@@ -164,6 +176,18 @@ class Run:
         # Before END is sent: what has been paid for outlives a crash of either side.
         self._store.keep(self._record.job_id, document, facts, self._certificate(task, document, facts))
 
+    def _keep_data(self, evidence: CovertRun, task: Task, local: LocalData, days: int) -> None:
+        """Keep the columns of a covert run, which have to be those of the contract."""
+        committer = self._admission.committer(task)
+        if committer.commitments(local.columns) != self._record.contract.commitments[task.role]:
+            raise DataError(
+                f"Data set {task.side.dataset!r} has changed since the contract was made, which holds "
+                "commitments to its columns.",
+                "Submit the job again.",
+                code="data-changed",
+            )
+        evidence.keep_data(local.columns, {name: committer.salt(name) for name in local.columns}, days)
+
     def _report(self, stage: str, done: int, of: int) -> None:
         check_cancelled()
         now = time.monotonic()
@@ -175,6 +199,8 @@ class Run:
     def _ended(self, error: DuettoError | None) -> None:
         how = "finished" if error is None else f"ended with code {error.stable_code}"
         _LOG.info("job %s: its run has %s", self._record.job_id, how)
+        if self._evidence is not None:
+            self._settle(self._evidence, error)
         state = self._store.summary(self._record.job_id).state
         if not self._begun or state.is_final:
             return
@@ -186,6 +212,16 @@ class Run:
         elif error is None:
             self._store.finish(self._record.job_id)
         # else the peer knows whether it has kept its result, too, and is asked
+
+    def _settle(self, evidence: CovertRun, error: DuettoError | None) -> None:
+        """Say in the audit log whether a covert run is due for an audit."""
+        try:
+            why = evidence.ended(whole=error is None)
+        except DuettoError as problem:
+            _LOG.error("job %s: its evidence: %s", self._record.job_id, problem)
+            why = BROKEN_OFF
+        if why:
+            self._store.audit.write(AUDIT_DUE, job_id=self._record.job_id, peer=self._record.peer, why=why)
 
     def _certificate(self, task: Task, outcome: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
         """The certificate, and the salt of its commitment to the result."""
@@ -203,6 +239,7 @@ class Run:
             finished=self._ledger.clock.stamp(),
             salt=salt,
             plugins=self._plugins,
+            record_of_run=None if self._evidence is None else self._evidence.certificate(),
         )
         return {**signed, "salt": salt.hex()}
 
@@ -275,8 +312,9 @@ def estimate_document(
         document["cheaper"]["seconds"] = round(document["cheaper"]["seconds"], 3)
     document["seconds"] = round(document["seconds"], 3)
     document["rounds"] += GATE_ROUNDS
-    document["alice_bytes"] += GATE_BYTES
-    document["bob_bytes"] += GATE_BYTES
+    gate = GATE_BYTES + (0 if task.spec.audit is None else SIGNATURE_BYTES)
+    document["alice_bytes"] += gate
+    document["bob_bytes"] += gate
     both = (document["alice_bytes"], document["bob_bytes"])
     sent, received = both if task.role is Role.ALICE else both[::-1]
     network = task.spec.network

@@ -12,7 +12,17 @@ from parties.clock import CLOCK, Clock
 from parties.errors import BudgetError, PolicyError
 from parties.ledger.accounting import LOSS_BITS, Account, Budget, RunLimits, Runs, Spent
 from parties.ledger.chain import ChainFile
-from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SIGNED, SPENT, Entry, LedgerError, require
+from parties.ledger.entries import (
+    COUNTERSIGNED,
+    EXACT,
+    LOG_HEAD,
+    RUN,
+    SIGNED,
+    SPENT,
+    Entry,
+    LedgerError,
+    require,
+)
 from parties.ledger.signed import NOT_ANNOUNCED, Signed
 from smc.analyses.studies.loss import Loss
 
@@ -224,6 +234,23 @@ class Ledger:
         with self._file.locked():
             check(self._file.read().entries)
             return self._file.append(event=SIGNED, **content)
+
+    def note_log(self, line: int, own: str) -> Entry:
+        """Write the head of the audit log, if the last entry about it is of another; the one that says it.
+
+        Args:
+            line: the number of its last line.
+            own: the hash of that line.
+
+        Raises:
+            LedgerError: the ledger is broken or cannot be written.
+        """
+        with self._file.locked():
+            heads = (entry for entry in reversed(self._file.read().entries) if entry.event == LOG_HEAD)
+            last = next(heads, None)
+            if last is not None and (last.log_line, last.log_hash) == (line, own):
+                return last
+            return self._file.append(event=LOG_HEAD, job="", log_line=line, log_hash=own)
 
     @contextmanager
     def reserved(self, job: str, account: Account, peer: str, loss: Loss, budget: Budget) -> Iterator[None]:

@@ -22,9 +22,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -36,7 +35,7 @@ from smc.analyses.disclosure.opener import Gate
 from smc.analyses.studies.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.channel.vectors import ByteRows, ExpectedByteRows, byte_row
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 
@@ -81,6 +80,22 @@ class Written(Message, kind="ledger-written", hidden=True):
     signature: ByteRows
 
 
+class GateEvidence(Protocol):
+    """What is said of the record of a run beside the messages of the gate."""
+
+    def speak(self, channel: Channel) -> None:
+        """Sign it."""
+        ...
+
+    def hear(self, channel: Channel) -> None:
+        """Check that the peer has signed the same."""
+        ...
+
+    def put_aside(self, message: Message) -> None:
+        """Keep a message of this side that does not follow from the seed of the run."""
+        ...
+
+
 Attend = Callable[[Callable[[], bool]], AbstractContextManager[str]]
 
 
@@ -100,6 +115,7 @@ class LedgerCommit:
         peer_key: the peer's signing key.
         attend: keeps the local persons of an exact job on disk and gives the digest of their set; takes them
             back if the ledger then gets no entry, which it is told how to ask. None for other jobs.
+        evidence: of a covert job, what signs the record of the run with the announcement; None for others.
     """
 
     job_digest: bytes
@@ -112,6 +128,7 @@ class LedgerCommit:
     signing_key: SigningKey = field(repr=False)
     peer_key: Ed25519PublicKey = field(repr=False)
     attend: Attend | None = field(default=None, repr=False)
+    evidence: GateEvidence | None = field(default=None, repr=False)
 
 
 def make_gate(ledger: Ledger, releasing: LedgerCommit) -> Gate:
@@ -128,7 +145,11 @@ class _Gate:
         its = self.its
         with self.ledger.reserved(its.job_digest.hex(), its.account, its.peer, its.loss, its.budget):
             seen = pack(*(self.ledger.last_seen(its.peer) or NOTHING))
+            if its.evidence is not None:
+                its.evidence.speak(channel)
             self._send(channel, Announced, seen, _text(_ANNOUNCED, its.job_digest, its.role, seen))
+            if its.evidence is not None:
+                its.evidence.hear(channel)
             theirs, announced = self._hear(channel, Announced, _ANNOUNCED)
             if any(theirs):
                 self.ledger.require(*unpack(theirs))
@@ -153,7 +174,10 @@ class _Gate:
         return entries[-1]
 
     def _send(self, channel: Channel, kind: type[Announced | Written], said: bytes, text: bytes) -> None:
-        channel.send(kind(_row(said), _row(self.its.signing_key.sign(text))))
+        message = kind(byte_row(said), byte_row(self.its.signing_key.sign(text)))
+        if self.its.evidence is not None:
+            self.its.evidence.put_aside(message)
+        channel.send(message)
 
     def _hear(
         self, channel: Channel, kind: type[Announced | Written], domain: bytes, seen: bytes = b""
@@ -202,7 +226,3 @@ def _is_signed(key: Ed25519PublicKey, text: bytes, signature: bytes) -> bool:
     except InvalidSignature:
         return False
     return True
-
-
-def _row(data: bytes) -> ByteRows:
-    return ByteRows(np.frombuffer(data, dtype=np.uint8).reshape(1, -1))

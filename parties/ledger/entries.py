@@ -30,6 +30,7 @@ APPROVED: Final = "approved"
 DENIED: Final = "denied"
 CANCELLED: Final = "cancelled"
 SIGNED: Final = "signed"
+LOG_HEAD: Final = "log-head"
 
 DECISIONS: Final = (APPROVED, DENIED, CANCELLED)
 RELEASES: Final = (SPENT, EXACT)
@@ -40,7 +41,7 @@ FORMAT: Final = 3
 knew losses and countersignatures only and held every field."""
 
 _DOMAINS: Final = {number: f"duetto ledger entry v{number}\0".encode() for number in (1, 2, FORMAT)}
-_INTEGERS: Final = ("format", "sequence", "peer_sequence", "uid")
+_INTEGERS: Final = ("format", "sequence", "peer_sequence", "uid", "log_line")
 _FRACTIONS: Final = ("epsilon", "delta", "rho")
 _FRACTION = re.compile(r"[0-9]{1,1000}(/[1-9][0-9]{0,999})?")
 
@@ -57,6 +58,7 @@ _FIELDS: Final = {
     COUNTERSIGNED: _EVERY | _COUNTERSIGNATURE,
     **dict.fromkeys(DECISIONS, _EVERY | _DECISION),
     SIGNED: _EVERY | _ACT,
+    LOG_HEAD: _EVERY | {"log_line", "log_hash"},
 }
 _FIELDS_2: Final = _EVERY | _WHOSE | _COUNTERSIGNATURE | {"epsilon", "delta", "rho"}
 _FIELDS_1: Final = _FIELDS_2 - {"format", "account", "delta", "rho", "peer_role", "peer_seen"}
@@ -77,7 +79,7 @@ class Entry(Line):
         event: `run`: a job has begun; `exact`: figures without noise are about to be opened; `spent`: a
             privacy loss is; `countersigned`: the peer's word that it has written its own; `approved`,
             `denied`, `cancelled`: somebody's decision; `signed`: what a person has signed, see
-            `parties.persons`.
+            `parties.persons`; `log-head`: the audit log had such a line, see `parties.stamps`.
         job: digest of the job's contract, hexadecimal; for a decision, as it was shown; for `signed`, of
             what was signed.
         dataset: for `run`, `exact` and `spent`: the local data set.
@@ -108,6 +110,8 @@ class Entry(Line):
         key: for `signed`: the person's public key.
         moment: for `signed`: when, by the person's program.
         text: for `signed`: what was put into force, where later entries are checked by it.
+        log_line: for `log-head`: the number of the last line of the audit log.
+        log_hash: for `log-head`: its hash.
     """
 
     event: str
@@ -135,6 +139,8 @@ class Entry(Line):
     key: str = ""
     moment: str = ""
     text: str = ""
+    log_line: int = -1
+    log_hash: str = ""
 
     @property
     @override

@@ -8,8 +8,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import resource
-import signal
 import smtplib
 import ssl
 import sys
@@ -17,7 +15,7 @@ import time
 from collections.abc import Mapping
 from contextlib import closing
 from email.message import EmailMessage
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -25,10 +23,10 @@ from urllib.parse import urlsplit
 from parties.errors import NoticeError
 from parties.notices.notice import Notice
 from parties.notices.sending import read_login, read_secret
+from parties.posting import bound_this_process, connection_words, posted, status_words
 from smc.errors import DuettoError
 
 SIGNATURE: Final = "Duetto-Signature"
-_MEMORY: Final = 512 << 20
 _REFUSED: Final = "Look at the log of that server, and correct the section of the hook."
 
 
@@ -53,26 +51,16 @@ def post(way: Mapping[str, Any], notice: Notice, seconds: float) -> None:
     Raises:
         NoticeError: the server did not take it.
     """
-    secret, url = read_secret(Path(way["secret"])), urlsplit(way["url"])
-    host, path = str(url.hostname), url.path or "/"
-    kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
-    connection = kind(host, url.port, timeout=seconds)
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": "duetto",
-        "Connection": "close",
-        SIGNATURE: signature(secret, int(time.time()), notice.body),
-    }
+    secret, host = read_secret(Path(way["secret"])), urlsplit(way["url"]).hostname
+    signed = signature(secret, int(time.time()), notice.body)
+    headers = {"Content-Type": "application/json", SIGNATURE: signed}
     try:
-        connection.request("POST", f"{path}?{url.query}" if url.query else path, notice.body, headers)
-        status = connection.getresponse().status
+        with posted(way["url"], notice.body, headers, seconds) as answer:
+            status = answer.status
     except HTTPException as problem:
         raise NoticeError(f"{host} does not speak HTTP ({type(problem).__name__}).", _REFUSED) from None
-    finally:
-        connection.close()
     if not 200 <= status < 300:
-        also = "; redirects are not followed" if 300 <= status < 400 else ""
-        raise NoticeError(f"{host} answered with status {status}{also}.", _REFUSED)
+        raise NoticeError(f"{host} {status_words(status)}", _REFUSED)
 
 
 def mail(way: Mapping[str, Any], notice: Notice, seconds: float) -> None:
@@ -116,19 +104,15 @@ def mail(way: Mapping[str, Any], notice: Notice, seconds: float) -> None:
 
 def main() -> int:
     """Do the task on standard input; 0 if it is done."""
-    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     task = json.load(sys.stdin.buffer)
-    signal.alarm(task["seconds"] + 5)  # also where nobody is left to end it
+    bound_this_process(task["seconds"])
     send = mail if "server" in task["way"] else post
     try:
         send(task["way"], Notice.parse(task["notice"]), task["seconds"])
     except DuettoError as error:
         sys.stdout.write(error.what)
-    except ssl.SSLError as problem:
-        sys.stdout.write(f"TLS fails: {problem.reason or type(problem).__name__}.")
     except OSError as problem:
-        sys.stdout.write(f"No connection: {problem.strerror or problem or type(problem).__name__}.")
+        sys.stdout.write(connection_words(problem))
     else:
         return 0
     return 1

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
-import time
-from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +16,7 @@ from parties.errors import ConfigError, NoticeError
 from parties.hooks import AnyHook, CommandHook, MailHook
 from parties.notices.notice import Notice
 from parties.pki.files import check_guarded, read_private
+from parties.processes import run_bounded
 from parties.texts import escape_unprintable
 
 SECRET_BYTES: Final = 16
@@ -29,10 +26,7 @@ MAX_SECRET: Final = 4096
 MAX_REASON: Final = 300
 """Letters of what a sender says of its failure."""
 
-_LOOK_SECONDS: Final = 0.02
 _SENDER: Final = (sys.executable, "-P", "-m", "parties.notices.sender")
-_NAMES: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
-"""What of the daemon's environment a program and a sender get."""
 
 
 def check_hook(hook: AnyHook) -> None:
@@ -96,7 +90,7 @@ def send(hook: AnyHook, notice: Notice) -> None:
     """
     check_hook(hook)
     if isinstance(hook, CommandHook):
-        status, _ = _run(hook.command, notice.body, hook, hook.seconds)
+        status, _ = _run(hook.command, notice.body, hook, reads=False)
         if status:
             how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
             raise NoticeError(f"The program {hook.command[0]} {how}.", _try(hook))
@@ -107,51 +101,22 @@ def send(hook: AnyHook, notice: Notice) -> None:
     else:
         way = {"url": hook.url, "secret": str(hook.secret)}
     task = {"way": way, "notice": notice.document, "seconds": hook.seconds}
-    status, said = _run(_SENDER, json.dumps(task).encode(), hook, hook.seconds + 1)
+    status, said = _run(_SENDER, json.dumps(task).encode(), hook, reads=True)
     if status:
         reason = escape_unprintable(said.decode(errors="replace"))[:MAX_REASON]
         raise NoticeError(reason or f"The sender ended with status {status}.", _try(hook))
 
 
-def _run(command: tuple[str, ...], given: bytes, hook: AnyHook, seconds: float) -> tuple[int, bytes]:
-    """Run a program; its exit status, and the beginning of what it has written."""
-    environment = {name: os.environ[name] for name in _NAMES if name in os.environ}
-    is_own = command == _SENDER  # what a program of others writes is not read
+def _run(command: tuple[str, ...], given: bytes, hook: AnyHook, *, reads: bool) -> tuple[int, bytes]:
+    """Run a program; its exit status, and the beginning of what it has written, if that is read."""
+    seconds = hook.seconds + 1 if reads else hook.seconds  # the sender knows its time, and says more
     try:
-        process = subprocess.Popen(  # noqa: S603 - no shell; the steward's program, or this one
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE if is_own else subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env=environment,
-            start_new_session=True,
-        )
+        ended = run_bounded(command, given, seconds, MAX_REASON if reads else 0)
     except OSError as problem:
         raise NoticeError(f"{command[0]} does not start: {problem.strerror}.", _try(hook)) from None
-    with process:
-        try:
-            with suppress(BrokenPipeError), process.stdin or nullcontext() as pipe:
-                if pipe is not None:
-                    pipe.write(given)  # less than a pipe holds
-            in_time = _has_ended(process.pid, seconds)
-        finally:  # not yet waited for, so that the number is nobody else's
-            with suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-        if not in_time:
-            raise NoticeError(f"It took longer than {hook.seconds} seconds.", _try(hook))
-        said = process.stdout.read(MAX_REASON) if process.stdout is not None else b""
-    return process.returncode, said
-
-
-def _has_ended(pid: int, seconds: float) -> bool:
-    """Whether a process ends in time; it is left to be waited for."""
-    until = time.monotonic() + seconds
-    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-        if time.monotonic() > until:
-            return False
-        time.sleep(_LOOK_SECONDS)
-    return True
+    if ended.status is None:
+        raise NoticeError(f"It took longer than {hook.seconds} seconds.", _try(hook))
+    return ended.status, ended.said
 
 
 def _try(hook: AnyHook) -> str:

@@ -13,6 +13,7 @@
     doubts.json   for which ledgers sessions were refused last, see `parties.ledger.doubts`
     closed.json   with which peers nothing is run, see `parties.closed_peers`; made when needed
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
+    stamps/   of the heads of ledger and audit log, see `parties.stamps`; made when needed
     notices.json   who is still to be told of what, see `parties.notices`; made when needed
     moved.json   only in a home that was packed to live elsewhere, see `parties.pki.moving`
     pools/   what was prepared for later comparisons, see `parties.session.pools`; made when needed
@@ -71,6 +72,7 @@ _GUARDED: Final = (
     "exact-jobs.log",
     "jobs.sqlite",
     "audit",
+    "stamps",
     "peers",
     "results",
 )

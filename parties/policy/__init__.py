@@ -61,6 +61,13 @@ EXAMPLE = """\
 # # What a job may rest on: with false there is no matching by keys, and no silent comparison.
 # lpn = true
 #
+# # Runs that an auditor can check, see docs/covert.md: covert jobs by these auditors alone; with security no
+# # others.
+# security = "covert"
+# auditors = { office = "6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f6f" }
+# audit_rate = "1/10"                # the least probability of an audit
+# evidence_days = 0                  # for how long the record is kept of a run that is not due for one
+#
 # # Results about single rows: outcomes of comparisons that somebody sees, matched keys and pairs, labels.
 # # Refused unless true, and then runs_total is needed, and for comparisons types.
 # row_results = true

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from commons.errors import near
+from parties.audit_terms import COVERT, AuditTerms
 from parties.errors import BudgetError
 from parties.ledger.accounting import Budget, Runs, Spent, describe_loss, show_number
 from parties.policy.rules import Rule
@@ -47,6 +48,7 @@ class JobView:
         naming: those that the data set declares as key or person.
         network: whether the job names the link to the peer.
         answers: how many answers about rows of the peer a run gives by the local data, at most.
+        audit: how its runs are audited; None unless it is covert.
     """
 
     analysis: str
@@ -67,6 +69,7 @@ class JobView:
     naming: frozenset[str] = frozenset()
     network: bool = False
     answers: int = 0
+    audit: AuditTerms | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,7 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     lower = "Set seconds below [limits] lower."
     yield _at_most(rule, "maximum_seconds", view.seconds, "seconds", rule.maximum_seconds, lower)
     yield from _kinds(rule, view, kind)
+    yield from _audited(rule, view.audit)
     yield from _runs(rule, view)
     if view.answers:
         yield _answers(rule, view)
@@ -166,6 +170,30 @@ def _runs(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield Condition(rule.name, "runs_total", False, "policy", what, hint)
 
 
+def _audited(rule: Rule, audit: AuditTerms | None) -> Iterator[Condition]:
+    """Whether runs can be audited where the rule asks for it, and by an auditor whom it names."""
+    if audit is None:
+        if rule.security == COVERT:
+            what = "the rule asks for runs that can be audited, and the job is not covert"
+            named = f'auditor = "{min(rule.auditors)}"' if rule.auditors else "auditor"
+            hint = f'Write security = "{COVERT}" below [job], and [audit] with {named}, key and rate.'
+            yield Condition(rule.name, "security", False, "policy", what, hint)
+        return
+    if rule.auditors.get(audit.auditor) != audit.key:
+        what = f"the auditor {audit.auditor!r} with key {audit.key[:16]} is not among auditors"
+        hint = (
+            "Compare the fingerprint with the auditor, and add "
+            f'auditors = {{ {audit.auditor} = "{audit.key}" }} to the rule.'
+        )
+        yield Condition(rule.name, "auditors", False, "policy", what, hint)
+    else:
+        yield Condition(rule.name, "auditors", True, "policy", f"audited by {audit.auditor!r}")
+    if audit.rate < rule.audit_rate:
+        what = f"runs are audited with probability {audit.rate}, and audit_rate is {rule.audit_rate}"
+        hint = f'Write rate = "{rule.audit_rate}" below [audit].'
+        yield Condition(rule.name, "audit_rate", False, "policy", what, hint)
+
+
 def _answers(rule: Rule, view: JobView) -> Condition:
     """Whether all runs that the rule allows give few enough answers by the local model."""
     runs = rule.runs_total
@@ -183,7 +211,8 @@ def _answers(rule: Rule, view: JobView) -> Condition:
         view.answers * runs,
         f"answers ({runs} runs of {view.answers} rows)",
         rule.answers_total,
-        "Set maximum_rows below [parameters] lower, or runs_total in the rule.",
+        "Set maximum_rows below [parameters] lower, or runs_total in the rule; or let the model's side alone "
+        "receive a validation.",
     )
 
 

@@ -14,6 +14,7 @@ from commons.settings.marks import (
     Inline,
     Item,
     Length,
+    Matching,
     Parse,
     Powers,
     Read,
@@ -24,9 +25,11 @@ from commons.settings.marks import (
 from commons.settings.reader import Tables, declared
 from commons.settings.table import StrictTable
 from commons.settings.toml import parse, text_of
+from parties.audit_terms import COVERT
 from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
 from parties.persons.roles import Needed
+from parties.texts import FINGERPRINT
 from smc.analyses.disclosure.limits import MAX_LIMIT, Limits
 from smc.analyses.studies.facts import MAX_PARTS, Facts, Stated
 from smc.analyses.studies.loss import MAX_TERM
@@ -52,6 +55,10 @@ DOMINANCE: Final = Fraction(4, 5)
 """The largest part of an exact sum that may come from one person, where a rule says nothing but a smallest
 group."""
 
+_FINGERPRINT: Final = Matching(
+    FINGERPRINT, "is not 64 hexadecimal digits", "Copy it from `duetto evidence auditor show`."
+)
+_AUDITORS: Final = "Add auditors = { NAME = KEY }, as `duetto evidence auditor show` prints it."
 _STATED = f"Known are {', '.join(word.value for word in Stated)}."
 _FEW_RUNS = "Add runs_total = 3, or as many as may lie side by side; or leave row_results out."
 
@@ -127,6 +134,10 @@ class Rule:
         queries: the kinds of figures, such as `mean`; likewise.
         may_state: what a job may state of its own; likewise.
         lpn: whether a job may rest on learning parity with noise.
+        security: `covert` where only jobs may run whose runs can be audited.
+        auditors: who may audit covert jobs: fingerprints of their keys, by their names.
+        audit_rate: the least probability with which a run of a covert job is audited.
+        evidence_days: for how many days the record of a covert run is kept that is not due for an audit.
 
     Raises:
         UnfitError: the entries do not fit each other.
@@ -166,6 +177,10 @@ class Rule:
     figures_per_job: Annotated[int, Between(1, MAX_PARTS, f"Write 1 to {MAX_PARTS}.")] = 1
     answers_total: Count | None = None
     lpn: bool = True
+    security: Literal["private", "covert"] = "private"
+    auditors: Mapping[str, Annotated[str, _FINGERPRINT]] = field(default_factory=dict)
+    audit_rate: Term = Fraction(0)
+    evidence_days: Annotated[int, Between(0, 36500)] = 0
     overlap: Annotated[int, Between(0, MAX_LIMIT, f"Write 0 to {MAX_LIMIT}.")] = 0
     keys: Names | None = None
     values: Names | None = None
@@ -197,6 +212,10 @@ class Rule:
         for key, delta in (("delta_per_job", self.delta_per_job), ("delta_total", self.delta_total)):
             if delta >= 1:
                 raise UnfitError(key, "is not below 1", 'Write it as "2^-30".')
+        if self.audit_rate > 1:
+            raise UnfitError("audit_rate", "is above 1", 'Write it as "1/10".')
+        if self.security == COVERT and not self.auditors:
+            raise UnfitError("security", "is covert, and no auditors are named", _AUDITORS)
         if not 0 < self.limits.dominance <= 1:
             raise UnfitError("dominance", "is not above 0 and at most 1", 'Write it as "0.8".')
         if 0 < self.limits.maximum_ratio < 1:

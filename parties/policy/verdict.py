@@ -37,6 +37,7 @@ class Verdict:
         unheld: earlier exact jobs that this one cannot be held against, by their names; a person has to look.
         approval_days: how long an approval by a person holds, in days.
         needed: the approvals by persons in a role that the rule asks for; None for those of anybody.
+        evidence_days: for how many days the record of a covert run is kept that is not due.
     """
 
     allowed: bool
@@ -50,6 +51,7 @@ class Verdict:
     unheld: tuple[str, ...] = ()
     approval_days: int = APPROVAL_DAYS
     needed: Needed | None = None
+    evidence_days: int = 0
 
     @property
     def reasons(self) -> tuple[Condition, ...]:
@@ -110,6 +112,7 @@ def evaluate(policy: Policy, view: JobView) -> Verdict:
             every,
             approval_days=rule.approval_days,
             needed=rule.needed,
+            evidence_days=rule.evidence_days,
         )
     if not every:
         hint = "Add a rule to policy.toml; the comments there show how."

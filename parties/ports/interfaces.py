@@ -17,6 +17,9 @@ from smc.network import Network
 
 if TYPE_CHECKING:
     from parties.pki.identity import PeerIdentity
+    from smc.channel.channel import Channel
+    from smc.channel.transport import Transport
+    from smc.numeric.random import Randomness
     from smc.pieces import Report
     from smc.protocols.full_session import FullSession
 
@@ -66,6 +69,44 @@ class Outage:
     limit: float
 
 
+class Evidence(Protocol):
+    """What one side of a covert run says and keeps of it, as the session needs it."""
+
+    @property
+    def commitment(self) -> bytes:
+        """To the seed and the part of the coin, which the peer gets first; 64 bytes."""
+        ...
+
+    @property
+    def public(self) -> bytes:
+        """What the peer gets for its randomness once it has committed itself, 16 bytes."""
+        ...
+
+    def commit(self, commitment: bytes) -> None:
+        """Take in the peer's commitment; raises ProtocolViolation if it has another size."""
+        ...
+
+    def give(self, public: bytes) -> None:
+        """Take in what the peer gives for this side's randomness; raises as `commit`."""
+        ...
+
+    def randomness(self) -> Randomness:
+        """The source of all randomness of the run."""
+        ...
+
+    def record(self, transport: Transport) -> Transport:
+        """The transport, of which all frames are recorded from now on."""
+        ...
+
+    def took_key(self) -> None:
+        """Note that the run has taken the local Paillier key."""
+        ...
+
+    def finish(self, channel: Channel) -> None:
+        """Sign the record and end the session in order, as `Channel.finish` does."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class SessionTask:
     """What one side does in a session.
@@ -84,6 +125,7 @@ class SessionTask:
         lanes: into how many parts both sides cut large batches, likewise; 1 for no cutting.
         idle: whether it is no job's: it takes no place, begins only while no job runs, and is ended with the
             code `gave-way` as soon as one comes.
+        evidence: of a covert job, what is kept of the run; None for others.
     """
 
     job_id: str
@@ -96,6 +138,7 @@ class SessionTask:
     network: Network | None = None
     lanes: int = 1
     idle: bool = False
+    evidence: Evidence | None = field(default=None, repr=False)
 
 
 class JobPort(Protocol):

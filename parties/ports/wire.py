@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "9ce08a72bf34acd6cef3e0bed3e4856b1f723c1b562c0abf7861388eadce52fd"
+WIRE: Final = "7b41629aea57ce0d4c2e917cf8f3acd11872495e8dbcb27a4b9a4952fb0f6c76"
 """Two programs understand each other only if they have the same."""

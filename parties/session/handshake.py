@@ -2,10 +2,15 @@
 
     dialler                                                   listener
       versions, parameters, nonce, job, role, keys,
-      ledgers                                       -------->   checks, finds the job
+      ledgers [commitment]                          -------->   checks, finds the job
                                                     <--------   version, nonce, session id, ledgers
+                                                                [commitment, bytes for the dialler's seed]
       checks the session id and the ledgers         -------->   session id again, ledgers as of now
+                                                                [bytes for the listener's seed]
       (frames)                                     <------->    checks the ledgers; (frames)
+
+What stands in brackets is said where the job is covert: each side commits itself to its seed before it hears
+what the other gives for it.
 
 The session id is a digest over everything said before it and over both names, so both sides know that they
 mean the same session. Until the answer has come a cut connection ends the attempt, and from there on the
@@ -44,6 +49,7 @@ _NONCE_BYTES = 32
 _DIGEST_BYTES = 32
 _JOB_ID = re.compile(r"[a-z0-9-]{1,64}")
 _AGAIN = "Pair the two parties again, both ways."
+_NOT_COVERT = "The peer commits itself in a job that is not covert."
 
 Accept = Callable[[SessionHeader], SessionTask]
 
@@ -103,10 +109,12 @@ def dial(
         dialler_key=bytes.fromhex(sides.own_key),
         listener_key=bytes.fromhex(sides.peer_key),
     )
+    if task.evidence is not None:
+        opening.commitment = task.evidence.commitment
     said = _speak(sides, opening.ledgers)
     stream.send(pb.Packet(opening=opening))
     try:
-        confirm = _answered(stream, sides, opening, said, endure)
+        confirm = _answered(stream, sides, opening, said, task, endure)
     except DuettoError as error:
         _refuse(stream, error.stable_code)
         raise
@@ -114,7 +122,12 @@ def dial(
 
 
 def _answered(
-    stream: PacketStream, sides: Endpoints, opening: pb.Opening, said: Statement | None, endure: Endure
+    stream: PacketStream,
+    sides: Endpoints,
+    opening: pb.Opening,
+    said: Statement | None,
+    task: SessionTask,
+    endure: Endure,
 ) -> pb.Confirm:
     """Wait for the answer and check it; returns what confirms it."""
     packet = to_word(stream.receive(HANDSHAKE_SECONDS))
@@ -134,6 +147,12 @@ def _answered(
     _check_own_ledger(sides, answer.ledgers)
     _check_peer_ledger(sides, answer.ledgers, said)
     confirm = pb.Confirm(session_id=session_id)
+    if task.evidence is not None:
+        task.evidence.commit(answer.commitment)
+        task.evidence.give(answer.public)
+        confirm.public = task.evidence.public
+    elif answer.commitment or answer.public:
+        raise ProtocolViolation(_NOT_COVERT)
     _speak(sides, confirm.ledgers)
     endure(session_id, _token(opening, answer), None)
     return confirm
@@ -188,6 +207,11 @@ def listen(
             raise JobError(
                 "The peer means another job or another role by the name of this job.", code="job-differs"
             )
+        if task.evidence is not None:
+            task.evidence.commit(opening.commitment)
+            answer.commitment, answer.public = task.evidence.commitment, task.evidence.public
+        elif opening.commitment:
+            raise ProtocolViolation(_NOT_COVERT)
     except Exception as error:
         code = code_of(error, f"Session with {sides.peer} refused")
         _refuse(stream, code)
@@ -207,6 +231,8 @@ def listen(
             raise ProtocolViolation("The two sides disagree on the session.")
         _check_own_ledger(sides, packet.confirm.ledgers)
         _check_peer_ledger(sides, packet.confirm.ledgers, said)
+        if task.evidence is not None:
+            task.evidence.give(packet.confirm.public)
     except DuettoError as error:
         if not isinstance(error, PeerRefused | PeerLost):
             _refuse(stream, error.stable_code)

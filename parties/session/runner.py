@@ -15,7 +15,7 @@ from contextlib import (
     nullcontext,
     suppress,
 )
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from parties.config import Limits
 from parties.errors import JobError
@@ -260,6 +260,8 @@ class SessionRunner:
         timer = threading.Timer(seconds, stream.interrupt, [late])
         timer.daemon = True
         transport = self._wrap(GrpcTransport(stream))
+        if task.evidence is not None:
+            transport = task.evidence.record(transport)
         channel = Channel(transport)
         try:
             with (
@@ -269,8 +271,15 @@ class SessionRunner:
             ):
                 timer.start()
                 with closing(self._session(channel, stream.peer, task, workers)) as session:
-                    task.run(session)
-                    channel.finish()
+                    try:
+                        task.run(session)
+                    finally:
+                        if task.evidence is not None and session.has_own:
+                            task.evidence.took_key()
+                    if task.evidence is None:
+                        channel.finish()
+                    else:
+                        task.evidence.finish(channel)
         except PeerAborted:
             raise
         except DuettoError as error:
@@ -308,19 +317,25 @@ class SessionRunner:
     def _session(self, channel: Channel, peer: str, task: SessionTask, workers: LaneWorkers) -> FullSession:
         from smc.protocols.full_session import FullSession  # with all engines: no port waits for them
 
+        given: dict[str, Any] = {
+            "role": task.role,
+            "channel": channel,
+            "executor": self._executor,
+            "own_key": self._identity.paillier,
+            "peer_key": self._peers[peer].paillier,
+            "report": task.report,
+            "network": task.network,
+            "lanes": task.lanes,
+            "open_lane": workers.open,
+        }
+        if task.evidence is not None:
+            # All randomness has to follow from the seed: none of other runs, and none of the cluster's.
+            return FullSession(random=task.evidence.randomness(), **given)
         return FullSession(
-            role=task.role,
-            channel=channel,
-            executor=self._executor,
-            own_key=self._identity.paillier,
-            peer_key=self._peers[peer].paillier,
-            report=task.report,
             mask_tables=self._mask_tables,
-            network=task.network,
             cluster=self._cluster,
             precomputed=self._pools.with_peer(peer) if self._pools is not None else None,
-            lanes=task.lanes,
-            open_lane=workers.open,
+            **given,
         )
 
     @contextmanager

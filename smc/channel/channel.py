@@ -20,6 +20,10 @@ B = TypeVar("B")
 C = TypeVar("C")
 
 
+def nothing() -> None:
+    """Hear nothing before the end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Traffic:
     """What went over a channel, seen from one side.
@@ -187,9 +191,14 @@ class Channel:
         self._messages += 1
         return values[0] if len(values) == 1 else tuple(values)
 
-    def finish(self) -> None:
-        """Say that nothing more follows and wait until the peer has said so too."""
+    def finish(self, hear: Callable[[], None] = nothing) -> None:
+        """Say that nothing more follows and wait until the peer has said so too.
+
+        Args:
+            hear: receives what the peer says before that.
+        """
         self._put(END, b"", 0)
+        hear()
         self._next(END, 0, 0)
 
     def abort(self, code: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
+from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
 from smc.channel.message import ABORT, Frame
@@ -14,6 +15,7 @@ from smc.channel.transport import Transport
 
 _FRAME_DOMAIN: Final = b"duetto/evidence/frame/1"
 _HEAD_DOMAIN: Final = b"duetto/evidence/head/1"
+_EMPTY: Final[Mapping[int, Sequence[Said]]] = MappingProxyType({})
 
 
 class Said(NamedTuple):
@@ -45,10 +47,14 @@ def said(frame: Frame) -> Said:
 
 
 class Chain:
-    """The frames of one direction, lane by lane, as lanes go on side by side. Thread-safe."""
+    """The frames of one direction, lane by lane, as lanes go on side by side. Thread-safe.
 
-    def __init__(self) -> None:
-        self._lanes: defaultdict[int, list[Said]] = defaultdict(list)
+    Args:
+        lanes: what they have so far.
+    """
+
+    def __init__(self, lanes: Mapping[int, Sequence[Said]] = _EMPTY) -> None:
+        self._lanes = defaultdict(list, {lane: list(frames) for lane, frames in lanes.items()})
         self._lock = Lock()
 
     def add(self, frame: Frame) -> None:
@@ -59,13 +65,22 @@ class Chain:
                 self._lanes[frame.lane].append(entry)
 
     def lanes(self) -> dict[int, Sequence[Said]]:
-        """The frames of each lane, in their order."""
+        """The frames of each lane that has some, in their order."""
         with self._lock:
-            return {lane: tuple(self._lanes[lane]) for lane in sorted(self._lanes)}
+            return {lane: tuple(self._lanes[lane]) for lane in sorted(self._lanes) if self._lanes[lane]}
+
+    def counts(self) -> dict[int, int]:
+        """How many frames each lane has that has some."""
+        return {lane: len(frames) for lane, frames in self.lanes().items()}
 
     def count(self, lane: int) -> int:
         """How many frames of a lane there are."""
-        return len(self._lanes[lane])
+        with self._lock:
+            return len(self._lanes[lane])
+
+    def first(self, counts: Mapping[int, int]) -> Chain:
+        """The first so many frames of each lane."""
+        return Chain({lane: self.lanes().get(lane, ())[:count] for lane, count in counts.items()})
 
     @property
     def head(self) -> bytes:

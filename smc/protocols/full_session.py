@@ -108,6 +108,11 @@ class FullSession(Session):
         return self._own
 
     @property
+    def has_own(self) -> bool:
+        """Whether `own` was used."""
+        return self._own is not None
+
+    @property
     def peer(self) -> Paillier:
         """The cipher of which the peer holds the secret key.
 

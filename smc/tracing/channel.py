@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from queue import Empty, SimpleQueue
@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import numpy as np
 from typing_extensions import override
 
-from smc.channel.channel import Channel
+from smc.channel.channel import Channel, nothing
 from smc.channel.memory import MemoryTransport
 from smc.channel.message import KINDS, Expected, Message
 from smc.channel.vectors import (
@@ -137,8 +137,9 @@ class TracedChannel(Channel):
                 self._hear(step.kind, step.size)
 
     @override
-    def finish(self) -> None:
-        """Nothing more follows."""
+    def finish(self, hear: Callable[[], None] = nothing) -> None:
+        """Nothing more follows but what is heard before the end."""
+        hear()
 
     def _tell(self, step: TracedStep) -> None:
         check_cancelled()

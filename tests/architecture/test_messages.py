@@ -19,6 +19,7 @@ WITHOUT_HINT = frozenset(
     {
         ("anonymizer", "UsageError"),  # Click's own, which says it in its text
         ("anonymizer", "NotFittedError"),  # scikit-learn's
+        ("parties", "AuditFinding"),  # what an auditor says of a party
         ("anonymizer", "GateError"),  # that of findings, which have hints each
     }
 )

@@ -212,5 +212,10 @@ ENTRIES: Final = {
 
 _COMMIT = "tests/parties/ledger/test_commit.py"
 _FLIPPED = "test_a_flipped_bit_in_any_part_of_the_messages_is_refused"
-ELSEWHERE: Final = dict.fromkeys(("ledger-announced", "ledger-written"), (_COMMIT, _FLIPPED))
+_COVERT = "tests/parties/evidence/test_covert_jobs.py"
+_BENT = "test_a_changed_statement_about_the_record_ends_the_run"
+ELSEWHERE: Final = {
+    **dict.fromkeys(("ledger-announced", "ledger-written"), (_COMMIT, _FLIPPED)),
+    **dict.fromkeys(("evidence-recorded", "evidence-closed"), (_COVERT, _BENT)),
+}
 """Kinds that no run without homes sends, and the file and the test that change them."""

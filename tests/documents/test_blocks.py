@@ -76,6 +76,7 @@ SHELL = MappingProxyType(
         "README.md": (2, "tests/parties/test_demo.py, and the rows of docs/anonymizer.md"),
         "docs/anonymizer.md": (11, "tests/anonymizer/test_documentation.py runs them"),
         "docs/catalog.md": (1, "tests/parties/catalog/test_catalog_page.py compares their options"),
+        "docs/covert.md": (1, "tests/parties/evidence/test_hostile_daemon.py runs it"),
         "docs/documents-direct.md": (
             2,
             "trains and measures for minutes, on documents that are not in the repository",
@@ -101,7 +102,17 @@ SHELL = MappingProxyType(
 )
 """By page: how many blocks of commands there are (None for any number), and where they run, or why not."""
 
-OTHER_COMMANDS = ("scripts/", "systemd-ask-password", "sudo", "cd", "podman", "openssl", "dask", "nft")
+OTHER_COMMANDS = (
+    "scripts/",
+    "systemd-ask-password",
+    "sudo",
+    "cd",
+    "podman",
+    "openssl",
+    "dask",
+    "nft",
+    "rsync",
+)
 
 
 def of(*languages: str) -> list:
@@ -149,6 +160,7 @@ def test_files_are_read_by_their_parsers(block, tmp_path):
             "on_event",
             "dashboard",
             "sockets",
+            "stamps",
         }:
             south = {"name": "south", "address": "127.0.0.1:7444", "pairing": "south.pair", "pin": "A"}
             party = {"party": {"name": "north"}, "listen": {"address": "127.0.0.1:7443"}, "peers": [south]}

@@ -6,7 +6,10 @@ Its base class would do the same, but its import takes 1.4 s of the processor an
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, field, is_dataclass
+from functools import cache
+from types import MappingProxyType
 from typing import Any, Self, TypeVar, dataclass_transform, get_type_hints
 
 from typing_extensions import override
@@ -28,13 +31,21 @@ def parameters(kind: type[T]) -> type[T]:
     return made
 
 
+@cache
+def _defaults(kind: type) -> Mapping[str, Any]:
+    """The parameters of a constructor by name, with their defaults."""
+    given = inspect.signature(kind).parameters
+    return MappingProxyType({name: given[name].default for name in sorted(given)})
+
+
 class Parameterized:
     """Whoever keeps the parameters of its constructor under their names; `sklearn.base.clone` copies it."""
 
     @classmethod
-    def _defaults(cls) -> dict[str, Any]:
-        given = inspect.signature(cls).parameters
-        return {name: given[name].default for name in sorted(given)}
+    def _defaults(cls) -> Mapping[str, Any]:
+        kind: Any = cls  # of a class itself mypy does not know that it has a hash
+        found: Mapping[str, Any] = _defaults(kind)
+        return found
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; `deep` is for whoever holds others of this kind."""

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from parties.audit_terms import COVERT
 from parties.catalog.declarations.declaration import load_catalog
 from parties.catalog.loading.checking import unconfirmed_columns
 from parties.dashboard.drawing import words
@@ -121,6 +122,7 @@ def in_words(rule: Rule) -> list[str]:
         said.append(f"A plan holds at most {rule.figures_per_job} exact figures.")
     if rule.row_results:
         said.append("Results about single rows are allowed.")
+    said += _audited(rule)
     if rule.answers_total is not None:
         said.append(f"A local model answers at most {rule.answers_total} rows of a peer in all.")
     if rule.minimum_rows:
@@ -128,6 +130,15 @@ def in_words(rule: Rule) -> list[str]:
     said += words.limits(asdict(rule.limits))
     runs = [(rule.runs_per_day, "a day"), (rule.runs_total, "in all")]
     said += [f"At most {count} runs {span}." for count, span in runs if count is not None]
+    return said
+
+
+def _audited(rule: Rule) -> list[str]:
+    """Who may audit runs, as sentences."""
+    said = ["Only covert jobs, whose runs can be audited."] if rule.security == COVERT else []
+    if rule.auditors:
+        names, least = " or ".join(sorted(rule.auditors)), f"; at least {rule.audit_rate} of the runs"
+        said.append(f"Covert jobs are audited by {names}{least if rule.audit_rate else ''}.")
     return said
 
 

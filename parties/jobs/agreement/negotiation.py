@@ -11,7 +11,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from parties.contracts.contract import Contract, Schemas, check_signature, sign
+from parties.contracts.contract import Commitments, Contract, Schemas, check_signature, sign
 from parties.contracts.records import Record, Summary
 from parties.contracts.state import State
 from parties.errors import JobError, PeerBusy, PeerUnreachable, PolicyError
@@ -34,6 +34,7 @@ from smc.numeric.random import Randomness
 
 if TYPE_CHECKING:
     from parties.jobs.checks.admission import Admission
+    from parties.jobs.checks.local_data import LocalData
     from parties.jobs.checks.task import Task
 
 OPEN_JOBS = 200
@@ -48,11 +49,15 @@ _SAYS_NO = ("policy", "budget", "denied", "overlap", "history")
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A job that has passed the local checks: the task, the local schemas, and the verdict."""
+    """A job that has passed the local checks: the task, the local schemas, and the verdict.
+
+    Of a covert job there are the commitments to the local columns as well.
+    """
 
     task: Task
     schemas: Schemas
     verdict: Verdict = field(repr=False)
+    commitments: Commitments | None = None
 
 
 class Negotiation:
@@ -108,7 +113,9 @@ class Negotiation:
         self._decisions.keep(admitted)
         schemas = {task.role: examined.schemas, task.role.other: None}
         limits = {task.role: examined.verdict.limits, task.role.other: None}
-        contract = Contract(task.spec, task.role, self._random.bytes(32).hex(), keys, schemas, limits)
+        commitments = {task.role: examined.commitments, task.role.other: None}
+        nonce = self._random.bytes(32).hex()
+        contract = Contract(task.spec, task.role, nonce, keys, schemas, limits, commitments)
         state = State.WAITING_OWN if examined.verdict.needs_person else State.PROPOSED
         if not examined.verdict.needs_person:
             self._decisions.of_rule(contract, task.peer, examined.verdict.rule)
@@ -291,14 +298,18 @@ class Negotiation:
         """All that is known at home, rows included; its refusals are for the people here."""
         self._gate.require_peer(self._peers.public(task.peer))
         schemas = self._admission().schemas(task)
-        moduli = {task.role: int(self._identity.paillier.public.n)}
-        moduli[task.role.other] = int(self._peers.public(task.peer).paillier.n)
-        local = self._admission().read(task, moduli)
+        local = self._read(task)
         verdict = self._admission().judge(task, local.columns)
         verdict.require()
         self._admission().check_overlap(task, local, verdict)
         self._admission().preview(task, local, verdict.limits, contract).require()
-        return Examined(task, schemas, verdict)
+        return Examined(task, schemas, verdict, self._admission().commitments(task, local))
+
+    def _read(self, task: Task) -> LocalData:
+        """The local columns."""
+        moduli = {task.role: int(self._identity.paillier.public.n)}
+        moduli[task.role.other] = int(self._peers.public(task.peer).paillier.n)
+        return self._admission().read(task, moduli)
 
     def _exchange(self, record: Record) -> None:
         answer = parse_answer(self._peers.propose(record.peer, record.contract.draft.encode()))
@@ -376,8 +387,8 @@ class Negotiation:
         parties = (draft.spec.side(draft.proposer).party, draft.spec.side(role).party)
         if parties != (peer, self._identity.name):
             raise JobError("The proposal names parties other than the two connected.", code="contract")
-        added = (draft.schemas[role], draft.limits[role])
-        if added != (None, None) or None in (draft.schemas[draft.proposer], draft.limits[draft.proposer]):
+        parts = [draft.schemas, draft.limits, *([draft.commitments] if draft.is_covert else [])]
+        if any(part[role] is not None or part[draft.proposer] is None for part in parts):
             raise JobError("The proposal already has declarations or limits of this party.", code="contract")
         if dict(draft.keys) != self._keys(role, peer):
             raise JobError("The proposal names other Paillier keys.", "Pair again.", code="contract")
@@ -397,8 +408,10 @@ class Negotiation:
         # a proposal costs nothing. A run does, and so does a person's answer.
         verdict = self._admission().judge(task, None)
         verdict.require()
-        examined = Examined(task, self._admission().schemas(task), verdict)
-        return examined, draft.completed(examined.schemas, examined.verdict.limits)
+        schemas = self._admission().schemas(task)
+        # A covert job is the exception: its contract holds commitments to the columns.
+        covert = self._admission().commitments(task, self._read(task)) if draft.is_covert else None
+        return Examined(task, schemas, verdict, covert), draft.completed(schemas, verdict.limits, covert)
 
     def _keep(self, peer: str, contract: Contract, examined: Examined) -> Record:
         with self._deciding:

@@ -10,14 +10,17 @@ from typing import Final
 
 from commons.errors import near
 from commons.settings.toml import text_of
+from parties.audit_terms import COVERT
 from parties.catalog.declarations.declaration import Catalog, DatasetDeclaration, load_catalog
 from parties.catalog.reading import Reader
-from parties.contracts.contract import Contract, Schemas
+from parties.contracts.contract import Commitments, Contract, Schemas
 from parties.contracts.spec import JobSpec
 from parties.disclosure.history import History
 from parties.disclosure.log import OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
 from parties.errors import ConfigError, DataError, JobError
+from parties.evidence.cells import Committer
+from parties.evidence.store import EvidenceStore
 from parties.jobs.checks.declared import catalog_columns, check_bounds, check_once
 from parties.jobs.checks.kept import KeptData
 from parties.jobs.checks.local_data import (
@@ -58,6 +61,7 @@ class Admission:
         ledger: the local ledger.
         gate: what persons have signed.
         history: the local exact jobs.
+        evidence: the records of the local covert runs.
         reader: reads the local data.
         analyses: all analyses by name.
         maximum_seconds: the longest deadline that the daemon grants.
@@ -74,6 +78,7 @@ class Admission:
         ledger: Ledger,
         gate: Gate,
         history: History,
+        evidence: EvidenceStore,
         reader: Reader,
         analyses: Mapping[str, Analysis],
         maximum_seconds: int,
@@ -86,6 +91,7 @@ class Admission:
         self._ledger = ledger
         self._gate = gate
         self.history: Final = history
+        self.evidence: Final = evidence
         self._reader = reader
         self._kept = KeptData(reader.memory // 8)
         self._analyses = analyses
@@ -123,6 +129,13 @@ class Admission:
             task.columns(party)
             check_once(task, party)
         task.study.check_recipients(spec.recipients)
+        if spec.audit is not None and not any(task.study.columns.values()):
+            raise JobError(
+                f"A job of {spec.analysis} reads no data; what it keeps is used in other runs, and cannot be "
+                "audited with its own.",
+                f'Remove security = "{COVERT}" below [job], and [audit].',
+                code="covert",
+            )
         return task
 
     def schemas(self, task: Task) -> Schemas:
@@ -182,7 +195,7 @@ class Admission:
         moduli: Moduli | None,
     ) -> LocalData:
         side = task.side
-        if can_add_up(task.study, dataset, side):
+        if task.spec.audit is None and can_add_up(task.study, dataset, side):
             return added_up(task.study, dataset, side, keeping, self._reader.load_pieces)
         loaded = self._reader.load(dataset, side.columns.values(), secret, keeping)
         if loaded.left_out and task.facts.pairs_by_position:
@@ -196,6 +209,18 @@ class Admission:
         return LocalData(
             with_persons(data, loaded), loaded.notes, loaded.identities, loaded.numbers, loaded.aliases
         )
+
+    def committer(self, task: Task) -> Committer:
+        """What commits to the local columns of a covert job.
+
+        Raises:
+            StorageError: the key of the home cannot be used.
+        """
+        return Committer(self.evidence.salting_key(), task.side.dataset, task.side.columns)
+
+    def commitments(self, task: Task, local: LocalData) -> Commitments | None:
+        """The commitments to the local columns of a covert job; None for others."""
+        return None if task.spec.audit is None else self.committer(task).commitments(local.columns)
 
     def judge(self, task: Task, data: Data | None, begun: str = "") -> Verdict:
         """The verdict of the local policy, with what has been spent and has run so far.
@@ -233,6 +258,7 @@ class Admission:
             naming=self._naming(task),
             network=task.spec.network is not None,
             answers=_answers(task),
+            audit=task.spec.audit,
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
         verdict = evaluate(self._signed_policy(), view)
@@ -423,5 +449,4 @@ class Admission:
 
 def _answers(task: Task) -> int:
     """How many rows of the peer a run answers by the local data, at most."""
-    answers = task.facts.asked.answers
-    return answers.most if answers is not None and answers.by is task.role else 0
+    return sum(answers.most for answers in task.facts.asked.answers if answers.by is task.role)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from parties.catalog.reading import Reader
 from parties.config import Config
 from parties.disclosure.history import History
+from parties.evidence.store import EvidenceStore
 from parties.jobs.checks.admission import Admission
 from parties.ledger.book import Ledger, open_ledger
 from parties.persons.gate import Gate
@@ -34,6 +35,7 @@ def open_admission(
         ledger=ledger,
         gate=Gate(config.name, config.home, ledger),
         history=History(config.home),
+        evidence=EvidenceStore(config.home),
         reader=Reader(config.limits),
         analyses=with_plugins(load_plugins(config.plugins)) if analyses is None else analyses,
         maximum_seconds=config.limits.job_seconds,

@@ -1,10 +1,10 @@
 """A copy of a home in one file, made while its daemon runs, from which nothing can be spent again.
 
 What changes is copied in such an order that the copy is never better than the home was at some moment: jobs
-before their results, so that a result that came meanwhile lies aside and none is missing; both before the
-ledger, which so has all that the jobs have spent; and the ledger, the record of exact jobs and the audit log
-together, under the locks of the first two. What was prepared for later comparisons is left out, since it must
-not exist twice.
+before their results, so that a result that came meanwhile lies aside and none is missing; both, and stamps,
+before the ledger, which so has all that the jobs have spent and what stamps are about; and the ledger,
+the record of exact jobs and the audit log together, under the locks of the first two. What was prepared for
+later comparisons is left out, since it must not exist twice.
 
 A home that was restored is refused by every peer that has seen more of its ledger (`parties.ledger.heads`).
 """
@@ -32,6 +32,7 @@ from parties.ledger.book import open_ledger
 from parties.pki.files import COPYING, PRIVATE, PRIVATE_FOLDER, temporary_folder
 from parties.pki.lock import require_here
 from parties.pki.moving import TAKEN, check_place, new_archive, write_archive
+from parties.stamps.files import FOLDER as STAMPS
 
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 _LEDGER: Final = "ledger.jsonl"
@@ -39,7 +40,7 @@ _EXACT: Final = "exact-jobs.log"
 _RESULTS: Final = "results"
 _LATER: Final = frozenset(
     {
-        *(_LEDGER, _EXACT, _RESULTS, AUDIT, heads.FILE, doubts.FILE, "run", "pools"),
+        *(_LEDGER, _EXACT, _RESULTS, STAMPS, AUDIT, heads.FILE, doubts.FILE, "run", "pools"),
         *(f"{JOBS}{end}" for end in ("", "-wal", "-shm")),
         *(f"{name}.lock" for name in (_LEDGER, _EXACT)),
     }
@@ -102,6 +103,8 @@ def _copy(home: Path, copy: Path) -> None:
     if (home / _RESULTS).is_dir():
         # A result never changes; a second name for it takes no room and outlives its deletion.
         shutil.copytree(home / _RESULTS, copy / _RESULTS, copy_function=_link, ignore=_unfinished)
+    if (home / STAMPS).is_dir():  # a stamp taken meanwhile would be about more than the copies below have
+        shutil.copytree(home / STAMPS, copy / STAMPS, ignore=_unfinished)
     with _locked(home / f"{_EXACT}.lock"), _locked(home / f"{_LEDGER}.lock"):
         for name in (heads.FILE, doubts.FILE, _LEDGER, _EXACT):
             if (home / name).exists():

@@ -13,13 +13,15 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
-from parties.clock import Clock, TrustedTime
+from parties.clock import Clock, TrustedTime, text
 from parties.config import Config
 from parties.contracts.state import WAITING
 from parties.errors import ClockError, JobError
+from parties.evidence.store import EvidenceStore
 from parties.jobs.storage.store import JobStore
 
 _CHECKPOINT_SECONDS: Final = 3600.0
+_PRUNE_SECONDS: Final = 3600.0
 _STOP_SECONDS = 10.0
 _LOG = logging.getLogger("duetto.jobs")
 
@@ -53,6 +55,8 @@ class Housekeeper:
         self._pause = pause_seconds
         self._watch = timedelta(seconds=watch_seconds)
         self._checked = clock.elapsed()
+        self._evidence = EvidenceStore(config.home)
+        self._pruned = -_PRUNE_SECONDS
         self._doubted = False
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._go, name="duetto-jobs", daemon=True)
@@ -100,6 +104,10 @@ class Housekeeper:
         if self.keep_days and (deleted := self._store.prune(now, timedelta(days=self.keep_days))):
             _LOG.info("deleted %d results older than %d days", deleted, self.keep_days)
         self._store.empty_trash(now)
+        if (passed := self._clock.elapsed()) - self._pruned >= _PRUNE_SECONDS:
+            self._pruned = passed
+            if deleted := self._evidence.prune(text(now.moment)):
+                _LOG.info("deleted the evidence of %d runs that were not due", deleted)
         if dropped := self._store.drop_unapproved(now, timedelta(days=self.wait_days)):
             _LOG.info("deleted %d proposals that were never approved", dropped)
         self._expire(now)

@@ -14,9 +14,9 @@ from typing import Final
 
 from parties.errors import StorageError
 from parties.exits import why_unreadable
-from parties.jobs.storage.sealing import Seal
 from parties.jobs.storage.trash import Trash
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
+from parties.pki.sealing import Seal
 
 SPACE: Final = 64 << 20
 """Free bytes without which no run begins: room for the ledger's entries and for most results."""

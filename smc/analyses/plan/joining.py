@@ -82,6 +82,7 @@ def _asked(each: Sequence[tuple[PlanPart, Facts]]) -> Asked:
         states=frozenset().union(*(one.asked.states for _, one in each)),
         named=frozenset().union(*(one.asked.named for _, one in each)),
         likeness=any(one.asked.likeness for _, one in each),
+        answers=tuple(answers for _, one in each for answers in one.asked.answers),
         parts=frozenset(part.analysis for part, _ in each),
     )
 

@@ -129,7 +129,7 @@ class ScoringStudy(Study):
             keeps_missing=frozenset(),
             loss=Loss(),
             bounds=RowBounds(given.maximum_rows),
-            asked=Asked(answers=Answers(given.model, given.maximum_rows)),
+            asked=Asked(answers=(Answers(given.model, given.maximum_rows),)),
         )
 
     @override

@@ -108,7 +108,7 @@ class Asked:
             analysis.
         likeness: whether rows are paired that are alike, so that a side finds the other's nearest by bringing
             many variants.
-        answers: what a side's data answer about rows of the other; None where they do not.
+        answers: what a side's data answer about rows of the other.
         parts: the analyses of its parts, where a job is made of several.
     """
 
@@ -118,7 +118,7 @@ class Asked:
     states: frozenset[Stated] = frozenset()
     named: frozenset[str] = frozenset()
     likeness: bool = False
-    answers: Answers | None = None
+    answers: tuple[Answers, ...] = ()
     parts: frozenset[str] = frozenset()
 
 

@@ -30,7 +30,7 @@ from smc.analyses.records.numbers import text
 from smc.analyses.studies.brief import Brief
 from smc.analyses.studies.columns import PERSONS, Data, Schema
 from smc.analyses.studies.declared_analysis import DeclaredAnalysis
-from smc.analyses.studies.facts import Asked, Facts, RowBounds
+from smc.analyses.studies.facts import Answers, Asked, Facts, RowBounds
 from smc.analyses.studies.memory import Pace
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.precision import expectation, with_precision
@@ -137,8 +137,18 @@ class ValidationStudy(Study):
             keeps_missing=frozenset(),
             loss=self.parameters.loss,
             bounds=RowBounds(self.parameters.maximum_rows),
-            asked=Asked(),
+            asked=Asked(answers=self._answers(recipients)),
         )
+
+    def _answers(self, recipients: frozenset[Role]) -> tuple[Answers, ...]:
+        """What the side with rows can find of the model: each of its rows twice as often as the one before.
+
+        Noise does not hide rows that stand there often enough, so a run tells between which cuts the scores
+        lie of as many as the number of rows has bits.
+        """
+        given = self.parameters
+        told = given.rows in recipients
+        return (Answers(given.model, given.maximum_rows.bit_length()),) if told else ()
 
     @override
     def leakage(self, recipients: frozenset[Role]) -> Leakage:

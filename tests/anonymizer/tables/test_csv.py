@@ -18,7 +18,7 @@ from anonymizer.errors import FileError, SpecError, TableError
 from anonymizer.hierarchies.days import day
 from anonymizer.methods.reduction.suppression import SuppressRecords
 from anonymizer.tables import files
-from anonymizer.tables.dialect import kinds_of, numbers_of, read_dialect
+from anonymizer.tables.dialect import kinds_in, kinds_of, numbers_of, read_dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from commons.tabular.dialect import Dialect, Writing
@@ -276,6 +276,22 @@ def test_cells_round_trip(tmp_path_factory, rows, separator):
 )
 def test_what_reads_as_numbers(texts, kind):
     assert kinds_of(Writing(), pl.Series(texts)) == kind
+
+
+def test_columns_read_together_read_as_each_alone():
+    columns = {
+        "a": ["1", "x", ""],
+        "text": ["1", "2", "2"],
+        "column": [" ", None, ""],
+        "": ["1.5", "<2", None],
+    }
+    for form in (Writing(), Writing(below_limit="half")):
+        frame = pl.DataFrame(columns)
+        alone = {name: kinds_of(form, frame[name]) for name in columns}
+        assert kinds_in(form, frame) == alone
+        assert alone == {"a": {None}, "text": {"integer"}, "column": set(), "": alone[""]}
+        assert alone[""] == ({"float"} if form.below_limit else {None})
+    assert kinds_in(Writing(), pl.DataFrame()) == {}
 
 
 def test_thousands_stand_where_they_should():

@@ -15,7 +15,8 @@ from parties.client import Party
 from parties.notices.queues import read_queues
 from scripts.processes import duetto, ended, introduced, paired, started, tried
 from tests.parties.daemon.test_operations import CATALOG, POLICY
-from tests.parties.notices.test_sending import answering, listening, mail_server
+from tests.parties.notices.test_sending import mail_server
+from tests.parties.talking import answering, listening
 
 PAGE = (Path(__file__).parents[3] / "docs" / "operations.md").read_text(encoding="utf-8")
 SECTIONS = {

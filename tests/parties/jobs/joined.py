@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -50,6 +50,7 @@ class Network:
         self.said: list[tuple[str, bytes]] = []
         self.seconds = 10.0
         self.outages: dict[str, Outage] = {}
+        self.bends: dict[Role, Callable[[Any], Any]] = {}
 
     def port(self, name: str) -> Port:
         return Port(self, name)
@@ -75,6 +76,10 @@ class Network:
             theirs = self.managers[peer].accept_session(me, header)
         except DuettoError as error:
             raise refusal_error(peer, error.stable_code) from None
+        if task.evidence is not None and theirs.evidence is not None:
+            for one, other in ((task.evidence, theirs.evidence), (theirs.evidence, task.evidence)):
+                one.commit(other.commitment)
+                one.give(other.public)
         ends = memory_pair(self.seconds)
         self._transports[task.job_id] = ends
         other = self._pool.submit(self._side, theirs, ends[1])
@@ -98,11 +103,13 @@ class Network:
             task.role,
             channel,
             self._pool,
+            *([] if task.evidence is None else [task.evidence.randomness()]),
             own_key=toy(task.role),
             peer_key=toy(task.role.other).public,
             report=task.report,
-            precomputed=pools,
+            precomputed=pools if task.evidence is None else None,
             network=task.network,
+            lanes=task.lanes,
         )
 
     def _wanted(self, task: Any) -> None:
@@ -110,13 +117,26 @@ class Network:
         if task.job_id in self._given_up:
             raise Cancelled("The session was ended.")
 
+    @staticmethod
+    def _finish(task: Any, channel: Channel) -> None:
+        if task.evidence is None:
+            channel.finish()
+        else:
+            task.evidence.finish(channel)
+
     def _side(self, task: Any, transport: Any) -> DuettoError | None:
-        channel = Channel(transport)
+        if task.evidence is not None:
+            transport = task.evidence.record(transport)
+        channel = Channel(self.bends.get(task.role, lambda each: each)(transport))
         failure: DuettoError | None = None
         try:
-            with asking(lambda: self._wanted(task)):
-                task.run(self._session(task, channel))
-                channel.finish()
+            with asking(lambda: self._wanted(task)), closing(self._session(task, channel)) as session:
+                try:
+                    task.run(session)
+                finally:
+                    if task.evidence is not None and session.has_own:
+                        task.evidence.took_key()
+                self._finish(task, channel)
         except DuettoError as error:
             failure = error
         except Exception as error:

@@ -8,12 +8,9 @@ import hmac
 import json
 import os
 import re
-import socket
 import ssl
 import sys
-import threading
 import time
-from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -23,6 +20,7 @@ from parties.notices.notice import make_notice
 from parties.notices.sender import signature
 from parties.notices.sending import check_hook, send
 from parties.pki import certificate
+from tests.parties.talking import answering, dripping, endless, listening, request, silent, swelling
 
 NOTICE = make_notice(EventKind.WAITING, "2026-11-28T12:00:00Z", "north", peer="south", job="j1")
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -35,52 +33,6 @@ def secret(tmp_path):
     path.write_text(SECRET + "\n")
     path.chmod(0o600)
     return path
-
-
-@contextmanager
-def listening(talk):
-    """A server that talks with each caller by a function in a thread; its port."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve():
-            while True:
-                try:
-                    caller, _ = server.accept()
-                except OSError:
-                    return
-                threading.Thread(target=meet, args=(caller,), daemon=True).start()
-
-        def meet(caller):
-            with caller, suppress(OSError):  # the caller may have gone
-                talk(caller)
-
-        threading.Thread(target=serve, daemon=True).start()
-        try:
-            yield server.getsockname()[1]
-        finally:
-            server.shutdown(socket.SHUT_RDWR)
-
-
-def request(caller):
-    """Head and body of a request."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        data += caller.recv(4096)
-    head, _, body = data.partition(b"\r\n\r\n")
-    length = int(re.search(rb"content-length: (\d+)", head.lower())[1])
-    while len(body) < length:
-        body += caller.recv(4096)
-    return head.decode(), body
-
-
-def answering(answer, seen=None):
-    def talk(caller):
-        got = request(caller)
-        if seen is not None:
-            seen.append(got)
-        caller.sendall(answer)
-
-    return talk
 
 
 def hook(port, secret, **about):
@@ -117,38 +69,9 @@ def test_redirects_are_not_followed(secret):
     assert not inner
 
 
-def endless(caller):
-    request(caller)
-    caller.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n")
-    block = bytes(1 << 16)
-    for _ in range(10_000_000_000 >> 16):
-        caller.sendall(block)
-
-
 def test_of_an_answer_without_end_nothing_is_read(secret):
     with listening(endless) as port:
         send(hook(port, secret), NOTICE)
-
-
-def silent(caller):
-    caller.recv(1 << 16)
-    while caller.recv(1 << 16):
-        pass
-
-
-def dripping(caller):
-    request(caller)
-    while True:
-        caller.sendall(b"H")
-        time.sleep(0.05)
-
-
-def swelling(caller):
-    """Headers that do not end."""
-    request(caller)
-    caller.sendall(b"HTTP/1.1 200 OK\r\n")
-    while True:
-        caller.sendall(b"X: " + b"y" * 60000 + b"\r\n")
 
 
 @pytest.mark.parametrize("talk", [silent, dripping])

@@ -413,4 +413,4 @@ def test_a_column_with_more_digits_than_the_job_is_refused():
 def test_more_rows_than_the_job_has_are_refused():
     study = SCORING.parse(scoring_job(predictor("tree", 2), maximum_rows=119))
     assert "more rows than" in str(study.preview(rows_data(ROWS), Role.BOB, NO_LIMITS).refusal)
-    assert study.facts(BOB).asked.answers.most == 119
+    assert [each.most for each in study.facts(BOB).asked.answers] == [119]

@@ -65,3 +65,15 @@ def test_the_statement_says_what_rows_of_its_choice_find_of_the_model(monkeypatc
     assert bands == np.searchsorted([0.25, 0.5, 0.75], wanted, side="right").tolist()
     leakage = study.leakage(frozenset(Role))
     assert any("rows of its choice" in line for line in leakage.bob)
+
+
+@pytest.mark.parametrize(
+    ("recipients", "most"),
+    [(frozenset({Role.ALICE}), []), (frozenset({Role.BOB}), [7]), (frozenset(Role), [7])],
+)
+def test_rows_that_are_told_are_answers_of_the_model(recipients, most):
+    """As many rows are told as their number has bits, where the side with rows receives."""
+    study = VALIDATION.parse({**PARAMETERS, **CUTS, "maximum_rows": 100})
+    assert [(each.by, each.most) for each in study.facts(recipients).asked.answers] == [
+        (Role.ALICE, count) for count in most
+    ]

@@ -78,7 +78,7 @@ class Receipt(_message.Message):
     def __init__(self, received: _Optional[int] = ...) -> None: ...
 
 class Opening(_message.Message):
-    __slots__ = ("oldest_version", "newest_version", "parameters", "nonce", "job_id", "job_digest", "role", "dialler_key", "listener_key", "ledgers")
+    __slots__ = ("oldest_version", "newest_version", "parameters", "nonce", "job_id", "job_digest", "role", "dialler_key", "listener_key", "ledgers", "commitment")
     OLDEST_VERSION_FIELD_NUMBER: _ClassVar[int]
     NEWEST_VERSION_FIELD_NUMBER: _ClassVar[int]
     PARAMETERS_FIELD_NUMBER: _ClassVar[int]
@@ -89,6 +89,7 @@ class Opening(_message.Message):
     DIALLER_KEY_FIELD_NUMBER: _ClassVar[int]
     LISTENER_KEY_FIELD_NUMBER: _ClassVar[int]
     LEDGERS_FIELD_NUMBER: _ClassVar[int]
+    COMMITMENT_FIELD_NUMBER: _ClassVar[int]
     oldest_version: int
     newest_version: int
     parameters: bytes
@@ -99,7 +100,8 @@ class Opening(_message.Message):
     dialler_key: bytes
     listener_key: bytes
     ledgers: Ledgers
-    def __init__(self, oldest_version: _Optional[int] = ..., newest_version: _Optional[int] = ..., parameters: _Optional[bytes] = ..., nonce: _Optional[bytes] = ..., job_id: _Optional[str] = ..., job_digest: _Optional[bytes] = ..., role: _Optional[str] = ..., dialler_key: _Optional[bytes] = ..., listener_key: _Optional[bytes] = ..., ledgers: _Optional[_Union[Ledgers, _Mapping]] = ...) -> None: ...
+    commitment: bytes
+    def __init__(self, oldest_version: _Optional[int] = ..., newest_version: _Optional[int] = ..., parameters: _Optional[bytes] = ..., nonce: _Optional[bytes] = ..., job_id: _Optional[str] = ..., job_digest: _Optional[bytes] = ..., role: _Optional[str] = ..., dialler_key: _Optional[bytes] = ..., listener_key: _Optional[bytes] = ..., ledgers: _Optional[_Union[Ledgers, _Mapping]] = ..., commitment: _Optional[bytes] = ...) -> None: ...
 
 class Ledgers(_message.Message):
     __slots__ = ("own", "seen", "signature")
@@ -112,24 +114,30 @@ class Ledgers(_message.Message):
     def __init__(self, own: _Optional[bytes] = ..., seen: _Optional[bytes] = ..., signature: _Optional[bytes] = ...) -> None: ...
 
 class Answer(_message.Message):
-    __slots__ = ("version", "nonce", "session_id", "ledgers")
+    __slots__ = ("version", "nonce", "session_id", "ledgers", "commitment", "public")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     LEDGERS_FIELD_NUMBER: _ClassVar[int]
+    COMMITMENT_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_FIELD_NUMBER: _ClassVar[int]
     version: int
     nonce: bytes
     session_id: bytes
     ledgers: Ledgers
-    def __init__(self, version: _Optional[int] = ..., nonce: _Optional[bytes] = ..., session_id: _Optional[bytes] = ..., ledgers: _Optional[_Union[Ledgers, _Mapping]] = ...) -> None: ...
+    commitment: bytes
+    public: bytes
+    def __init__(self, version: _Optional[int] = ..., nonce: _Optional[bytes] = ..., session_id: _Optional[bytes] = ..., ledgers: _Optional[_Union[Ledgers, _Mapping]] = ..., commitment: _Optional[bytes] = ..., public: _Optional[bytes] = ...) -> None: ...
 
 class Confirm(_message.Message):
-    __slots__ = ("session_id", "ledgers")
+    __slots__ = ("session_id", "ledgers", "public")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     LEDGERS_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_FIELD_NUMBER: _ClassVar[int]
     session_id: bytes
     ledgers: Ledgers
-    def __init__(self, session_id: _Optional[bytes] = ..., ledgers: _Optional[_Union[Ledgers, _Mapping]] = ...) -> None: ...
+    public: bytes
+    def __init__(self, session_id: _Optional[bytes] = ..., ledgers: _Optional[_Union[Ledgers, _Mapping]] = ..., public: _Optional[bytes] = ...) -> None: ...
 
 class Refusal(_message.Message):
     __slots__ = ("code",)

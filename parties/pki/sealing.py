@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from parties.errors import ConfigError, KeysLocked, StorageError
 from parties.exits import why_unreadable
@@ -87,7 +89,18 @@ class Seal:
                 code=CODE,
             ) from None
 
+    def derived(self, purpose: bytes) -> bytes:
+        """32 secret bytes that follow from the key, for something else than results.
+
+        Raises:
+            StorageError: the key cannot be used (code `results-key`).
+        """
+        return HKDF(hashes.SHA256(), _KEY_BYTES, salt=None, info=purpose).derive(self._key())
+
     def _cipher(self) -> AESGCM:
+        return AESGCM(self._key())
+
+    def _key(self) -> bytes:
         try:
             key = read_key(self.path)
         except KeysLocked:
@@ -105,7 +118,7 @@ class Seal:
                 f"Restore {self.path} from a copy of the home.",
                 code=CODE,
             )
-        return AESGCM(key)
+        return key
 
 
 def _bound_to(job_id: str) -> bytes:

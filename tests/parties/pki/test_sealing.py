@@ -11,8 +11,8 @@ from parties.errors import StorageError
 from parties.exits import exit_code
 from parties.jobs.storage.database import VERSION
 from parties.jobs.storage.results import ResultFolder
-from parties.jobs.storage.sealing import CODE
 from parties.jobs.storage.store import JobStore
+from parties.pki.sealing import CODE
 from tests.parties.jobs.joined import job_file, wait_final
 from tests.parties.jobs.storage.test_store import finish
 

@@ -1,0 +1,389 @@
+"""Commands about covert runs: what is kept of them, audits, bundles and verdicts; see docs/covert.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commons.exits import REFUSED
+from parties.auditors.keys import PUBLIC_NAME, Auditor, make_keys, read_auditor, read_keys
+from parties.bounded_files import read_bounded
+from parties.cli.options import Listing, config_option
+from parties.cli.output import Screen, emit, json_option
+from parties.client.words import byte_count, local_time
+from parties.clock import CLOCK
+from parties.config import Config, load
+from parties.errors import DataError
+from parties.evidence.run_case import decode_case, decode_inputs
+from parties.evidence.store import CASE, DUE, INPUTS, KEPT, PASSED, RECEIPT, EvidenceStore
+from parties.exits import why_unreadable
+from parties.pki.files import PRIVATE, write_atomically
+from parties.pki.home import load_identity
+from smc.errors import UsageError
+from smc.forms import Role
+
+if TYPE_CHECKING:
+    from parties.auditors.audit import AuditFinding
+    from parties.auditors.bundles import Exhibit
+    from parties.certificates.verification import Certificate
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path)
+_KEYS = click.option(
+    "--keys", "keys_path", type=_FOLDER, required=True, help="The folder of the auditor's keys."
+)
+_STATES = {DUE: "due for an audit", KEPT: "kept", PASSED: "not due", "running": "the run goes on"}
+
+
+@click.group(cls=Listing)
+def evidence() -> None:
+    """What is kept of covert runs, and what an auditor says of them."""
+
+
+@evidence.command(name="list")
+@click.option("--passed", is_flag=True, help="Show also those that were not due, of which a receipt is kept.")
+@config_option
+@json_option
+def list_runs(config_path: Path | None, *, passed: bool, as_json: bool) -> None:
+    """The covert runs of which something is kept here, the newest last."""
+    store = EvidenceStore(load(config_path).home)
+    runs = [asdict(one) | {"bytes": store.size(one.job_id)} for one in store.all()]
+    runs = runs if passed else [run for run in runs if run["state"] != PASSED]
+    emit({"runs": runs}, lambda out: _show_runs(out, runs), as_json=as_json)
+
+
+@evidence.command()
+@click.argument("job_id")
+@config_option
+@json_option
+def check(job_id: str, config_path: Path | None, *, as_json: bool) -> None:
+    """Audit this party's own side of a run, as an auditor would; ends with status 77 if it is convicted.
+
+    Nothing leaves this party. The run is made again from its seed, the data as they were, and what came in.
+    """
+    config = load(config_path)
+    shown = _shown(EvidenceStore(config.home), job_id)
+    found = _audited(shown, config)
+    _tell(shown, found, as_json=as_json)
+
+
+@evidence.command()
+@click.argument("job_id")
+@click.option("--auditor", "auditor_path", type=_FILE, required=True, help="The auditor's public keys.")
+@click.option(
+    "-o", "--output", type=_FILE, required=True, help="The bundle to write; never over another file."
+)
+@config_option
+@json_option
+def bundle(job_id: str, auditor_path: Path, output: Path, config_path: Path | None, *, as_json: bool) -> None:
+    """Seal what this party kept of a run to the auditor whom the contract names.
+
+    The bundle holds this party's columns of the job: the auditor sees them, and nobody else.
+    """
+    from parties.auditors.bundles import seal_bundle
+    from parties.auditors.verdicts import check_auditor
+    from parties.contracts.contract import parse_contract
+
+    config = load(config_path)
+    shown, auditor = _shown(EvidenceStore(config.home), job_id), read_auditor(auditor_path)
+    check_auditor(parse_contract(shown.case.contract.encode()), auditor)
+    if shown.case.needs_key:
+        raise UsageError(
+            f"The run of job {job_id} took this party's Paillier key, which does not leave its home.",
+            "Let the auditor come and run `duetto evidence verdict` here.",
+        )
+    _write(output, seal_bundle(shown, config.name, auditor))
+    report = {"job_id": shown.case.job_id, "auditor": auditor.name, "file": str(output)}
+    emit(report, lambda out: out.print(f"Sealed to {auditor.name}: {output}."), as_json=as_json)
+
+
+@evidence.command(name="open")
+@click.argument("file", type=_FILE)
+@_KEYS
+@json_option
+def open_file(file: Path, keys_path: Path, *, as_json: bool) -> None:
+    """Audit what a party has sealed in FILE, and sign nothing; ends with status 77 if it is convicted."""
+    from parties.auditors.bundles import open_bundle
+
+    shown = open_bundle(_read(file), read_keys(keys_path))
+    _tell(shown, _audited(shown, None), as_json=as_json)
+
+
+@evidence.command()
+@click.argument("target")
+@_KEYS
+@click.option(
+    "-o", "--output", type=_FILE, required=True, help="The verdict to write; never over another file."
+)
+@click.option(
+    "--missing",
+    type=click.Choice([role.value for role in Role]),
+    help="TARGET is a certificate, and the party in this role shows nothing.",
+)
+@click.option(
+    "--receipt",
+    type=_FILE,
+    help="What that party shows instead: its receipt of a run that was not due (`duetto evidence receipt`).",
+)
+@config_option
+@json_option
+def verdict(
+    target: str,
+    keys_path: Path,
+    output: Path,
+    missing: str | None,
+    receipt: Path | None,
+    config_path: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Audit a party and sign what was found. TARGET is a bundle, or a job where the auditor is at the party.
+
+    The verdict names the message by which a party is convicted, and holds no data of anybody.
+    """
+    from parties.auditors.bundles import open_bundle
+    from parties.auditors.verdicts import is_not_due, sign_missing, sign_verdict
+    from parties.certificates.verification import read_certificate
+
+    keys = read_keys(keys_path)
+    now = CLOCK.stamp()
+    if missing is not None:
+        certificate = read_certificate(_read(Path(target)))
+        if receipt is not None and is_not_due(decode_case(_read(receipt)), certificate):
+            raise UsageError(
+                f"By the receipt the run of job {certificate.body['job_id']} was not to be audited.",
+                "The party had to keep nothing but the receipt.",
+            )
+        document = sign_missing(certificate, Role(missing), keys, now)
+    else:
+        config = None if Path(target).is_file() else load(config_path)
+        shown = (
+            open_bundle(_read(Path(target)), keys)
+            if config is None
+            else _shown(EvidenceStore(config.home), target)
+        )
+        document = sign_verdict(shown.case, _audited(shown, config), keys, now)
+    _write(output, json.dumps(document, indent=2).encode() + b"\n")
+    body = document["verdict"]
+    emit(
+        {"file": str(output), **document},
+        lambda out: out.print(
+            f"{body['party']} is {body['outcome']}. {body['ground']}", f"Signed: {output}."
+        ),
+        as_json=as_json,
+    )
+
+
+@evidence.command()
+@click.argument("file", type=_FILE)
+@click.option(
+    "--certificate",
+    "certificates",
+    type=_FILE,
+    multiple=True,
+    help="A certificate of the job, of either party; give both.",
+)
+@json_option
+def verify(file: Path, certificates: tuple[Path, ...], *, as_json: bool) -> None:
+    """Check the verdict in FILE, offline, with the certificates of both parties."""
+    from parties.auditors.verdicts import read_verdict
+    from parties.certificates.verification import read_certificate
+
+    found = read_verdict(_read(file))
+    given = [read_certificate(_read(path)) for path in certificates]
+    for certificate in given:
+        found.confirm(certificate)
+    whole = all(found.reaches(certificate) for certificate in given)
+    report = {
+        "valid": True,
+        "confirmed_by": [certificate.body["party"] for certificate in given],
+        "whole_run": whole,
+        "verdict": dict(found.body),
+    }
+    emit(report, lambda out: _show_verdict(out, report, given), as_json=as_json)
+
+
+@evidence.command()
+@click.argument("job_id")
+@click.option("-o", "--output", type=_FILE, required=True, help="The file to write; never over another file.")
+@config_option
+@json_option
+def receipt(job_id: str, output: Path, config_path: Path | None, *, as_json: bool) -> None:
+    """Write what shows that a run was brought to its end and was not due; it holds no data and no seed."""
+    store = EvidenceStore(load(config_path).home)
+    if store.standing(job_id).state not in (KEPT, PASSED):
+        raise UsageError(
+            f"The run of job {job_id} has no receipt.", "It has one when it has ended and is not due."
+        )
+    _write(output, store.read(job_id, RECEIPT))
+    report = {"job_id": job_id, "file": str(output)}
+    emit(report, lambda out: out.print(f"Written: {output}."), as_json=as_json)
+
+
+@evidence.command()
+@click.argument("job_id")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@config_option
+@json_option
+def delete(job_id: str, config_path: Path | None, *, yes: bool, as_json: bool) -> None:
+    """Delete what is kept of a run. Who shows nothing of a run that is due gets a verdict that says so."""
+    store = EvidenceStore(load(config_path).home)
+    standing = store.standing(job_id)
+    if standing.state == DUE and not yes:
+        raise UsageError(
+            f"The run of job {job_id} awaits an audit ({standing.why}).",
+            "Keep it until the auditor has signed a verdict; then give --yes.",
+        )
+    store.delete(job_id)
+    emit({"job_id": job_id, "deleted": True}, lambda out: out.print("Deleted."), as_json=as_json)
+
+
+@evidence.group(cls=Listing)
+def auditor() -> None:
+    """The keys of an auditor."""
+
+
+@auditor.command()
+@click.argument("folder", type=_FOLDER)
+@click.option("--name", required=True, help="By which jobs and policies call the auditor.")
+@json_option
+def make(folder: Path, name: str, *, as_json: bool) -> None:
+    """Make an auditor's keys in FOLDER: one that signs verdicts, and one to which parties seal bundles."""
+    keys = make_keys(name)
+    keys.write(folder)
+    _show_auditor(keys.public, folder / PUBLIC_NAME, as_json=as_json)
+
+
+@auditor.command()
+@click.argument("file", type=_FILE)
+@json_option
+def show(file: Path, *, as_json: bool) -> None:
+    """Print the fingerprint of the public keys in FILE, and what goes into jobs and policies."""
+    _show_auditor(read_auditor(file), file, as_json=as_json)
+
+
+def _show_auditor(found: Auditor, path: Path, *, as_json: bool) -> None:
+    report = {"auditor": found.name, "key": found.fingerprint, "file": str(path)}
+    lines = (
+        f"Auditor {found.name}, public keys in {path}.",
+        "Compare the fingerprint by phone before you write it anywhere.",
+        "",
+        "In a rule of policy.toml:",
+        f'auditors = {{ {found.name} = "{found.fingerprint}" }}',
+        "",
+        "In a job:",
+        "[job]",
+        'security = "covert"',
+        "[audit]",
+        f'auditor = "{found.name}"',
+        f'key = "{found.fingerprint}"',
+        'rate = "1/10"',
+    )
+    emit(report, lambda out: out.print(*lines), as_json=as_json)
+
+
+def _shown(store: EvidenceStore, job_id: str) -> Exhibit:
+    from parties.auditors.bundles import Exhibit
+
+    if store.standing(job_id).state not in (DUE, KEPT):
+        raise UsageError(f"The run of job {job_id} goes on.", "Wait for its end.")
+    case = decode_case(store.read(job_id, CASE))
+    inputs = decode_inputs(store.read(job_id, INPUTS))
+    return Exhibit(case, inputs, tuple(store.read_frames(job_id)))
+
+
+def _audited(shown: Exhibit, config: Config | None) -> AuditFinding:
+    """The finding; at a party with its plug-ins, and with its Paillier key where the run took it."""
+    from parties.auditors.audit import audit
+    from parties.plugins import load_plugins, with_plugins
+
+    analyses = with_plugins(() if config is None else load_plugins(config.plugins))
+    key = load_identity(config).paillier if config is not None and shown.case.needs_key else None
+    return audit(shown.case, shown.inputs, shown.frames, analyses, key)
+
+
+def _tell(shown: Exhibit, found: AuditFinding, *, as_json: bool) -> None:
+    from parties.auditors.audit import Outcome
+
+    report = {
+        "job_id": shown.case.job_id,
+        "role": shown.case.role.value,
+        "outcome": found.outcome.value,
+        "ground": found.ground,
+        "signed": found.signed,
+        "frame": None if found.departure is None else asdict(found.departure),
+    }
+    emit(report, lambda out: _show_finding(out, report), as_json=as_json)
+    if found.outcome is Outcome.CONVICTED:
+        raise SystemExit(REFUSED)
+
+
+def _show_finding(out: Screen, report: Mapping[str, Any]) -> None:
+    reach = {
+        "end": "Both have signed the record of the whole run.",
+        "gate": "Both have signed the record up to the gate; what came after it is as the party says.",
+        "nothing": "The run broke off before anything was signed; its record is as the party says.",
+    }
+    out.print(
+        f"Job {report['job_id']}, {report['role']}: {report['outcome']}.",
+        report["ground"],
+        reach[report["signed"]],
+    )
+
+
+def _show_runs(out: Screen, runs: list[dict[str, Any]]) -> None:
+    if not runs:
+        out.print("Nothing is kept of covert runs.")
+    for run in runs:
+        why = f" ({run['why']})" if run["why"] else ""
+        until = f" until {local_time(run['until'])}" if run["until"] else ""
+        when = local_time(run["ended"]) if run["ended"] else "now"
+        out.print(
+            f"{run['job_id']}  {when}  with {run['peer']}: {_STATES[run['state']]}{why}{until}, "
+            f"{byte_count(run['bytes'])}"
+        )
+
+
+def _show_verdict(out: Screen, report: Mapping[str, Any], given: list[Certificate]) -> None:
+    body = report["verdict"]
+    out.print(
+        f"This verdict of {body['auditor']['auditor']} about {body['party']} in job {body['job_id']} holds.",
+        f"{body['party']}: {body['outcome']}.",
+        body["ground"],
+    )
+    if not given:
+        out.print(
+            "Give both certificates (--certificate) to see that it is about their run, by their auditor."
+        )
+        return
+    names = " and ".join(report["confirmed_by"])
+    out.print(f"It is by the auditor of the contract, and about the run in the certificate of {names}.")
+    if not report["whole_run"]:
+        out.print("It is about the run up to the gate only, and a certificate shows that the run went on.")
+
+
+def _read(path: Path) -> bytes:
+    from parties.auditors.bundles import BUNDLE_BYTES
+
+    return read_bounded(
+        path, BUNDLE_BYTES, DataError(f"{path} is too long.", "Give the file that duetto wrote.")
+    )
+
+
+def _write(path: Path, data: bytes) -> None:
+    if path.exists():
+        raise UsageError(f"{path} exists already.", "Name another file with --output.")
+    try:
+        write_atomically(path, data, PRIVATE)
+    except OSError as problem:
+        raise UsageError(
+            f"{path} cannot be written: {why_unreadable(problem)}.", "Name another file with --output."
+        ) from None
+
+
+COMMANDS = (evidence,)

@@ -1,0 +1,374 @@
+"""The records of covert runs in the home: sealed under a key of the home, deleted when nobody needs them.
+
+    evidence/JOB/frames      the frames that came in, in sealed pieces as they came
+    evidence/JOB/case        what else an audit needs, see `parties.evidence.run_case`, sealed
+    evidence/JOB/inputs      the columns, sealed
+    evidence/JOB/receipt     when the run has passed: that it was not due, by both parts of the coin, sealed
+    evidence/JOB/state.json  for listings: where the record stands, nothing secret
+
+A start looks at nothing here; a listing reads one small file a run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import struct
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from parties.errors import JobError, StorageError
+from parties.evidence.frames import decode_frames, encode_frame
+from parties.exits import why_unreadable
+from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
+from parties.pki.sealing import Seal
+from smc.evidence.record import Came
+from smc.numeric.random import Randomness
+
+FOLDER: Final = "evidence"
+CASE: Final = "case"
+INPUTS: Final = "inputs"
+RECEIPT: Final = "receipt"
+FRAMES: Final = "frames"
+PIECE_BYTES: Final = 256 << 10
+"""About so many bytes of frames are sealed and written at once; a crash loses no more."""
+
+DUE: Final = "due"
+KEPT: Final = "kept"
+RUNNING: Final = "running"
+PASSED: Final = "passed"
+
+COIN: Final = "coin"
+BROKEN_OFF: Final = "broken off"
+"""Why a run is due."""
+
+_PURPOSE: Final = b"duetto evidence at rest v1"
+_SALTS: Final = b"duetto evidence salts v1"
+_LENGTH: Final = struct.Struct(">I")
+_NONCE_BYTES: Final = 12
+_NAME: Final = re.compile(r"[0-9a-f]{16}")
+_CODE: Final = "evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where the record of a run stands.
+
+    Attributes:
+        job_id: the job.
+        peer: the other party.
+        state: `running`, `due` for an audit, `kept` for the days of the policy alone, or `passed`: only the
+            receipt is left.
+        why: `coin`, `broken off`, or empty.
+        until: until when it is kept at least, RFC 3339 in UTC; empty where until it is deleted by a person.
+        ended: when the run ended, RFC 3339 in UTC; empty before.
+    """
+
+    job_id: str
+    peer: str
+    state: str = RUNNING
+    why: str = ""
+    until: str = ""
+    ended: str = ""
+
+
+class EvidenceStore:
+    """The records of a party's covert runs.
+
+    Args:
+        home: the folder of the party.
+
+    Attributes:
+        path: the folder that holds them.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.path: Final = home / FOLDER
+        self._seal = Seal(home)
+
+    def begin(self, standing: Standing) -> FrameFile:
+        """A new record of a job's run, in place of one of an earlier attempt.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        self._seal.make()
+        folder = self._folder(standing.job_id)
+        with _writing(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=PRIVATE_FOLDER, parents=True)
+        self.set_standing(standing)
+        return FrameFile(folder / FRAMES, AESGCM(self.key(_PURPOSE)), standing.job_id)
+
+    def salting_key(self) -> bytes:
+        """The secret bytes of the home from which the salts of commitments follow, 32 of them.
+
+        Raises:
+            StorageError: the home's key cannot be used or made.
+        """
+        self._seal.make()
+        return self.key(_SALTS)
+
+    def key(self, purpose: bytes) -> bytes:
+        """32 secret bytes of the home for a purpose.
+
+        Raises:
+            StorageError: the home's key cannot be used.
+        """
+        return self._seal.derived(purpose)
+
+    def set_standing(self, standing: Standing) -> None:
+        """Say where a record stands.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        folder = self._folder(standing.job_id)
+        with _writing(folder):
+            write_atomically(folder / "state.json", json.dumps(asdict(standing)).encode(), PRIVATE)
+
+    def standing(self, job_id: str) -> Standing:
+        """Where the record of a job stands.
+
+        Raises:
+            JobError: there is none.
+            StorageError: it cannot be read.
+        """
+        path = self._folder(job_id) / "state.json"
+        try:
+            return Standing(**json.loads(path.read_bytes()))
+        except FileNotFoundError:
+            raise JobError(
+                f"There is no evidence of job {job_id}.",
+                "See `duetto evidence list`. It is kept of covert runs that await an audit, and for the "
+                "evidence_days of a rule.",
+                code="no-evidence",
+            ) from None
+        except (OSError, ValueError, TypeError) as problem:
+            why = why_unreadable(problem) if isinstance(problem, OSError) else "it is malformed"
+            raise StorageError(
+                f"{path} cannot be read: {why}.",
+                "Restore it from a copy of the home.",
+            ) from None
+
+    def all(self) -> list[Standing]:
+        """Where all records stand, the newest last; those that cannot be read are left out.
+
+        It reads a small file for each run; those that have passed are among them.
+        """
+        if not self.path.is_dir():
+            return []
+        names = sorted(path.name for path in self.path.iterdir() if _NAME.fullmatch(path.name))
+        found = []
+        for name in names:
+            try:
+                found.append(self.standing(name))
+            except (JobError, StorageError):
+                continue
+        return sorted(found, key=lambda one: one.ended)
+
+    def size(self, job_id: str) -> int:
+        """Bytes that the record of a job takes on the disk."""
+        return sum(file.stat().st_size for file in self._folder(job_id).iterdir())
+
+    def write(self, job_id: str, part: str, data: bytes) -> None:
+        """Keep a part of the record of a job, `CASE` or `INPUTS`.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        folder = self._folder(job_id)
+        cipher = AESGCM(self.key(_PURPOSE))
+        sealed = _sealed(cipher, zlib.compress(data, 1), _bound_to(job_id, part, 0))
+        with _writing(folder):
+            write_atomically(folder / part, sealed, PRIVATE)
+
+    def read(self, job_id: str, part: str) -> bytes:
+        """A part of the record of a job.
+
+        Raises:
+            StorageError: it cannot be read.
+        """
+        self.standing(job_id)
+        with _reading(job_id):
+            sealed = (self._folder(job_id) / part).read_bytes()
+            return zlib.decompress(_opened(AESGCM(self.key(_PURPOSE)), sealed, _bound_to(job_id, part, 0)))
+
+    def read_frames(self, job_id: str) -> Iterator[Came]:
+        """The frames that came in, in their order; those that a crash has lost are missing at the end.
+
+        Raises:
+            StorageError: they cannot be read, or were changed.
+        """
+        cipher = AESGCM(self.key(_PURPOSE))
+        with _reading(job_id), (self._folder(job_id) / FRAMES).open("rb") as file:
+            number = 0
+            while len(head := file.read(_LENGTH.size)) == _LENGTH.size:
+                (length,) = _LENGTH.unpack(head)
+                piece = file.read(length)
+                if len(piece) < length:
+                    return  # it was being written when the daemon ended
+                yield from decode_frames(_opened(cipher, piece, _bound_to(job_id, FRAMES, number)))
+                number += 1
+
+    def interrupt(self, job_id: str, ended: str) -> None:
+        """Take note that a run ended with the daemon; nothing happens to one that had ended before.
+
+        Args:
+            job_id: the job, which may have no record.
+            ended: when that was noticed, RFC 3339 in UTC.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        try:
+            standing = self.standing(job_id)
+        except JobError:
+            return
+        if standing.state == RUNNING:
+            self.set_standing(replace(standing, state=DUE, why=BROKEN_OFF, ended=ended))
+
+    def prune(self, now: str) -> int:
+        """Leave the receipts of the runs that were kept for some days only, which have passed; of how many.
+
+        Args:
+            now: the time, RFC 3339 in UTC.
+
+        Raises:
+            StorageError: one cannot be deleted.
+        """
+        late = [one for one in self.all() if one.state == KEPT and one.until < now]
+        for one in late:
+            self.leave_receipt(one)
+        return len(late)
+
+    def leave_receipt(self, standing: Standing) -> None:
+        """Delete all of a record but the receipt, without which a run that was not due could not be told.
+
+        Args:
+            standing: where the record stands.
+
+        Raises:
+            StorageError: it cannot be deleted.
+        """
+        folder = self._folder(standing.job_id)
+        with _writing(folder):
+            for part in (CASE, INPUTS, FRAMES):
+                (folder / part).unlink(missing_ok=True)
+        self.set_standing(replace(standing, state=PASSED, until=""))
+
+    def delete(self, job_id: str) -> None:
+        """Delete the record of a job, if there is one.
+
+        Raises:
+            StorageError: it cannot be deleted.
+        """
+        folder = self._folder(job_id)
+        with _writing(folder):
+            if folder.exists():
+                shutil.rmtree(folder)
+
+    def _folder(self, job_id: str) -> Path:
+        if not _NAME.fullmatch(job_id):
+            raise JobError(f"{job_id[:64]!r} is not the name of a job.", "See `duetto evidence list`.")
+        return self.path / job_id
+
+
+class FrameFile:
+    """The frames of one run on their way to the disk; a `smc.evidence.record.Keeper`. Thread-safe.
+
+    Args:
+        path: the file.
+        cipher: under the key of the home.
+        job_id: the job.
+    """
+
+    def __init__(self, path: Path, cipher: AESGCM, job_id: str) -> None:
+        self._path = path
+        self._cipher = cipher
+        self._job_id = job_id
+        self._lock = threading.Lock()
+        self._waiting = bytearray()
+        self._pieces = 0
+
+    def keep(self, came: Came) -> None:
+        """Keep a frame.
+
+        Raises:
+            StorageError: the disk does not take it.
+        """
+        with self._lock:
+            self._waiting += encode_frame(came)
+            if len(self._waiting) >= PIECE_BYTES:
+                self._write()
+
+    def flush(self) -> None:
+        """Write what is waiting.
+
+        Raises:
+            StorageError: the disk does not take it.
+        """
+        with self._lock:
+            if self._waiting:
+                self._write()
+
+    def _write(self) -> None:
+        bound = _bound_to(self._job_id, FRAMES, self._pieces)
+        piece = _sealed(self._cipher, bytes(self._waiting), bound)
+        with _writing(self._path.parent):
+            flags = "ab" if self._pieces else "xb"
+            with self._path.open(flags) as file:
+                self._path.chmod(PRIVATE)
+                file.write(_LENGTH.pack(len(piece)) + piece)
+        self._pieces += 1
+        self._waiting.clear()
+
+
+def _bound_to(job_id: str, part: str, number: int) -> bytes:
+    return f"duetto evidence of job {job_id}, {part} {number}".encode()
+
+
+def _sealed(cipher: AESGCM, data: bytes, bound: bytes) -> bytes:
+    nonce = Randomness().bytes(_NONCE_BYTES)
+    return nonce + cipher.encrypt(nonce, data, bound)
+
+
+def _opened(cipher: AESGCM, sealed: bytes, bound: bytes) -> bytes:
+    return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise StorageError(
+            f"The evidence in {folder} cannot be written: {why_unreadable(problem)}.",
+            f"Free space on the disk of {folder.parent}, or check its rights.",
+        ) from None
+
+
+@contextmanager
+def _reading(job_id: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, InvalidTag, zlib.error, ValueError) as problem:
+        why = (
+            why_unreadable(problem)
+            if isinstance(problem, OSError)
+            else "it was changed, or is of another key"
+        )
+        raise StorageError(
+            f"The evidence of job {job_id} cannot be read: {why}.",
+            "Restore keys/results.key and the folder evidence from one and the same copy of the home.",
+            code=_CODE,
+        ) from None

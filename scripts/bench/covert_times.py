@@ -1,0 +1,139 @@
+"""Measures what the record of a covert run costs, with and without it, and what the audit of a side takes.
+
+Both parties run in threads of one process, over memory. Recorded runs keep digests of both directions, and
+the frames that came in sealed in a file, as a daemon does. Processor time is that of the process, both sides
+together; runs with and without a record take turns, and an audit makes one side again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from measuring import figure, machine, print_table
+
+from parties.evidence.store import FRAMES, EvidenceStore, FrameFile, Standing
+from smc.channel.channel import Channel
+from smc.channel.memory import memory_pair
+from smc.evidence.record import Recorder
+from smc.evidence.replay import replay
+from smc.evidence.verdict import judge
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.protocols.full_session import FullSession
+
+_JOBS: Final = {Role.ALICE: "0" * 16, Role.BOB: "1" * 16}
+_HEAD: Final = ("engine", "comparisons", "plain s", "recorded s", "ratio", "bytes each on disk", "audit s")
+
+
+class Comparison:
+    """One batch of comparisons of 32 bits.
+
+    Args:
+        count: how many.
+        silent: by silent transfers.
+        random: draws the numbers.
+    """
+
+    def __init__(self, count: int, *, silent: bool, random: Randomness) -> None:
+        drawn = np.frombuffer(random.bytes(8 * count), dtype=np.uint32).astype(np.uint64)
+        self._values = dict(zip(Role, (drawn[:count], drawn[count:]), strict=True))
+        self._silent = silent
+
+    def __call__(self, session: FullSession) -> Any:
+        """One side."""
+        values, engine = self._values[session.role], session.oblivious
+        if session.role is Role.ALICE:
+            return engine.greater_equal_x(values, 32, silent=self._silent)
+        return engine.greater_equal_y(values, 32, silent=self._silent)
+
+
+def side(program: Comparison, role: Role, transport: Any, seed: bytes) -> None:
+    """Run one side to its end."""
+    with ThreadPoolExecutor(1) as executor:
+        session = FullSession(role, Channel(transport), executor, Randomness.of_run(seed))
+        program(session)
+        session.channel.finish()
+        session.close()
+
+
+def run(program: Comparison, store: EvidenceStore | None) -> tuple[float, dict[Role, Recorder]]:
+    """Both sides; processor time, and the records if there is a store for them."""
+    transports: dict[Role, Any] = dict(zip(Role, memory_pair(600), strict=True))
+    records, files = {}, list[FrameFile]()
+    begun = time.process_time()
+    if store is not None:
+        for role in Role:
+            files.append(store.begin(Standing(_JOBS[role], "peer")))
+            transports[role] = records[role] = Recorder(transports[role], files[-1])
+    with ThreadPoolExecutor(2) as sides:
+        for done in [
+            sides.submit(side, program, role, transports[role], role.value.encode() * 4) for role in Role
+        ]:
+            done.result()
+    for file in files:
+        file.flush()
+    return time.process_time() - begun, records
+
+
+def audit(program: Comparison, store: EvidenceStore, records: dict[Role, Recorder]) -> float:
+    """Processor time of the audit of Alice."""
+    begun = time.process_time()
+    made = replay(program, Role.ALICE, b"alice" * 4, store.read_frames(_JOBS[Role.ALICE]), workers=1)
+    if not judge(records[Role.ALICE].sent, made).is_cleared:
+        raise SystemExit("An honest side was convicted.")
+    return time.process_time() - begun
+
+
+def measure(count: int, *, silent: bool, repeat: int, store: EvidenceStore) -> dict[str, Any]:
+    """The medians of runs by turns."""
+    program = Comparison(count, silent=silent, random=Randomness.from_seed(b"covert", "bench"))
+    run(program, None)  # loads what is loaded once
+    plain, recorded, audits = [], [], []
+    for _ in range(repeat):
+        plain.append(run(program, None)[0])
+        seconds, records = run(program, store)
+        recorded.append(seconds)
+        audits.append(audit(program, store, records))
+    size = (store.path / _JOBS[Role.ALICE] / FRAMES).stat().st_size
+    return {
+        "engine": "silent" if silent else "oblivious",
+        "comparisons": count,
+        "plain_seconds": statistics.median(plain),
+        "recorded_seconds": statistics.median(recorded),
+        "ratio": statistics.median(b / a for a, b in zip(plain, recorded, strict=True)),
+        "bytes_on_disk": size / count,
+        "audit_seconds": statistics.median(audits),
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--batch", type=int, default=1_000_000, help="comparisons of a run")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each kind")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="covert-") as folder:
+        store = EvidenceStore(Path(folder))
+        found = [
+            measure(given.batch, silent=silent, repeat=given.repeat, store=store) for silent in (True, False)
+        ]
+    if given.json:
+        print(json.dumps({"machine": machine(), "runs": found}))
+        return
+    rows = [[figure(value) for value in one.values()] for one in found]
+    print_table(
+        "Comparisons of 32 bits, both sides in one process; seconds of its processor time", _HEAD, rows
+    )
+
+
+if __name__ == "__main__":
+    main()
