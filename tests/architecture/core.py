@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.architecture.source import PACKAGES, ROOT, Module, imports, modules, nodes, within
 
-MOST_LINES = 19_500
+MOST_LINES = 19_600
 """The size of the core, docstrings included."""
 
 ROOTS = (
