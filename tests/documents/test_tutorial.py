@@ -38,6 +38,7 @@ NOT_RUN = MappingProxyType(
         "dask": "the same",
         "cd": "each line begins in the folder of the party",
         "duetto notice test": "tests/parties/daemon/test_notices.py runs it by each of the sections",
+        "duetto ledger stamp": "needs a service; tests/parties/stamps run it with one of their own",
         "duetto keys protect": "asks at a terminal; tests/parties/pki/test_protecting.py runs it",
         "duetto keys unprotect": "the same",
         "duetto peer open": "there is no closed peer; tests/parties/test_closed_peers.py runs it",
