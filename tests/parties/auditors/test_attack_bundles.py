@@ -121,7 +121,7 @@ def test_a_party_that_says_that_its_key_was_taken_is_audited_all_the_same(instit
     assert found.outcome is Outcome.CONVICTED, found
 
 
-@pytest.mark.parametrize("kind", ["matching, exact sums", "statistics, noisy"])
+@pytest.mark.parametrize("kind", ["statistics, exact", "matching, exact sums under a smallest group"])
 def test_a_party_whose_history_withholds_is_cleared(institutions, covert, office, monkeypatch, kind):
     """What was released before decides whether a table is opened, and the peer is told so in a bit."""
     prepare(institutions, auditors={"office": office.public.fingerprint})
