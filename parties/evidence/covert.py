@@ -190,10 +190,7 @@ class CovertRun:
         if not why and not self._days:
             self._store.leave_receipt(standing)
             return why
-        sent, received = self._recorder.sent.lanes(), self._recorder.received.lanes()
-        self._case = replace(self._case, sent=sent, received=received)
-        self._record.flush()
-        self._save()
+        self._keep_record()
         until = "" if why else text(now + timedelta(days=self._days))
         state = DUE if why else KEPT
         self._store.set_standing(replace(standing, state=state, until=until))
@@ -237,7 +234,8 @@ class CovertRun:
         self._case = replace(
             self._case, gate_signatures={**self._case.gate_signatures, self._role.other: signature}
         )
-        self._save()
+        # A daemon that dies after this has to be able to show what it has signed.
+        self._keep_record()
 
     def put_aside(self, message: Message) -> None:
         """Keep a message that this side is about to send and that does not follow from its seed."""
@@ -274,6 +272,14 @@ class CovertRun:
             raise ProtocolViolation("A run without a record cannot be signed.")
         sent, received = self._recorder.sent, self._recorder.received
         return ChainHeads(sent.head, received.head), (sent.counts(), received.counts())
+
+    def _keep_record(self) -> None:
+        """Write the record so far to the disk: what went each way, and the frames that came."""
+        if self._recorder is not None and self._record is not None:
+            sent, received = self._recorder.sent.lanes(), self._recorder.received.lanes()
+            self._case = replace(self._case, sent=sent, received=received)
+            self._record.flush()
+            self._save()
 
     def _save(self) -> None:
         self._store.write(self._standing.job_id, CASE, self._case.encode())
