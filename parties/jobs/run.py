@@ -186,7 +186,7 @@ class Run:
                 "Submit the job again.",
                 code="data-changed",
             )
-        evidence.keep_data(local.columns, {name: committer.salt(name) for name in local.columns}, days)
+        evidence.keep_data(local.columns, committer.salts(local.columns), days)
 
     def _report(self, stage: str, done: int, of: int) -> None:
         check_cancelled()
