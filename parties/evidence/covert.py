@@ -185,7 +185,7 @@ class CovertRun:
         now = self._clock.now()
         standing = replace(self._standing, why=why, ended=text(now))
         if not why:
-            receipt = replace(self._case, seed=b"", given=b"", papers=())
+            receipt = replace(self._case, seed=b"", given=b"", papers=(), sent={}, received={})
             self._store.write(job_id, RECEIPT, receipt.encode())
         if not why and not self._days:
             self._store.leave_receipt(standing)

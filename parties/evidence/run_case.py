@@ -107,13 +107,13 @@ def decode_case(data: bytes) -> RunCase:
         head = json.loads(data)
         if head["format"] != FORMAT:
             raise ValueError("another format")
-        return RunCase(
+        case = RunCase(
             job_id=_text(head["job_id"]),
             contract=_text(head["contract"]),
             role=Role(head["role"]),
             keys={Role(role): _text(key) for role, key in head["keys"].items()},
             signatures=_unhex(head["signatures"]),
-            paillier={Role(role): int(n) for role, n in head["paillier"].items()},
+            paillier={Role(role): int(_text(n)) for role, n in head["paillier"].items()},
             commitments=_unhex(head["commitments"]),
             given=bytes.fromhex(head["given"]),
             seed=bytes.fromhex(head["seed"]),
@@ -129,8 +129,12 @@ def decode_case(data: bytes) -> RunCase:
             end_signatures=_unhex(head["end_signatures"]),
             needs_key=bool(head["needs_key"]),
         )
+        both = (case.keys, case.signatures, case.paillier, case.commitments)
+        if any(set(each) != set(Role) for each in both):
+            raise ValueError("not of both")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise DataError("The evidence is malformed.", "Ask the party for it again.") from None
+    return case
 
 
 @dataclass(frozen=True, slots=True)
