@@ -97,7 +97,7 @@ def bundle(job_id: str, auditor_path: Path, output: Path, config_path: Path | No
             f"The run of job {job_id} took this party's Paillier key, which does not leave its home.",
             "Let the auditor come and run `duetto evidence verdict` here.",
         )
-    _write(output, seal_bundle(shown, config.name, auditor))
+    _write(output, seal_bundle(shown, config.name, auditor, load_identity(config).signing))
     report = {"job_id": shown.case.job_id, "auditor": auditor.name, "file": str(output)}
     emit(report, lambda out: out.print(f"Sealed to {auditor.name}: {output}."), as_json=as_json)
 
