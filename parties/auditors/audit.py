@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from parties.contracts.contract import Contract, parse_contract, signed_text
 from parties.errors import DataError
+from parties.evidence.answers import GivenAnswers
 from parties.evidence.cells import commitment, encode_column
 from parties.evidence.run_case import Inputs, RunCase
 from parties.evidence.seeds import PART_BYTES, opens_seed, run_seed
@@ -165,7 +166,8 @@ class _Program:
     def run(self, session: FullSession) -> None:
         spec, limits = self._contract.spec, self._contract.limits_of(self._case.role)
         try:
-            run_study(self._study, session, self._data, spec.recipients, limits, self._gate)
+            answers = GivenAnswers(self._case.answers, judges=self._case.judges)
+            run_study(self._study, session, self._data, spec.recipients, limits, self._gate, answers)
         except KeyMaterialError:
             self.lacks_key = session.own_key is None
             raise

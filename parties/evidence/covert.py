@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from parties.clock import Clock, text
 from parties.contracts.records import Record as Job
+from parties.evidence.answers import KeptAnswers
 from parties.evidence.run_case import Counts, Inputs, RunCase
 from parties.evidence.seeds import (
     COMMITMENT_BYTES,
@@ -43,6 +44,7 @@ from parties.evidence.store import (
     Standing,
 )
 from parties.pki.signing import key_text
+from smc.analyses.disclosure.audit import Auditor
 from smc.analyses.studies.columns import Data
 from smc.channel.channel import Channel
 from smc.channel.message import Message
@@ -97,6 +99,7 @@ class CovertRun:
         self.commitment: Final = self._secrets.commitment(self._digest, job.role)
         self._recorder: Recorder | None = None
         self._record: FrameFile | None = None
+        self._answering: KeptAnswers | None = None
         self._standing = Standing(job.job_id, job.peer)
         self._case = RunCase(
             job_id=job.job_id,
@@ -185,7 +188,7 @@ class CovertRun:
         now = self._clock.now()
         standing = replace(self._standing, why=why, ended=text(now))
         if not why:
-            receipt = replace(self._case, seed=b"", given=b"", papers=(), sent={}, received={})
+            receipt = replace(self._case, seed=b"", given=b"", papers=(), sent={}, received={}, answers=())
             self._store.write(job_id, RECEIPT, receipt.encode())
         if not why and not self._days:
             self._store.leave_receipt(standing)
@@ -208,6 +211,11 @@ class CovertRun:
         """
         self._days = days
         self._store.write(self._standing.job_id, INPUTS, Inputs(data, salts).encode())
+
+    def heed(self, auditor: Auditor) -> Auditor:
+        """The auditor of openings, whose answers are kept from now on."""
+        self._answering = KeptAnswers(auditor)
+        return self._answering
 
     def speak(self, channel: Channel) -> None:
         """Sign the record so far, at the gate."""
@@ -278,6 +286,9 @@ class CovertRun:
         if self._recorder is not None and self._record is not None:
             sent, received = self._recorder.sent.lanes(), self._recorder.received.lanes()
             self._case = replace(self._case, sent=sent, received=received)
+            if self._answering is not None:
+                heard = self._answering
+                self._case = replace(self._case, answers=tuple(heard.answers), judges=heard.judges)
             self._record.flush()
             self._save()
 

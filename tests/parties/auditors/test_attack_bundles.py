@@ -105,7 +105,9 @@ def test_a_party_that_shows_less_than_both_have_signed_is_not_cleared(institutio
             signed.confirm(certificate)
 
 
-def test_a_case_with_another_key_of_the_peer_than_the_contract_names_is_not_cleared(institutions, ran, office):
+def test_a_case_with_another_key_of_the_peer_than_the_contract_names_is_not_cleared(
+    institutions, ran, office
+):
     job_id = ran()
     case, inputs, frames = shown(institutions, "north", job_id)
     other = replace(case, paillier={**case.paillier, Role.BOB: case.paillier[Role.ALICE]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -40,9 +41,7 @@ def header(institutions, job_id):
     """What north says when it begins a session of its job."""
     record = institutions.network.managers["north"].store.get(job_id)
     keys = {name: institutions.network.identities[name].paillier.fingerprint for name in NAMES}
-    return SessionHeader(
-        bytes(32), job_id, record.contract.digest, Role.ALICE, keys["north"], keys["south"]
-    )
+    return SessionHeader(bytes(32), job_id, record.contract.digest, Role.ALICE, keys["north"], keys["south"])
 
 
 def test_a_second_session_of_a_job_does_not_delete_the_evidence_of_the_first(institutions):
@@ -68,10 +67,8 @@ def test_a_second_session_of_a_job_does_not_delete_the_evidence_of_the_first(ins
     late = second[0].evidence
     late.commit(bytes(64))
     late.give(bytes(16))
-    try:
+    with contextlib.suppress(DuettoError):
         late.record(memory_pair(1.0)[0])
-    except DuettoError:
-        pass
     second[0].ended(PeerLost("It is gone."))
     assert standing(institutions, "south", job_id) == (DUE, COIN)
     found = finding(institutions, "south", job_id)
