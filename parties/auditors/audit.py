@@ -81,6 +81,7 @@ class _Unproven(Exception):  # noqa: N818 - it is a finding
 
 
 _NO_DATA: Final = "It shows no data, and nothing that both have signed: such a run cannot be made again."
+_NO_ANALYSIS: Final = "There is no analysis {!r} at this place; it may be a plug-in's of the party."
 _LACKS_KEY: Final = (
     "The run took the party's Paillier key of the contract, so that it can be audited at its home alone, and "
     "while that has this key."
@@ -111,7 +112,6 @@ def audit(
 
     Raises:
         DataError: the evidence is malformed.
-        UsageError: the contract asks for an analysis that there is not.
     """
     came = list(frames)
     try:
@@ -123,6 +123,8 @@ def audit(
         _check_commitments(case, inputs, contract)
     except _Unproven as problem:
         return AuditFinding(Outcome.CONVICTED, str(problem))
+    if contract.spec.analysis not in analyses:
+        return AuditFinding(Outcome.UNDECIDED, _NO_ANALYSIS.format(contract.spec.analysis), signed=signed)
     if own_key is not None and own_key.public.fingerprint != contract.keys[case.role]:
         own_key = None  # the party has made a new one since
     study = study_of(analyses[contract.spec.analysis], contract.spec.parameters)

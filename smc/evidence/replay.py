@@ -18,11 +18,11 @@ from smc.protocols.full_session import FullSession
 _LATE: Final = "The program did not come in time to where the next frame of the record was read."
 WAITING_SECONDS: Final = 600.0
 """A frame is read after those that were sent before it on its lane. A program that does not send them in this
-time runs on a machine that is too slow, or is another than the one that ran, or the record says so falsely."""
+time runs on too slow a machine, or is another than the one that ran, or the record says so falsely."""
 
 
 class NotReplayed(DuettoError):  # noqa: N818 - a state of the record
-    """The program did not come in time to where a frame was read, so that nothing is known of what it sends."""
+    """The program did not come in time to where a frame was read, so that nobody knows what it sends."""
 
     code = "not-replayed"
     advice = "Run the audit again on a machine that is as fast as the party's, with nothing else to do."

@@ -74,7 +74,7 @@ def verdict(case, inputs, frames, office, own=None):
 
 
 def test_a_bundle_in_the_name_of_the_peer_does_not_convict_it(institutions, ran, office, monkeypatch):
-    """North has all that a case of south states, but its seed and data: an auditor may not take it for one."""
+    """North has all that a case of south states, but its seed and data: no auditor may take it for one."""
     job_id = ran()
     case, _, _ = shown(institutions, "north", job_id)
     forged, encode = replace(case, role=Role.BOB, seed=bytes(32), given=bytes(16)), type(case).encode
@@ -105,9 +105,7 @@ def test_a_party_that_shows_less_than_both_have_signed_is_not_cleared(institutio
             signed.confirm(certificate)
 
 
-def test_a_case_with_another_key_of_the_peer_than_the_contract_names_is_not_cleared(
-    institutions, ran, office
-):
+def test_a_case_with_another_key_of_the_peer_than_the_contract_is_not_cleared(institutions, ran, office):
     job_id = ran()
     case, inputs, frames = shown(institutions, "north", job_id)
     other = replace(case, paillier={**case.paillier, Role.BOB: case.paillier[Role.ALICE]})
@@ -137,6 +135,12 @@ def test_a_party_whose_history_withholds_is_cleared(institutions, covert, office
     for name, role in (("north", Role.ALICE), ("south", Role.BOB)):
         found = audit(*shown(institutions, name, job_id), ANALYSES, toy(role))
         assert found.outcome is Outcome.CLEARED, (name, found)
+
+
+def test_a_run_of_a_plugin_that_the_auditor_has_not_is_undecided(institutions, ran):
+    job_id = ran()
+    fewer = {name: each for name, each in ANALYSES.items() if name != "statistics"}
+    assert audit(*shown(institutions, "north", job_id), fewer).outcome is Outcome.UNDECIDED
 
 
 WRONG = (

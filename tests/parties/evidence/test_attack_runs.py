@@ -45,7 +45,7 @@ def header(institutions, job_id):
 
 
 def test_a_second_session_of_a_job_does_not_delete_the_evidence_of_the_first(institutions):
-    """Two openings at once are both answered, as the job is approved; the second goes on when the first is over.
+    """Two openings at once are both answered; the second goes on when the first is over.
 
     Else a peer could have an honest party show nothing of a run that is due.
     """
