@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 
+import numpy as np
 import pytest
 
 from parties.auditors.audit import Outcome, audit
@@ -13,7 +14,7 @@ from parties.cli.evidence import _shown
 from parties.client import job_text
 from parties.contracts.state import State
 from parties.errors import StorageError
-from parties.evidence.cells import Committer, commitment, encode_column
+from parties.evidence.cells import Committer, commitment, decode_column, encode_column
 from parties.evidence.covert import CovertRun
 from parties.evidence.run_case import Inputs
 from parties.evidence.store import BROKEN_OFF, COIN, DUE, EvidenceStore
@@ -199,3 +200,41 @@ def test_the_proposers_signed_approval_of_a_covert_draft_is_in_its_certificate(i
     assert record.state is State.FINISHED, record.error_what
     found = read_certificate(json.dumps(north.certificate(job_id)).encode())
     assert [entry.actor for entry in found.approvals] == ["Dr Weber"]
+
+
+def test_a_run_that_takes_the_partys_key_is_cleared_at_home_and_undecided_elsewhere(institutions):
+    prepare(institutions)
+    document = covert(KINDS["comparison, plain result"])
+    document["parameters"]["engine"] = "paillier"
+    job_id = institutions.submit(document)
+    for record in institutions.ended(job_id).values():
+        assert record.state is State.FINISHED, record.error_what
+    outcomes = []
+    for name in NAMES:
+        assert finding(institutions, name, job_id).outcome is Outcome.CLEARED
+        case, inputs, frames = shown(institutions, name, job_id)
+        elsewhere = audit(case, inputs, frames, ANALYSES).outcome
+        assert elsewhere is (Outcome.UNDECIDED if case.needs_key else Outcome.CLEARED)
+        outcomes.append(elsewhere)
+    assert Outcome.UNDECIDED in outcomes
+
+
+ODD = ["", "e\u0301", "\u00e9", "\ud800", "\x00", "\u2028", "a,b\n", "\U0001f600", "\u202e", '"']
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        Column(ODD, Schema("text")),
+        Column([], Schema("text")),
+        Column(np.array([], dtype=np.int64), Schema("integer", lower=0, upper=9)),
+        Column([], Schema("integer", lower=0, upper=1 << 80)),
+        Column([0, -(1 << 80), 1 << 6144], Schema("ciphertext")),
+        Column(np.array([-(1 << 62), 0, 1 << 62]), Schema("decimal", 18, -(1 << 62), 1 << 62)),
+        Column(np.array([0, 1]), Schema("category", 0, 0, 1, ("\ud800", "é"), unit="€")),
+    ],
+)
+def test_any_column_is_read_back_as_it_was(one):
+    read = decode_column(encode_column(one))
+    assert list(read.values) == list(one.values)
+    assert (read.schema, encode_column(read)) == (one.schema, encode_column(one))
