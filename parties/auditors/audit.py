@@ -118,13 +118,14 @@ def audit(
         contract = _contract(case)
         _check_seed(case, contract)
         signed = _check_record(case, contract, came)
-        if signed == "nothing" and not inputs.data:
-            return AuditFinding(Outcome.UNDECIDED, _NO_DATA)
-        _check_commitments(case, inputs, contract)
+        is_empty = signed == "nothing" and not inputs.data
+        if not is_empty:
+            _check_commitments(case, inputs, contract)
     except _Unproven as problem:
         return AuditFinding(Outcome.CONVICTED, str(problem))
-    if contract.spec.analysis not in analyses:
-        return AuditFinding(Outcome.UNDECIDED, _NO_ANALYSIS.format(contract.spec.analysis), signed=signed)
+    if is_empty or contract.spec.analysis not in analyses:
+        why = _NO_DATA if is_empty else _NO_ANALYSIS.format(contract.spec.analysis)
+        return AuditFinding(Outcome.UNDECIDED, why, signed=signed)
     if own_key is not None and own_key.public.fingerprint != contract.keys[case.role]:
         own_key = None  # the party has made a new one since
     study = study_of(analyses[contract.spec.analysis], contract.spec.parameters)
@@ -142,6 +143,11 @@ def audit(
         )
     except NotReplayed as problem:
         return AuditFinding(Outcome.UNDECIDED, problem.what, signed=signed)
+    return _judged(case, program, made, signed)
+
+
+def _judged(case: RunCase, program: _Program, made: Chain, signed: str) -> AuditFinding:
+    """What follows from what the program sends."""
     verdict = judge(Chain(case.sent), made)
     if program.lacks_key and (verdict.deviation is None or _is_beyond(verdict.deviation, made)):
         return AuditFinding(Outcome.UNDECIDED, _LACKS_KEY, signed=signed)
