@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from parties.contracts.contract import Contract, parse_contract, signed_text
 from parties.errors import DataError
+from parties.evidence.answers import GivenAnswers
 from parties.evidence.cells import commitment, encode_column
 from parties.evidence.run_case import Inputs, RunCase
 from parties.evidence.seeds import PART_BYTES, opens_seed, run_seed
@@ -36,12 +37,12 @@ from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedByteRows, byte_row
 from smc.ciphers.paillier import PrivateKey, PublicKey
-from smc.errors import DuettoError, PeerLost
+from smc.errors import DuettoError, KeyMaterialError, PeerLost
 from smc.evidence.record import Came, Chain
-from smc.evidence.replay import replay
+from smc.evidence.replay import NotReplayed, replay
 from smc.evidence.verdict import Departure, judge
 from smc.forms import Role
-from smc.protocols.session import Session
+from smc.protocols.full_session import FullSession
 
 
 @unique
@@ -79,6 +80,12 @@ class _Unproven(Exception):  # noqa: N818 - it is a finding
     """What a party shows is not what it committed to."""
 
 
+_NO_DATA: Final = "It shows no data, and nothing that both have signed: such a run cannot be made again."
+_NO_ANALYSIS: Final = "There is no analysis {!r} at this place; it may be a plug-in's of the party."
+_LACKS_KEY: Final = (
+    "The run took the party's Paillier key of the contract, so that it can be audited at its home alone, and "
+    "while that has this key."
+)
 _WIDTHS: Final[Mapping[type[Message], tuple[int, ...]]] = {
     Recorded: (SIGNATURE_BYTES,),
     Announced: (HEAD_BYTES, SIGNATURE_BYTES),
@@ -105,31 +112,45 @@ def audit(
 
     Raises:
         DataError: the evidence is malformed.
-        UsageError: the contract asks for an analysis that there is not.
     """
     came = list(frames)
     try:
         contract = _contract(case)
-        _check_commitments(case, inputs, contract)
+        _check_seed(case, contract)
         signed = _check_record(case, contract, came)
+        is_empty = signed == "nothing" and not inputs.data
+        if not is_empty:
+            _check_commitments(case, inputs, contract)
     except _Unproven as problem:
         return AuditFinding(Outcome.CONVICTED, str(problem))
-    if case.needs_key and own_key is None:
-        ground = "The run took the party's Paillier key, so that it can be audited at its home alone."
-        return AuditFinding(Outcome.UNDECIDED, ground, signed=signed)
+    if is_empty or contract.spec.analysis not in analyses:
+        why = _NO_DATA if is_empty else _NO_ANALYSIS.format(contract.spec.analysis)
+        return AuditFinding(Outcome.UNDECIDED, why, signed=signed)
+    if own_key is not None and own_key.public.fingerprint != contract.keys[case.role]:
+        own_key = None  # the party has made a new one since
     study = study_of(analyses[contract.spec.analysis], contract.spec.parameters)
     program = _Program(study, contract, case, inputs)
-    made = replay(
-        program.run,
-        case.role,
-        run_seed(case.seed, case.given),
-        came,
-        network=contract.spec.network,
-        lanes=contract.spec.lanes,
-        own_key=own_key,
-        peer_key=PublicKey(case.paillier[case.role.other]),
-    )
+    try:
+        made = replay(
+            program.run,
+            case.role,
+            run_seed(case.seed, case.given),
+            came,
+            network=contract.spec.network,
+            lanes=contract.spec.lanes,
+            own_key=own_key,
+            peer_key=PublicKey(case.paillier[case.role.other]),
+        )
+    except NotReplayed as problem:
+        return AuditFinding(Outcome.UNDECIDED, problem.what, signed=signed)
+    return _judged(case, program, made, signed)
+
+
+def _judged(case: RunCase, program: _Program, made: Chain, signed: str) -> AuditFinding:
+    """What follows from what the program sends."""
     verdict = judge(Chain(case.sent), made)
+    if program.lacks_key and (verdict.deviation is None or _is_beyond(verdict.deviation, made)):
+        return AuditFinding(Outcome.UNDECIDED, _LACKS_KEY, signed=signed)
     if verdict.deviation is None:
         end = "to its end" if verdict.ended else "as far as the run went"
         return AuditFinding(Outcome.CLEARED, f"It sent what the program sends, {end}.", signed=signed)
@@ -148,10 +169,16 @@ class _Program:
         self._case = case
         self._data = inputs.data
         self._papers = iter(case.papers)
+        self.lacks_key = False
 
-    def run(self, session: Session) -> None:
+    def run(self, session: FullSession) -> None:
         spec, limits = self._contract.spec, self._contract.limits_of(self._case.role)
-        run_study(self._study, session, self._data, spec.recipients, limits, self._gate)
+        try:
+            answers = GivenAnswers(self._case.answers, judges=self._case.judges)
+            run_study(self._study, session, self._data, spec.recipients, limits, self._gate, answers)
+        except KeyMaterialError:
+            self.lacks_key = session.own_key is None
+            raise
         self._send(session.channel, Closed)
 
     def _gate(self, channel: Channel) -> None:
@@ -178,6 +205,11 @@ class _Program:
         channel.recv(kind, *expected)
 
 
+def _is_beyond(found: Departure, made: Chain) -> bool:
+    """Whether a frame comes after all that the program has sent on its lane."""
+    return found.number >= len(made.lanes().get(found.lane, ()))
+
+
 def _contract(case: RunCase) -> Contract:
     """The contract, which both have signed, for a covert job."""
     try:
@@ -197,17 +229,34 @@ def _contract(case: RunCase) -> Contract:
             raise _Unproven(f"The signature of {role.value} under the contract that it shows is not valid.")
     if contract.job_id != case.job_id:
         raise _Unproven("The contract that it shows is of another job.")
+    for role in Role:
+        if _fingerprint(case.paillier[role]) != contract.keys[role]:
+            raise _Unproven(f"The Paillier key of {role.value} that it shows is not that of the contract.")
     return contract
 
 
-def _check_commitments(case: RunCase, inputs: Inputs, contract: Contract) -> None:
-    """Check that seed and data are those that the party committed to, and within what it declared."""
+def _fingerprint(n: int) -> str:
+    """Of a Paillier N, which may be any number; empty if it cannot be one."""
+    try:
+        return PublicKey(n).fingerprint
+    except (DuettoError, ValueError, ArithmeticError):
+        return ""
+
+
+def _check_seed(case: RunCase, contract: Contract) -> None:
+    """Check that the seed is the one that the party committed to."""
     if not opens_seed(case.commitments[case.role], contract.digest, case.role, case.seed):
         raise _Unproven("The seed that it shows is not the one that it had committed to.")
+
+
+def _check_commitments(case: RunCase, inputs: Inputs, contract: Contract) -> None:
+    """Check that the data are those that the party committed to, and within what it declared."""
     committed = contract.commitments[case.role] or {}
     if set(inputs.data) != set(committed) or set(inputs.salts) != set(committed):
         raise _Unproven("It shows other columns than it had committed to.")
     declared = contract.schemas[case.role] or {}
+    if not set(declared) <= set(committed):
+        raise _Unproven("It had committed to fewer columns than it declared in the contract.")
     for name, column in inputs.data.items():
         if commitment(inputs.salts[name], encode_column(column)) != committed[name]:
             raise _Unproven(

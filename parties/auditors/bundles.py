@@ -1,25 +1,32 @@
 """Bundles: what one party shows of a run, sealed to the auditor that the contract names.
 
 one line of JSON    for people: format, job, party, auditor; nothing of it is trusted
-sealed bytes        lengths of case and inputs (8 bytes each, big-endian), then case, inputs and frames
+sealed bytes        the party's Ed25519 signature over the rest and the auditor's name (64 bytes), lengths of
+                    case and inputs (8 bytes each, big-endian), then case, inputs and frames
+
+Without the signature anybody could show an auditor what convicts somebody else.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from parties.auditors.keys import Auditor, AuditorKeys
-from parties.errors import DataError
+from parties.errors import DataError, PairingError
 from parties.evidence.frames import decode_frames, encode_frame
 from parties.evidence.run_case import Inputs, RunCase, decode_case, decode_inputs
+from parties.evidence.statements import SIGNATURE_BYTES, is_signed
+from parties.pki.signing import SigningKey, key_text, parse_key
 from smc.evidence.record import Came
 
 FORMAT: Final = "duetto evidence bundle 1"
 BUNDLE_BYTES: Final = 8 << 30
 
+_SHOWN: Final = b"duetto evidence shown v1\0"
 _LENGTHS: Final = struct.Struct(">QQ")
 _HEAD_BYTES: Final = 4096
 
@@ -39,8 +46,23 @@ class Exhibit:
     frames: tuple[Came, ...] = field(repr=False)
 
 
-def seal_bundle(shown: Exhibit, party: str, auditor: Auditor) -> bytes:
-    """A bundle for an auditor."""
+def seal_bundle(shown: Exhibit, party: str, auditor: Auditor, signing: SigningKey) -> bytes:
+    """A bundle for an auditor.
+
+    Args:
+        shown: what is in it.
+        party: the name of the party, for people.
+        auditor: who alone can open it.
+        signing: the party's key, which signed the contract as well.
+
+    Raises:
+        DataError: the contract was signed with another key.
+    """
+    if key_text(signing.public_key()) != shown.case.keys[shown.case.role]:
+        raise DataError(
+            "The contract was signed with another key than this party has now.",
+            "Let the auditor come and run `duetto evidence verdict` here.",
+        )
     head = {
         "format": FORMAT,
         "job_id": shown.case.job_id,
@@ -50,7 +72,8 @@ def seal_bundle(shown: Exhibit, party: str, auditor: Auditor) -> bytes:
     }
     case, inputs = shown.case.encode(), shown.inputs.encode()
     frames = b"".join(map(encode_frame, shown.frames))
-    sealed = auditor.seal(_LENGTHS.pack(len(case), len(inputs)) + case + inputs + frames)
+    content = _LENGTHS.pack(len(case), len(inputs)) + case + inputs + frames
+    sealed = auditor.seal(signing.sign(_shown_text(auditor, content)) + content)
     return json.dumps(head).encode() + b"\n" + sealed
 
 
@@ -73,20 +96,36 @@ def bundle_head(data: bytes) -> dict[str, Any]:
 
 
 def open_bundle(data: bytes, keys: AuditorKeys) -> Exhibit:
-    """What is in a bundle; nothing of it is checked but its form.
+    """What is in a bundle; nothing of it is checked but its form, and that the party shows it.
 
     Raises:
-        DataError: it is none, was sealed to another auditor, or was changed.
+        DataError: it is none, was sealed to another auditor, was changed, or is shown by somebody else.
     """
     bundle_head(data)
-    opened = keys.unseal(data.partition(b"\n")[2])
+    whole = keys.unseal(data.partition(b"\n")[2])
+    signature, opened = whole[:SIGNATURE_BYTES], whole[SIGNATURE_BYTES:]
     try:
         case, inputs = _LENGTHS.unpack_from(opened)
     except struct.error:
         raise DataError("The bundle is malformed.", "Ask the party for it again.") from None
     start = _LENGTHS.size
+    found = decode_case(opened[start : start + case])
+    try:
+        shows = is_signed(parse_key(found.keys[found.role]), _shown_text(keys.public, opened), signature)
+    except (PairingError, ValueError):
+        shows = False
+    if not shows:
+        raise DataError(
+            "The bundle is not signed by the party that it is about: somebody else may have made it.",
+            "Ask that party for one.",
+        )
     return Exhibit(
-        decode_case(opened[start : start + case]),
+        found,
         decode_inputs(opened[start + case : start + case + inputs]),
         tuple(decode_frames(opened[start + case + inputs :])),
     )
+
+
+def _shown_text(auditor: Auditor, content: bytes) -> bytes:
+    """What a party signs of what it shows."""
+    return _SHOWN + auditor.fingerprint.encode() + hashlib.sha256(content).digest()

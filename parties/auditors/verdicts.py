@@ -81,6 +81,11 @@ class AuditVerdict:
                 raise _unfit(f"The verdict is about another {what} than the certificate.")
         if certificate.record is None or self.finding.outcome is Outcome.MISSING:
             return
+        if self.finding.outcome is not Outcome.CONVICTED and "gate" not in self.record:
+            raise _unfit(
+                "The certificate has both signatures at the gate, and the verdict is about a record without "
+                "them: the party has shown less than it had to keep."
+            )
         own = certificate.role is self.role
         for name, heads in self.record.items():
             theirs: ChainHeads = getattr(certificate.record, name)
@@ -137,7 +142,8 @@ def is_not_due(receipt: RunCase, certificate: Certificate) -> bool:
     """
     contract = parse_contract(canonical.encode(certificate.body["contract"]))
     terms, digest = contract.spec.audit, contract.digest
-    if terms is None or receipt.end is None or set(receipt.parts) != set(Role):
+    both = (receipt.parts, receipt.commitments)
+    if terms is None or receipt.end is None or any(set(each) != set(Role) for each in both):
         return False
     for role in Role:
         heads = receipt.end if role is receipt.role else receipt.end.other

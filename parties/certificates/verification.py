@@ -253,7 +253,8 @@ def _check_approvals(body: Mapping[str, Any]) -> tuple[Entry, ...]:
         entries = tuple(parse_document(one) for one in body.get("approvals", ()))
         contract = body["contract"]
         nothing = {Role(contract["proposer"]).other.value: None}
-        draft = {**contract, **{name: {**contract[name], **nothing} for name in ("schemas", "limits")}}
+        both = ("schemas", "limits", *(("commitments",) if "commitments" in contract else ()))
+        draft = {**contract, **{name: {**contract[name], **nothing} for name in both}}
         digests = (body["digest"], contracts.digest_of(canonical.encode(draft)).hex())
         for entry in entries:
             signed = statement_of(entry, body["party"])

@@ -19,7 +19,7 @@ from parties.client.words import byte_count, local_time
 from parties.clock import CLOCK
 from parties.config import Config, load
 from parties.errors import DataError
-from parties.evidence.run_case import decode_case, decode_inputs
+from parties.evidence.run_case import Inputs, decode_case, decode_inputs
 from parties.evidence.store import CASE, DUE, INPUTS, KEPT, PASSED, RECEIPT, EvidenceStore
 from parties.exits import why_unreadable
 from parties.pki.files import PRIVATE, write_atomically
@@ -97,7 +97,7 @@ def bundle(job_id: str, auditor_path: Path, output: Path, config_path: Path | No
             f"The run of job {job_id} took this party's Paillier key, which does not leave its home.",
             "Let the auditor come and run `duetto evidence verdict` here.",
         )
-    _write(output, seal_bundle(shown, config.name, auditor))
+    _write(output, seal_bundle(shown, config.name, auditor, load_identity(config).signing))
     report = {"job_id": shown.case.job_id, "auditor": auditor.name, "file": str(output)}
     emit(report, lambda out: out.print(f"Sealed to {auditor.name}: {output}."), as_json=as_json)
 
@@ -293,17 +293,18 @@ def _shown(store: EvidenceStore, job_id: str) -> Exhibit:
     if store.standing(job_id).state not in (DUE, KEPT):
         raise UsageError(f"The run of job {job_id} goes on.", "Wait for its end.")
     case = decode_case(store.read(job_id, CASE))
-    inputs = decode_inputs(store.read(job_id, INPUTS))
+    # A run that broke off before its data were read has none.
+    inputs = decode_inputs(store.read(job_id, INPUTS)) if store.has(job_id, INPUTS) else Inputs()
     return Exhibit(case, inputs, tuple(store.read_frames(job_id)))
 
 
 def _audited(shown: Exhibit, config: Config | None) -> AuditFinding:
-    """The finding; at a party with its plug-ins, and with its Paillier key where the run took it."""
+    """The finding; at a party with its plug-ins and its Paillier key, which the run may have taken."""
     from parties.auditors.audit import audit
     from parties.plugins import load_plugins, with_plugins
 
     analyses = with_plugins(() if config is None else load_plugins(config.plugins))
-    key = load_identity(config).paillier if config is not None and shown.case.needs_key else None
+    key = None if config is None else load_identity(config).paillier
     return audit(shown.case, shown.inputs, shown.frames, analyses, key)
 
 

@@ -1,8 +1,9 @@
 """Columns as canonical bytes, and the commitments to them that a covert job's contract holds.
 
-A commitment is SHA-256 over a salt and the digest of the cells. The salt is of the party, its data set and
-the column, so equal commitments in two contracts show that the cells were the same, and nothing else follows
-from them without the salt, which stays at home.
+A commitment is SHA-256 over a salt and the digest of the cells. The salt follows from a key of the home, the
+job file with both parties, the column and its cells. So equal commitments in two contracts about one and the
+same job show that the cells were the same; between other jobs or peers they tell nothing, as which rows are
+read depends on the other columns. Whoever has seen a salt, as auditors do, can open that commitment alone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -77,27 +77,29 @@ def _values(kind: str, cells: bytes) -> Any:
 
 
 class Committer:
-    """Commits to the columns of one data set.
+    """Commits to the columns of a job.
 
     Args:
         key: secret bytes of the home.
-        dataset: the data set.
-        named: the catalog's names of columns by their names in the job.
+        job: the job file in bytes, with parties, data sets and columns.
     """
 
-    def __init__(self, key: bytes, dataset: str, named: Mapping[str, str]) -> None:
+    def __init__(self, key: bytes, job: bytes) -> None:
         self._key = key
-        self._dataset = dataset
-        self._named = dict(named)
+        self._job = job
 
-    def salt(self, name: str) -> bytes:
-        """Of a column by its name in the job, 32 bytes."""
-        column = self._named.get(name, name)
-        return hmac.digest(self._key, _SALT + digest(self._dataset.encode(), column.encode()), "sha256")
+    def salts(self, data: Data) -> dict[str, bytes]:
+        """Of each column by its name in the job, 32 bytes."""
+        return {name: self._salt(name, encode_column(column)) for name, column in data.items()}
 
     def commitments(self, data: Data) -> dict[str, str]:
         """To each column, hexadecimal, by its name in the job."""
-        return {name: commitment(self.salt(name), encode_column(data[name])) for name in sorted(data)}
+        cells = {name: encode_column(data[name]) for name in sorted(data)}
+        return {name: commitment(self._salt(name, each), each) for name, each in cells.items()}
+
+    def _salt(self, name: str, cells: bytes) -> bytes:
+        about = digest(self._job, name.encode(), hashlib.sha256(_CELLS + cells).digest())
+        return hmac.digest(self._key, _SALT + about, "sha256")
 
 
 def commitment(salt: bytes, cells: bytes) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from parties.clock import Clock, text
 from parties.contracts.records import Record as Job
+from parties.evidence.answers import KeptAnswers
 from parties.evidence.run_case import Counts, Inputs, RunCase
 from parties.evidence.seeds import (
     COMMITMENT_BYTES,
@@ -43,6 +44,7 @@ from parties.evidence.store import (
     Standing,
 )
 from parties.pki.signing import key_text
+from smc.analyses.disclosure.audit import Auditor
 from smc.analyses.studies.columns import Data
 from smc.channel.channel import Channel
 from smc.channel.message import Message
@@ -97,6 +99,7 @@ class CovertRun:
         self.commitment: Final = self._secrets.commitment(self._digest, job.role)
         self._recorder: Recorder | None = None
         self._record: FrameFile | None = None
+        self._answering: KeptAnswers | None = None
         self._standing = Standing(job.job_id, job.peer)
         self._case = RunCase(
             job_id=job.job_id,
@@ -185,15 +188,12 @@ class CovertRun:
         now = self._clock.now()
         standing = replace(self._standing, why=why, ended=text(now))
         if not why:
-            receipt = replace(self._case, seed=b"", given=b"", papers=())
+            receipt = replace(self._case, seed=b"", given=b"", papers=(), sent={}, received={}, answers=())
             self._store.write(job_id, RECEIPT, receipt.encode())
         if not why and not self._days:
             self._store.leave_receipt(standing)
             return why
-        sent, received = self._recorder.sent.lanes(), self._recorder.received.lanes()
-        self._case = replace(self._case, sent=sent, received=received)
-        self._record.flush()
-        self._save()
+        self._keep_record()
         until = "" if why else text(now + timedelta(days=self._days))
         state = DUE if why else KEPT
         self._store.set_standing(replace(standing, state=state, until=until))
@@ -211,6 +211,11 @@ class CovertRun:
         """
         self._days = days
         self._store.write(self._standing.job_id, INPUTS, Inputs(data, salts).encode())
+
+    def heed(self, auditor: Auditor) -> Auditor:
+        """The auditor of openings, whose answers are kept from now on."""
+        self._answering = KeptAnswers(auditor)
+        return self._answering
 
     def speak(self, channel: Channel) -> None:
         """Sign the record so far, at the gate."""
@@ -237,7 +242,8 @@ class CovertRun:
         self._case = replace(
             self._case, gate_signatures={**self._case.gate_signatures, self._role.other: signature}
         )
-        self._save()
+        # A daemon that dies after this has to be able to show what it has signed.
+        self._keep_record()
 
     def put_aside(self, message: Message) -> None:
         """Keep a message that this side is about to send and that does not follow from its seed."""
@@ -274,6 +280,17 @@ class CovertRun:
             raise ProtocolViolation("A run without a record cannot be signed.")
         sent, received = self._recorder.sent, self._recorder.received
         return ChainHeads(sent.head, received.head), (sent.counts(), received.counts())
+
+    def _keep_record(self) -> None:
+        """Write the record so far to the disk: what went each way, and the frames that came."""
+        if self._recorder is not None and self._record is not None:
+            sent, received = self._recorder.sent.lanes(), self._recorder.received.lanes()
+            self._case = replace(self._case, sent=sent, received=received)
+            if self._answering is not None:
+                heard = self._answering
+                self._case = replace(self._case, answers=tuple(heard.answers), judges=heard.judges)
+            self._record.flush()
+            self._save()
 
     def _save(self) -> None:
         self._store.write(self._standing.job_id, CASE, self._case.encode())

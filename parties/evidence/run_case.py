@@ -46,6 +46,8 @@ class RunCase:
         end_counts: how many frames each lane had there.
         end_signatures: of both under it.
         needs_key: whether the run took this party's Paillier key, without which it cannot be made again.
+        answers: of this party's history of exact jobs, in their order, see `parties.evidence.answers`.
+        judges: whether that history knew whom rows are about.
     """
 
     job_id: str
@@ -68,6 +70,8 @@ class RunCase:
     end_counts: Counts = ()
     end_signatures: Mapping[Role, bytes] = field(default_factory=dict)
     needs_key: bool = False
+    answers: Sequence[bool] = ()
+    judges: bool = False
 
     def encode(self) -> bytes:
         """As JSON."""
@@ -93,6 +97,8 @@ class RunCase:
             "end_counts": _counts(self.end_counts),
             "end_signatures": _hex(self.end_signatures),
             "needs_key": self.needs_key,
+            "answers": [*self.answers],
+            "judges": self.judges,
         }
         return json.dumps(document, separators=(",", ":")).encode()
 
@@ -107,13 +113,13 @@ def decode_case(data: bytes) -> RunCase:
         head = json.loads(data)
         if head["format"] != FORMAT:
             raise ValueError("another format")
-        return RunCase(
+        case = RunCase(
             job_id=_text(head["job_id"]),
             contract=_text(head["contract"]),
             role=Role(head["role"]),
             keys={Role(role): _text(key) for role, key in head["keys"].items()},
             signatures=_unhex(head["signatures"]),
-            paillier={Role(role): int(n) for role, n in head["paillier"].items()},
+            paillier={Role(role): int(_text(n)) for role, n in head["paillier"].items()},
             commitments=_unhex(head["commitments"]),
             given=bytes.fromhex(head["given"]),
             seed=bytes.fromhex(head["seed"]),
@@ -128,9 +134,15 @@ def decode_case(data: bytes) -> RunCase:
             end_counts=_parsed_counts(head["end_counts"]),
             end_signatures=_unhex(head["end_signatures"]),
             needs_key=bool(head["needs_key"]),
+            answers=tuple(map(bool, head["answers"])),
+            judges=bool(head["judges"]),
         )
+        both = (case.keys, case.signatures, case.paillier, case.commitments)
+        if any(set(each) != set(Role) for each in both):
+            raise ValueError("not of both")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise DataError("The evidence is malformed.", "Ask the party for it again.") from None
+    return case
 
 
 @dataclass(frozen=True, slots=True)

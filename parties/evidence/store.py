@@ -6,7 +6,7 @@
     evidence/JOB/receipt     when the run has passed: that it was not due, by both parts of the coin, sealed
     evidence/JOB/state.json  for listings: where the record stands, nothing secret
 
-A start looks at nothing here; a listing reads one small file a run.
+A start and a listing read one small file a run.
 """
 
 from __future__ import annotations
@@ -96,13 +96,16 @@ class EvidenceStore:
         self._seal = Seal(home)
 
     def begin(self, standing: Standing) -> FrameFile:
-        """A new record of a job's run, in place of one of an earlier attempt.
+        """A new record of a job's run, in place of one of an earlier attempt that came to no data.
 
         Raises:
+            JobError: the job has run before; nothing that a peer does deletes what was kept of that.
             StorageError: it cannot be written.
         """
         self._seal.make()
         folder = self._folder(standing.job_id)
+        if any((folder / part).exists() for part in (INPUTS, RECEIPT)):
+            raise JobError(f"Job {standing.job_id} has run before.", "Submit the job again.", code="state")
         with _writing(folder):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=PRIVATE_FOLDER, parents=True)
@@ -192,6 +195,10 @@ class EvidenceStore:
         with _writing(folder):
             write_atomically(folder / part, sealed, PRIVATE)
 
+    def has(self, job_id: str, part: str) -> bool:
+        """Whether there is a part of the record of a job."""
+        return (self._folder(job_id) / part).exists()
+
     def read(self, job_id: str, part: str) -> bytes:
         """A part of the record of a job.
 
@@ -210,6 +217,8 @@ class EvidenceStore:
             StorageError: they cannot be read, or were changed.
         """
         cipher = AESGCM(self.key(_PURPOSE))
+        if not self.has(job_id, FRAMES):
+            return  # nothing came
         with _reading(job_id), (self._folder(job_id) / FRAMES).open("rb") as file:
             number = 0
             while len(head := file.read(_LENGTH.size)) == _LENGTH.size:
@@ -220,22 +229,18 @@ class EvidenceStore:
                 yield from decode_frames(_opened(cipher, piece, _bound_to(job_id, FRAMES, number)))
                 number += 1
 
-    def interrupt(self, job_id: str, ended: str) -> None:
-        """Take note that a run ended with the daemon; nothing happens to one that had ended before.
+    def interrupt(self, ended: str) -> None:
+        """Take note of the runs that ended with an earlier daemon, or whose end could not be written.
 
         Args:
-            job_id: the job, which may have no record.
             ended: when that was noticed, RFC 3339 in UTC.
 
         Raises:
             StorageError: it cannot be written.
         """
-        try:
-            standing = self.standing(job_id)
-        except JobError:
-            return
-        if standing.state == RUNNING:
-            self.set_standing(replace(standing, state=DUE, why=BROKEN_OFF, ended=ended))
+        for standing in self.all():
+            if standing.state == RUNNING:
+                self.set_standing(replace(standing, state=DUE, why=BROKEN_OFF, ended=ended))
 
     def prune(self, now: str) -> int:
         """Leave the receipts of the runs that were kept for some days only, which have passed; of how many.

@@ -122,8 +122,7 @@ class JobManager:
 
     def resume(self) -> None:
         """Take up the jobs that an earlier daemon left, and begin to ask after pending ones."""
-        for job in self.store.all(State.RUNNING, State.KEPT):
-            self._evidence.interrupt(job.job_id, self.ledger.clock.stamp())
+        self._evidence.interrupt(self.ledger.clock.stamp())
         self.store.recover(self._is_paid)
         for courier in self._couriers.values():
             courier.start()

@@ -33,6 +33,7 @@ from parties.pki.identity import PeerIdentity
 from parties.pki.signing import SigningKey
 from parties.plugins import Plugin
 from parties.ports.interfaces import SessionTask
+from smc.analyses.disclosure.audit import Auditor
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
@@ -157,7 +158,9 @@ class Run:
         estimate = estimate_document(task, schemas, rows, self._key_bits, limits.both, held=count_held(data))
         self._estimated = estimate["total_seconds"]
         start = time.monotonic()
-        auditor = JobAuditor(self._admission.history, participants, local.identities)
+        auditor: Auditor = JobAuditor(self._admission.history, participants, local.identities)
+        if self._evidence is not None:
+            auditor = self._evidence.heed(auditor)
         outcome = run_study(task.study, session, data, spec.recipients, limits, gate, auditor)
         outcome = replace(in_source(outcome, local), notes=(*outcome.notes, *local.notes))
         traffic = session.channel.traffic
@@ -186,7 +189,7 @@ class Run:
                 "Submit the job again.",
                 code="data-changed",
             )
-        evidence.keep_data(local.columns, {name: committer.salt(name) for name in local.columns}, days)
+        evidence.keep_data(local.columns, committer.salts(local.columns), days)
 
     def _report(self, stage: str, done: int, of: int) -> None:
         check_cancelled()

@@ -15,9 +15,17 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.full_session import FullSession
 
+_LATE: Final = "The program did not come in time to where the next frame of the record was read."
 WAITING_SECONDS: Final = 600.0
 """A frame is read after those that were sent before it on its lane. A program that does not send them in this
-time never will: it is another than the one that ran."""
+time runs on too slow a machine, or is another than the one that ran, or the record says so falsely."""
+
+
+class NotReplayed(DuettoError):  # noqa: N818 - a state of the record
+    """The program did not come in time to where a frame was read, so that nobody knows what it sends."""
+
+    code = "not-replayed"
+    advice = "Run the audit again on a machine that is as fast as the party's, with nothing else to do."
 
 
 class ReplayTransport:
@@ -29,6 +37,7 @@ class ReplayTransport:
 
     Attributes:
         sent: what the program sends.
+        is_late: whether a frame has waited in vain for what was sent before it.
     """
 
     is_record: ClassVar[bool] = True
@@ -39,6 +48,7 @@ class ReplayTransport:
         self._changed = Condition()
         self._closed = False
         self.sent = Chain()
+        self.is_late = False
 
     def send(self, frame: Frame) -> None:
         """Take a frame in."""
@@ -64,7 +74,8 @@ class ReplayTransport:
             if not self._changed.wait_for(
                 lambda: self._closed or self.sent.count(lane) >= came.after, self._waiting
             ):
-                raise PeerLost("The program did not come to where the next frame of the record was read.")
+                self.is_late = True
+                raise PeerLost(_LATE)
         return came.frame
 
     def close(self) -> None:
@@ -97,6 +108,9 @@ def replay(
 
     Returns:
         What it sends. The program may fail as it did: then it is what it sends before.
+
+    Raises:
+        NotReplayed: it does not come in time to where a frame of the record was read.
     """
     transport = ReplayTransport(frames, waiting)
     with ThreadPoolExecutor(workers) as executor:
@@ -109,4 +123,6 @@ def replay(
         finally:
             transport.close()
             session.close()
+    if transport.is_late:
+        raise NotReplayed(_LATE)
     return transport.sent

@@ -13,6 +13,7 @@ from commons.settings.toml import text_of
 from parties.audit_terms import COVERT
 from parties.catalog.declarations.declaration import Catalog, DatasetDeclaration, load_catalog
 from parties.catalog.reading import Reader
+from parties.contracts import canonical
 from parties.contracts.contract import Commitments, Contract, Schemas
 from parties.contracts.spec import JobSpec
 from parties.disclosure.history import History
@@ -216,7 +217,7 @@ class Admission:
         Raises:
             StorageError: the key of the home cannot be used.
         """
-        return Committer(self.evidence.salting_key(), task.side.dataset, task.side.columns)
+        return Committer(self.evidence.salting_key(), canonical.encode(task.spec.document()))
 
     def commitments(self, task: Task, local: LocalData) -> Commitments | None:
         """The commitments to the local columns of a covert job; None for others."""
@@ -424,6 +425,13 @@ class Admission:
         if set(theirs) != task.columns(task.role.other):
             raise JobError(
                 "The contract declares other columns than the job names.",
+                "Install the same release on both sides, and submit the job again.",
+                code="contract",
+            )
+        theirs_made = contract.commitments[task.role.other]
+        if contract.is_covert and {name for name in theirs_made or () if name[:1] != "@"} != set(theirs):
+            raise JobError(
+                "The contract commits to other columns of the peer than it declares.",
                 "Install the same release on both sides, and submit the job again.",
                 code="contract",
             )
