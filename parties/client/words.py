@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
+
+from parties.evidence.store import BROKEN_OFF, COIN, DUE, KEPT, RUNNING
+from smc.analyses.studies.columns import PERSONS
 
 _STATES: Final = {
     "waiting-own-approval": "waits for you",
@@ -17,6 +21,51 @@ _STATES: Final = {
     "denied": "denied",
     "cancelled": "cancelled",
 }
+
+
+_WHY: Final = {COIN: "by its coin", BROKEN_OFF: "since it broke off"}
+
+
+def audit_lines(audit: Mapping[str, Any], when: Callable[[str], str] | None = None) -> Iterator[str]:
+    """What is said of a covert job for people; nothing of another job.
+
+    That is its level, where the record of its run stands, and which columns are those of earlier jobs.
+
+    Args:
+        audit: as of `parties.jobs.covert.audit_document`.
+        when: writes a time of the daemon; `local_time` if None.
+    """
+    if not audit:
+        return
+    yield audit["words"]
+    if audit["standing"]:
+        yield f"Its run: {standing_words(audit['standing'], when or local_time)}."
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for same in audit["same"]:
+        alike.setdefault((same["party"], *same["jobs"]), []).append(same["column"])
+    for (party, newest, *before), columns in alike.items():
+        named = [column for column in columns if column != PERSONS]
+        what = f"column{'s' * (len(named) > 1)} {', '.join(named)}" if named else ""
+        whole = " and ".join(filter(None, (what, "who rows are about" if PERSONS in columns else "")))
+        others = f" and {len(before)} before it" if before else ""
+        yield f"The same at {party} as in job {newest[:8]}{others}: {whole}."
+
+
+def standing_words(standing: Mapping[str, str], when: Callable[[str], str]) -> str:
+    """Where the record of a covert run stands, see `parties.evidence.store.Standing`.
+
+    Args:
+        standing: its entries.
+        when: writes a time of the daemon.
+    """
+    state = standing["state"]
+    if state == RUNNING:
+        return "it goes on"
+    if state == DUE:
+        return f"due for an audit {_WHY[standing['why']]}; its record is kept until you delete it"
+    if state == KEPT:
+        return f"not due for an audit; its record is kept until {when(standing['until'])}"
+    return "not due for an audit; a receipt is kept"
 
 
 def state_words(value: str) -> str:

@@ -194,6 +194,14 @@ class JobManager:
         except DuettoError:
             return {}
 
+    def audit(self, job: Summary) -> dict[str, Any]:
+        """How the run of a covert job is audited, see `parties.jobs.covert`; empty for other jobs."""
+        from parties.jobs.covert import audit_document
+
+        if not job.is_readable:
+            return {}
+        return audit_document(self.store.get(job.job_id), self.store, self._evidence)
+
     def estimate(self, toml: str, **given: Any) -> dict[str, Any]:
         """What a run would cost; see `parties.jobs.reports.estimate_report`, which takes what is given."""
         from parties.jobs.reports import estimate_report

@@ -15,7 +15,7 @@ from smc.analyses.studies.columns import PERSONS, Column, Data, Schema
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
 from smc.analyses.studies.study import Study
-from smc.channel.channel import Channel, Traffic
+from smc.channel.channel import Channel, Traffic, nothing
 from smc.channel.message import Expected, Message
 from smc.forms import Role
 from smc.pair import run_pair
@@ -100,8 +100,8 @@ class _Watched(Channel):
         self._inner.set_unchecked(unchecked)
 
     @override
-    def finish(self) -> None:
-        self._inner.finish()
+    def finish(self, hear: Callable[[], None] = nothing) -> None:
+        self._inner.finish(hear)
 
     @override
     def abort(self, code: str) -> None:
