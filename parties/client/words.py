@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from parties.evidence.store import BROKEN_OFF, COIN, DUE, KEPT, RUNNING
+from parties.evidence.store import BROKEN_OFF, CLEARED, COIN, CONVICTED, DUE, JUDGED, KEPT, PASSED, RUNNING
 from smc.analyses.studies.columns import PERSONS
 
 _STATES: Final = {
@@ -23,7 +23,8 @@ _STATES: Final = {
 }
 
 
-_WHY: Final = {COIN: "by its coin", BROKEN_OFF: "since it broke off"}
+DUE_BECAUSE: Final = {COIN: "by its coin", BROKEN_OFF: "since it broke off"}
+"""Why a run is due for an audit, for people."""
 
 
 def audit_lines(audit: Mapping[str, Any], when: Callable[[str], str] | None = None) -> Iterator[str]:
@@ -59,13 +60,30 @@ def standing_words(standing: Mapping[str, str], when: Callable[[str], str]) -> s
         when: writes a time of the daemon.
     """
     state = standing["state"]
-    if state == RUNNING:
-        return "it goes on"
-    if state == DUE:
-        return f"due for an audit {_WHY[standing['why']]}; its record is kept until you delete it"
-    if state == KEPT:
-        return f"not due for an audit; its record is kept until {when(standing['until'])}"
-    return "not due for an audit; a receipt is kept"
+    due = f"due for an audit {DUE_BECAUSE[standing['why']]}" if standing["why"] else "not due for an audit"
+    left = {
+        RUNNING: "it goes on",
+        DUE: f"{due}; its record is kept until you delete it",
+        KEPT: f"{due}; its record is kept until {when(standing['until'])}",
+        PASSED: f"{due}; a receipt is kept",
+        JUDGED: f"{due}; its record is deleted" if standing["why"] else "its record is deleted",
+    }[state]
+    verdicts = [("you are", standing["verdict"]), (f"{standing['peer']} is", standing["peer_verdict"])]
+    return "; ".join([left, *(f"{who} {verdict}" for who, verdict in verdicts if verdict)])
+
+
+def next_step(standing: Mapping[str, str]) -> str:
+    """The command that comes next for the record of a covert run, if one does; see docs/covert.md.
+
+    Args:
+        standing: as of `standing_words`.
+    """
+    job_id = standing["job_id"]
+    if standing["state"] != DUE:
+        return ""
+    if standing["verdict"] in (CLEARED, CONVICTED):
+        return f"duetto evidence delete {job_id}"
+    return f"duetto evidence bundle {job_id} --auditor auditor.json -o {job_id}.bundle"
 
 
 def state_words(value: str) -> str:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
-from parties.contracts.records import Record
+from parties.audit.lines import AUDIT_DUE
+from parties.audit.writer import Audit
+from parties.contracts.records import Record, Summary
 from parties.contracts.spec import JobSpec
 from parties.errors import JobError
 from parties.evidence.store import EvidenceStore
 from parties.jobs.storage.reading import JobReader
+from parties.ledger.book import Ledger
+from parties.ledger.entries import LedgerError
 from smc.forms import Role
 
 LOOKED_AT: Final = 1000
 """So many covert contracts with a peer, the newest, are looked at for columns that are the same."""
+
+_LOG: Final = logging.getLogger("duetto.jobs")
 
 
 class _SameColumn(NamedTuple):
@@ -62,6 +69,24 @@ def audit_document(record: Record, store: JobReader, evidence: EvidenceStore) ->
     except JobError:
         standing = None
     return {**terms, "standing": standing, "same": same_columns(record, store)}
+
+
+def note_due(job: Summary, why: str, audit: Audit, ledger: Ledger) -> None:
+    """Say in the audit log and in the ledger that the run of a covert job is due.
+
+    A ledger that takes no entry is no reason to lose the job's end; the log of the daemon says so.
+
+    Args:
+        job: the job, whose contract is complete.
+        why: `coin` or `broken off`.
+        audit: the audit log.
+        ledger: the ledger.
+    """
+    audit.write(AUDIT_DUE, job_id=job.job_id, peer=job.peer, why=why)
+    try:
+        ledger.note_due(job.digest, job.peer, why)
+    except LedgerError as problem:
+        _LOG.error("job %s: that it is due is not in the ledger: %s", job.job_id, problem)
 
 
 def same_columns(record: Record, store: JobReader) -> list[dict[str, Any]]:

@@ -19,13 +19,14 @@ from parties.contracts.records import Record, Summary
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
 from parties.errors import JobError, PeerBusy
-from parties.evidence.store import EvidenceStore
+from parties.evidence.store import BROKEN_OFF, EvidenceStore
 from parties.jobs.agreement.courier import UNREACHABLE, PeerCalls, PeerWorker, RetryPolicy
 from parties.jobs.agreement.decisions import Decisions, Person
 from parties.jobs.agreement.messages import PeerState, parse_status
 from parties.jobs.agreement.negotiation import Negotiation
 from parties.jobs.agreement.outbox import Outbox
 from parties.jobs.agreement.standing import waits_for
+from parties.jobs.covert import audit_document, note_due
 from parties.jobs.loading import LazyAnalyses
 from parties.jobs.storage.housekeeping import Housekeeper
 from parties.jobs.storage.store import JobStore
@@ -123,7 +124,8 @@ class JobManager:
     def resume(self) -> None:
         """Take up the jobs that an earlier daemon left, and begin to ask after pending ones."""
         for job in self.store.all(State.RUNNING, State.KEPT):
-            self._evidence.interrupt(job.job_id, self.ledger.clock.stamp())
+            if self._evidence.interrupt(job.job_id, self.ledger.clock.stamp()):
+                note_due(job, BROKEN_OFF, self.store.audit, self.ledger)
         self.store.recover(self._is_paid)
         for courier in self._couriers.values():
             courier.start()
@@ -196,8 +198,6 @@ class JobManager:
 
     def audit(self, job: Summary) -> dict[str, Any]:
         """How the run of a covert job is audited, see `parties.jobs.covert`; empty for other jobs."""
-        from parties.jobs.covert import audit_document
-
         if not job.is_readable:
             return {}
         return audit_document(self.store.get(job.job_id), self.store, self._evidence)

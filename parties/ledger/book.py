@@ -14,11 +14,13 @@ from parties.ledger.accounting import LOSS_BITS, Account, Budget, RunLimits, Run
 from parties.ledger.chain import ChainFile
 from parties.ledger.entries import (
     COUNTERSIGNED,
+    DUE,
     EXACT,
     LOG_HEAD,
     RUN,
     SIGNED,
     SPENT,
+    VERDICT,
     Entry,
     LedgerError,
     require,
@@ -251,6 +253,44 @@ class Ledger:
             if last is not None and (last.log_line, last.log_hash) == (line, own):
                 return last
             return self._file.append(event=LOG_HEAD, job="", log_line=line, log_hash=own)
+
+    def note_due(self, job: str, peer: str, why: str) -> None:
+        """Write that the run of a covert job is due for an audit; once a job, however often it breaks off.
+
+        Args:
+            job: digest of the job's contract, hexadecimal.
+            peer: the other party.
+            why: `coin` or `broken off`.
+
+        Raises:
+            LedgerError: the ledger is broken or cannot be written.
+        """
+        with self._file.locked():
+            if not self._file.read().tally.has(job, DUE):
+                self._file.append(event=DUE, job=job, peer=peer, why=why)
+
+    def note_verdict(
+        self, job: str, peer: str, *, about: str, auditor: str, outcome: str, subject: str
+    ) -> Entry:
+        """Write that a verdict was filed, if it was not before; the entry that says so.
+
+        Args:
+            job: digest of the job's contract, hexadecimal.
+            peer: the other party.
+            about: the party whose side was audited.
+            auditor: whose verdict it is, which was checked by the caller.
+            outcome: what it says of the party.
+            subject: the digest of what the auditor has signed, hexadecimal.
+
+        Raises:
+            LedgerError: the ledger is broken or cannot be written.
+        """
+        with self._file.locked():
+            for entry in self._file.read().tally.of_job(job):
+                if (entry.event, entry.subject) == (VERDICT, subject):
+                    return entry
+            said = {"about": about, "auditor": auditor, "outcome": outcome, "subject": subject}
+            return self._file.append(event=VERDICT, job=job, peer=peer, **said)
 
     @contextmanager
     def reserved(self, job: str, account: Account, peer: str, loss: Loss, budget: Budget) -> Iterator[None]:
