@@ -252,7 +252,12 @@ def delete(job_id: str, config_path: Path | None, *, yes: bool, as_json: bool) -
             "--yes.",
         )
     store.delete(job_id)
-    emit({"job_id": job_id, "deleted": True}, lambda out: out.print("Deleted."), as_json=as_json)
+    left = store.holds(job_id)
+    emit(
+        {"job_id": job_id, "deleted": True, "verdicts_left": left},
+        lambda out: out.print("Deleted; its verdicts stay." if left else "Deleted."),
+        as_json=as_json,
+    )
 
 
 evidence.add_command(file_verdict)

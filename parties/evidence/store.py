@@ -189,6 +189,10 @@ class EvidenceStore:
                 continue
         return sorted(found, key=lambda one: one.ended)
 
+    def holds(self, job_id: str) -> bool:
+        """Whether anything is kept of a job."""
+        return self._folder(job_id).is_dir()
+
     def size(self, job_id: str) -> int:
         """Bytes that the record of a job takes on the disk."""
         return sum(file.stat().st_size for file in self._folder(job_id).iterdir())
