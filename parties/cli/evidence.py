@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,15 +31,17 @@ from parties.evidence.store import (
     EvidenceStore,
 )
 from parties.exits import why_unreadable
+from parties.ledger.book import open_ledger
 from parties.pki.files import PRIVATE, write_atomically
 from parties.pki.home import load_identity
-from smc.errors import UsageError
+from smc.errors import DuettoError, UsageError
 from smc.forms import Role
 
 if TYPE_CHECKING:
     from parties.auditors.audit import AuditFinding
     from parties.auditors.bundles import Exhibit
     from parties.certificates.verification import Certificate
+    from parties.jobs.checks.at_home import HomeCheck
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path)
@@ -73,11 +75,12 @@ def check(job_id: str, config_path: Path | None, *, as_json: bool) -> None:
     """Audit this party's own side of a run, as an auditor would; ends with status 77 if it is convicted.
 
     Nothing leaves this party. The run is made again from its seed, the data as they were, and what came in.
+    Ledger and policy are held against the contract as well; they are no part of an audit, and convict nobody.
     """
     config = load(config_path)
     shown = _shown(EvidenceStore(config.home), job_id)
     found = _audited(shown, config)
-    _tell(shown, found, as_json=as_json)
+    _tell(shown, found, _at_home(shown, found, config), as_json=as_json)
 
 
 @evidence.command()
@@ -330,7 +333,24 @@ def _audited(shown: Exhibit, config: Config | None) -> AuditFinding:
     return audit(shown.case, shown.inputs, shown.frames, analyses, key)
 
 
-def _tell(shown: Exhibit, found: AuditFinding, *, as_json: bool) -> None:
+def _at_home(shown: Exhibit, found: AuditFinding, config: Config) -> list[HomeCheck]:
+    """What ledger and policy here say of the run; that they cannot be read is said as well."""
+    from parties.contracts.contract import parse_contract
+    from parties.jobs.checks.at_home import HomeCheck, check_at_home
+    from parties.jobs.checks.opening import local_admission
+    from parties.policy.rules import load_policy
+
+    contract = parse_contract(shown.case.contract.encode())
+    try:
+        task = local_admission(config).understand(contract.spec)
+        entries, policy = open_ledger(config.home).of_job(contract.digest.hex()), load_policy(config.policy)
+    except DuettoError as problem:
+        what = f"Ledger and policy cannot be held against the contract: {problem.what} {problem.hint}"
+        return [HomeCheck(what.strip(), holds=False)]
+    return [*check_at_home(task, contract, entries, policy, whole=found.signed == "end")]
+
+
+def _tell(shown: Exhibit, found: AuditFinding, at_home: Sequence[HomeCheck] = (), *, as_json: bool) -> None:
     from parties.auditors.audit import Outcome
 
     report = {
@@ -340,6 +360,7 @@ def _tell(shown: Exhibit, found: AuditFinding, *, as_json: bool) -> None:
         "ground": found.ground,
         "signed": found.signed,
         "frame": None if found.departure is None else asdict(found.departure),
+        "at_home": [asdict(one) for one in at_home],
     }
     emit(report, lambda out: _show_finding(out, report), as_json=as_json)
     if found.outcome is Outcome.CONVICTED:
@@ -356,6 +377,7 @@ def _show_finding(out: Screen, report: Mapping[str, Any]) -> None:
         f"Job {report['job_id']}, {report['role']}: {report['outcome']}.",
         report["ground"],
         reach[report["signed"]],
+        *(f"{'At home' if one['holds'] else 'Look at this'}: {one['what']}" for one in report["at_home"]),
     )
 
 
