@@ -18,6 +18,7 @@ from parties.errors import DataError, JobError
 from parties.evidence.store import JUDGED, RUNNING, EvidenceStore, Standing
 from parties.jobs.storage.reading import JobReader
 from parties.ledger.book import open_ledger
+from parties.ledger.entries import VERDICT
 from parties.pki.home import load_identity, load_peer
 from parties.pki.signing import key_text
 from smc.errors import UsageError
@@ -59,7 +60,7 @@ def file_verdict(file: Path, config_path: Path | None, *, as_json: bool) -> None
     whose = "verdict" if found.role is job.role else "peer_verdict"
     store.keep_verdict(replace(standing, **{whose: body["outcome"]}), found.subject[:16], data)
     said = {"about": body["party"], "outcome": body["outcome"], "auditor": found.auditor.name}
-    entry = open_ledger(config.home).note_verdict(job.digest, job.peer, **said, subject=found.subject)
+    entry = open_ledger(config.home).note(VERDICT, job.digest, job.peer, **said, subject=found.subject)
     report = {"job_id": job.job_id, **said, "entry": entry.sequence}
     emit(
         report,

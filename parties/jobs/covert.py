@@ -16,7 +16,7 @@ from parties.errors import JobError
 from parties.evidence.store import EvidenceStore
 from parties.jobs.storage.reading import JobReader
 from parties.ledger.book import Ledger
-from parties.ledger.entries import LedgerError
+from parties.ledger.entries import DUE, LedgerError
 from smc.forms import Role
 
 LOOKED_AT: Final = 1000
@@ -84,7 +84,7 @@ def note_due(job: Summary, why: str, audit: Audit, ledger: Ledger) -> None:
     """
     audit.write(AUDIT_DUE, job_id=job.job_id, peer=job.peer, why=why)
     try:
-        ledger.note_due(job.digest, job.peer, why)
+        ledger.note(DUE, job.digest, job.peer, why=why)
     except LedgerError as problem:
         _LOG.error("job %s: that it is due is not in the ledger: %s", job.job_id, problem)
 

@@ -14,13 +14,10 @@ from parties.ledger.accounting import LOSS_BITS, Account, Budget, RunLimits, Run
 from parties.ledger.chain import ChainFile
 from parties.ledger.entries import (
     COUNTERSIGNED,
-    DUE,
     EXACT,
-    LOG_HEAD,
     RUN,
     SIGNED,
     SPENT,
-    VERDICT,
     Entry,
     LedgerError,
     require,
@@ -237,60 +234,23 @@ class Ledger:
             check(self._file.read().entries)
             return self._file.append(event=SIGNED, **content)
 
-    def note_log(self, line: int, own: str) -> Entry:
-        """Write the head of the audit log, if the last entry about it is of another; the one that says it.
+    def note(self, event: str, job: str = "", peer: str = "", **content: str | int) -> Entry:
+        """Write an entry that counts nowhere, unless there is the very same; the one that says it.
 
         Args:
-            line: the number of its last line.
-            own: the hash of that line.
+            event: `log-head`, `due` or `verdict`.
+            job: digest of the job's contract, hexadecimal, if it is about one.
+            peer: the other party of that job.
+            content: the other fields of the event.
 
         Raises:
             LedgerError: the ledger is broken or cannot be written.
         """
         with self._file.locked():
-            heads = (entry for entry in reversed(self._file.read().entries) if entry.event == LOG_HEAD)
-            last = next(heads, None)
-            if last is not None and (last.log_line, last.log_hash) == (line, own):
-                return last
-            return self._file.append(event=LOG_HEAD, job="", log_line=line, log_hash=own)
-
-    def note_due(self, job: str, peer: str, why: str) -> None:
-        """Write that the run of a covert job is due for an audit; once a job, however often it breaks off.
-
-        Args:
-            job: digest of the job's contract, hexadecimal.
-            peer: the other party.
-            why: `coin` or `broken off`.
-
-        Raises:
-            LedgerError: the ledger is broken or cannot be written.
-        """
-        with self._file.locked():
-            if not self._file.read().tally.has(job, DUE):
-                self._file.append(event=DUE, job=job, peer=peer, why=why)
-
-    def note_verdict(
-        self, job: str, peer: str, *, about: str, auditor: str, outcome: str, subject: str
-    ) -> Entry:
-        """Write that a verdict was filed, if it was not before; the entry that says so.
-
-        Args:
-            job: digest of the job's contract, hexadecimal.
-            peer: the other party.
-            about: the party whose side was audited.
-            auditor: whose verdict it is, which was checked by the caller.
-            outcome: what it says of the party.
-            subject: the digest of what the auditor has signed, hexadecimal.
-
-        Raises:
-            LedgerError: the ledger is broken or cannot be written.
-        """
-        with self._file.locked():
-            for entry in self._file.read().tally.of_job(job):
-                if (entry.event, entry.subject) == (VERDICT, subject):
+            for entry in reversed(self._file.read().tally.of_job(job)):
+                if entry.event == event and all(getattr(entry, name) == content[name] for name in content):
                     return entry
-            said = {"about": about, "auditor": auditor, "outcome": outcome, "subject": subject}
-            return self._file.append(event=VERDICT, job=job, peer=peer, **said)
+            return self._file.append(event=event, job=job, peer=peer, **content)
 
     @contextmanager
     def reserved(self, job: str, account: Account, peer: str, loss: Loss, budget: Budget) -> Iterator[None]:

@@ -8,6 +8,7 @@ import pytest
 
 from parties.evidence.store import BROKEN_OFF, COIN, DUE, JUDGED, KEPT, PASSED, EvidenceStore, Standing
 from parties.ledger.book import open_ledger
+from parties.ledger.entries import VERDICT
 from tests.parties.dashboard.browsing import Browser
 
 TIME = "2026-11-29T12:00:00Z"
@@ -71,7 +72,7 @@ def test_each_run_with_what_to_do_next(browser, home):
 def test_verdicts_stand_there_as_the_ledger_has_them_and_every_text_is_escaped(browser, home):
     """Names of auditors and parties come from files of others."""
     said = {"about": HOSTILE, "auditor": HOSTILE, "outcome": "convicted"}
-    entry = open_ledger(home).note_verdict("ab" * 32, "south", **said, subject="cd" * 32)
+    entry = open_ledger(home).note(VERDICT, "ab" * 32, "south", **said, subject="cd" * 32)
     put(home, 1, DUE, why=COIN, peer_verdict=HOSTILE)
     page = browser.get("/audits").text
     assert "<img" not in page

@@ -194,19 +194,19 @@ def test_heads_are_packed(number, digest):
 
 
 def test_what_becomes_of_covert_runs_is_written_once_and_counts_nowhere(tmp_path):
-    """A peer that breaks off again and again adds no entry, and a verdict that is filed twice is one."""
+    """A peer that breaks off again and again adds one entry, and a verdict that is filed twice is one."""
     book = Ledger(tmp_path / "ledger.jsonl")
     job, patients = "ab" * 32, Account.of("patients")
     book.begin(job, patients, "patients", "south", RunLimits("some", 5, 5))
     for why in ("broken off", "broken off", "coin"):
-        book.note_due(job, "south", why)
+        book.note(DUE, job, "south", why=why)
     said = {"about": "south", "auditor": "office", "outcome": "convicted"}
-    first = book.note_verdict(job, "south", **said, subject="cd" * 32)
-    assert book.note_verdict(job, "south", **said, subject="cd" * 32) == first
-    book.note_verdict(job, "south", **{**said, "outcome": "cleared"}, subject="ef" * 32)
+    first = book.note(VERDICT, job, "south", **said, subject="cd" * 32)
+    assert book.note(VERDICT, job, "south", **said, subject="cd" * 32) == first
+    book.note(VERDICT, job, "south", **{**said, "outcome": "cleared"}, subject="ef" * 32)
     entries = Ledger(book.path).entries()
-    assert [entry.event for entry in entries] == [RUN, DUE, VERDICT, VERDICT]
-    assert [entry.outcome for entry in entries[2:]] == ["convicted", "cleared"]
+    assert [entry.event for entry in entries] == [RUN, DUE, DUE, VERDICT, VERDICT]
+    assert [entry.outcome for entry in entries[3:]] == ["convicted", "cleared"]
     assert all(parse_line(entry.line()) == entry for entry in entries)
     assert (book.unsigned(), book.spent(patients, "south").loss) == ([], Loss())
     assert book.runs(patients, "south", "some").ever == 1
