@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 COVERT: Final = "covert"
 """The level of a job whose runs can be audited; see docs/covert.md."""
+
+AUDITED: Final = "the columns of the party that it audits"
+"""What an auditor sees, for those who are neither party."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,24 @@ class AuditTerms:
     auditor: str
     key: str
     rate: Fraction
+
+    def words(self, whose: str = "your columns of this job") -> str:
+        """The level for people, in two sentences.
+
+        Args:
+            whose: what the auditor sees of the party that reads this.
+        """
+        rate = self.rate
+        some = f"{rate.numerator} in {rate.denominator:,} runs are, and each that breaks off"
+        return (
+            f"Covert: this run can be audited by {self.auditor}; {'every run is' if rate == 1 else some}. "
+            f"The auditor then sees {whose}."
+        )
+
+    @classmethod
+    def of(cls, document: Mapping[str, str]) -> AuditTerms:
+        """Those of a contract that is known to be well-formed, as of `document`."""
+        return cls(document["auditor"], document["key"], Fraction(document["rate"]))
 
     def document(self) -> dict[str, str]:
         """As in a job file."""

@@ -26,6 +26,7 @@ from parties.evidence.statements import (
     gate_text,
     is_signed,
 )
+from parties.evidence.store import CLEARED, CONVICTED
 from parties.ledger.commit import Announced, Written
 from parties.ledger.entries import HEAD_BYTES
 from parties.pki.signing import parse_key
@@ -49,9 +50,9 @@ from smc.protocols.full_session import FullSession
 class Outcome(Enum):
     """What an audit says of a party."""
 
-    CLEARED = "cleared"
+    CLEARED = CLEARED
     """It sent what the program sends, of the data, the seed and the limits that it had committed to."""
-    CONVICTED = "convicted"
+    CONVICTED = CONVICTED
     """It did not."""
     UNDECIDED = "undecided"
     """The run cannot be made again here."""

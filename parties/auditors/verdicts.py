@@ -92,6 +92,32 @@ class AuditVerdict:
             if heads != (theirs if own else theirs.other):
                 raise _unfit(f"The verdict is about another record at the {name} than the certificate.")
 
+    def confirm_contract(self, contract: Contract, keys: Mapping[Role, str]) -> None:
+        """Check that a verdict is about a run of a contract, by the auditor whom it names.
+
+        Args:
+            contract: the contract.
+            keys: the parties' signing keys, hexadecimal, as they are known here.
+
+        Raises:
+            DataError: it is not; says what differs.
+        """
+        check_auditor(contract, self.auditor)
+        parties = {role: contract.spec.side(role).party for role in (self.role, self.role.other)}
+        for name, value, what in (
+            ("digest", contract.digest.hex(), "job"),
+            ("party", parties[self.role], "party"),
+            ("peer", parties[self.role.other], "peer"),
+            ("keys", {role.value: key for role, key in keys.items()}, "keys of the parties"),
+        ):
+            if self.body[name] != value:
+                raise _unfit(f"The verdict is about another {what} than the contract here.")
+
+    @property
+    def subject(self) -> str:
+        """The digest of what the auditor has signed, hexadecimal."""
+        return hashlib.sha256(signed_text(self.body)).hexdigest()
+
     def reaches(self, certificate: Certificate) -> bool:
         """Whether the verdict is about all that the certificate's party recorded of the run."""
         return certificate.record is None or "end" in self.record or self.finding.outcome is Outcome.MISSING

@@ -12,6 +12,7 @@ from typing import Any, Final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from parties.audit_terms import AuditTerms
 from parties.certificates.document import (
     COVERT_FORMAT,
     ENTRIES,
@@ -96,6 +97,7 @@ class Certificate:
         approvals: the entries with the signatures of persons who approved the job at the party; it vouches
             for their names and keys.
         record: of a covert run, its record as both have signed it at the gate; None for others.
+        audit: how it is audited, likewise.
     """
 
     body: Mapping[str, Any]
@@ -106,6 +108,7 @@ class Certificate:
     result: Mapping[str, Any] | None
     approvals: tuple[Entry, ...] = ()
     record: RunRecord | None = None
+    audit: AuditTerms | None = None
 
     def name(self, role: Role) -> str:
         """The name of the party in a role."""
@@ -178,8 +181,9 @@ def read_certificate(data: bytes) -> Certificate:
     _check_contract(body, role, keys)
     loss, entries = _check_ledger(body, role, keys)
     approvals = _check_approvals(body)
-    record = _check_record(body, role, keys)
-    certificate = Certificate(body, role, keys, loss, entries, document.get("result"), approvals, record)
+    audit, record = _check_record(body, role, keys)
+    result = document.get("result")
+    certificate = Certificate(body, role, keys, loss, entries, result, approvals, record, audit)
     if certificate.result is not None:
         certificate.check_result(certificate.result)
     return certificate
@@ -269,22 +273,25 @@ def _check_approvals(body: Mapping[str, Any]) -> tuple[Entry, ...]:
 
 def _check_record(
     body: Mapping[str, Any], role: Role, keys: Mapping[Role, Ed25519PublicKey]
-) -> RunRecord | None:
-    """The record of a covert run, signed by both at the gate."""
+) -> tuple[AuditTerms, RunRecord] | tuple[None, None]:
+    """How a covert run is audited, and its record, signed by both at the gate."""
     if ("record" in body) != ("audit" in body["contract"]["spec"]):
         raise CertificateError("The contract asks for another level of security than the certificate shows.")
     if "record" not in body:
-        return None
+        return None, None
     try:
         record = RunRecord.parse(body["record"])
-    except (KeyError, TypeError, ValueError):
+        audit = contracts.parse_contract(canonical.encode(body["contract"])).spec.audit
+    except (KeyError, TypeError, ValueError, DuettoError):
         raise _malformed() from None
+    if audit is None:
+        raise _malformed()
     digest = bytes.fromhex(body["digest"])
     for one in Role:
         heads = record.gate if one is role else record.gate.other
         if not _signed(keys[one], record.signatures[one], gate_text(digest, one, record.commitments, heads)):
             raise CertificateError(f"The signature of {one.value} under the record of the run is not valid.")
-    return record
+    return audit, record
 
 
 def _check_form(body: Any) -> None:

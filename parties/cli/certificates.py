@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from parties.audit_terms import AUDITED
 from parties.bounded_files import read_bounded
 from parties.cli.keys import trust_options, trusted_keys
 from parties.cli.options import config_option
@@ -133,6 +134,8 @@ def _report(found: Certificate, confirmed: dict[str, bool], *, result_checked: b
             for entry in found.approvals
         ],
         "same_code": _same_code(found),
+        "audit": found.audit
+        and {**found.audit.document(), "record_signed_by": [found.name(role) for role in Role]},
         "certificate": body,
     }
 
@@ -163,6 +166,15 @@ def _print(out: Screen, found: Certificate, confirmed: dict[str, bool], *, resul
     say(f"cost:      {run['rounds']} rounds, {run['sent']} bytes sent, {run['received']} received")
     if "against" in run:
         say(f"holds:     {run['against']} (see the threat model)")
+    if found.audit is not None and found.record is not None:
+        say(f"level:     {found.audit.words(AUDITED)}")
+        for label, heads, signed in (
+            ("record:", found.record.gate, "at the gate, signed by both"),
+            ("", found.record.end, f"at the end, by {maker} alone"),
+        ):
+            say(f"{label:<11}{signed}:")
+            for way, head in heads._asdict().items():
+                say(f"{'':<11}{way:<9}{head.hex()}")
     same = "the code that is installed here" if _same_code(found) else "other code than is installed here"
     say(f"program:   duetto {made['duetto']}, Python {made['python']}; {same} ({made['code'][:16]})")
     for plugin in made.get("plugins", ()):

@@ -11,11 +11,23 @@ import click
 
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table
+from parties.client.words import DUE_BECAUSE
 from parties.config import load
 from parties.jobs.checks.spending import ledger_document, log_document, names_of_jobs, totals
 from parties.ledger.accounting import DELTA_TOTAL, describe_loss, show_number
 from parties.ledger.book import open_ledger
-from parties.ledger.entries import COUNTERSIGNED, DECISIONS, EXACT, LOG_HEAD, RUN, SIGNED, SPENT, Entry
+from parties.ledger.entries import (
+    COUNTERSIGNED,
+    DECISIONS,
+    DUE,
+    EXACT,
+    LOG_HEAD,
+    RUN,
+    SIGNED,
+    SPENT,
+    VERDICT,
+    Entry,
+)
 
 _NEWEST: Final = 40
 """Losses that are listed, and entries without the peer's signature, unless all are asked for."""
@@ -115,14 +127,15 @@ def log(config_path: Path | None, as_json: bool) -> None:
 
 def _about(entry: Entry) -> str:
     """What an entry says beside job and peer, for people."""
-    if entry.event == SPENT:
-        return f"{entry.account}: {describe_loss(entry.loss)}"
-    if entry.event == COUNTERSIGNED:
-        return f"entry {entry.peer_sequence} of the peer"
     if entry.event in DECISIONS:
         return f"{entry.actor} (account {entry.uid})" if entry.actor else f"rule {entry.rule!r}"
-    if entry.event == SIGNED:
-        return f"{entry.act}, {entry.actor}" + (f" for {entry.behalf}" if entry.behalf else "")
-    if entry.event == LOG_HEAD:
-        return f"line {entry.log_line} of the audit log"
-    return f"{entry.account}: rule {entry.rule!r}" if entry.event == RUN else entry.account
+    said = {
+        SPENT: f"{entry.account}: {describe_loss(entry.loss)}",
+        COUNTERSIGNED: f"entry {entry.peer_sequence} of the peer",
+        SIGNED: f"{entry.act}, {entry.actor}" + (f" for {entry.behalf}" if entry.behalf else ""),
+        LOG_HEAD: f"line {entry.log_line} of the audit log",
+        DUE: f"for an audit {DUE_BECAUSE.get(entry.why, entry.why)}",
+        VERDICT: f"{entry.about} is {entry.outcome}, by {entry.auditor}",
+        RUN: f"{entry.account}: rule {entry.rule!r}",
+    }
+    return said.get(entry.event, entry.account)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,32 +12,42 @@ import click
 
 from commons.exits import REFUSED
 from parties.auditors.keys import PUBLIC_NAME, Auditor, make_keys, read_auditor, read_keys
-from parties.bounded_files import read_bounded
+from parties.cli.filing import file_verdict, read_shown
+from parties.cli.hints import with_config
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option
-from parties.client.words import byte_count, local_time
+from parties.client.words import byte_count, local_time, next_step, standing_words
 from parties.clock import CLOCK
 from parties.config import Config, load
-from parties.errors import DataError
 from parties.evidence.run_case import Inputs, decode_case, decode_inputs
-from parties.evidence.store import CASE, DUE, INPUTS, KEPT, PASSED, RECEIPT, EvidenceStore
+from parties.evidence.store import (
+    CASE,
+    DUE,
+    INPUTS,
+    KEPT,
+    PASSED,
+    RECEIPT,
+    RUNNING,
+    EvidenceStore,
+)
 from parties.exits import why_unreadable
+from parties.ledger.book import open_ledger
 from parties.pki.files import PRIVATE, write_atomically
 from parties.pki.home import load_identity
-from smc.errors import UsageError
+from smc.errors import DuettoError, UsageError
 from smc.forms import Role
 
 if TYPE_CHECKING:
     from parties.auditors.audit import AuditFinding
     from parties.auditors.bundles import Exhibit
     from parties.certificates.verification import Certificate
+    from parties.jobs.checks.at_home import HomeCheck
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path)
 _KEYS = click.option(
     "--keys", "keys_path", type=_FOLDER, required=True, help="The folder of the auditor's keys."
 )
-_STATES = {DUE: "due for an audit", KEPT: "kept", PASSED: "not due", "running": "the run goes on"}
 
 
 @click.group(cls=Listing)
@@ -65,11 +75,12 @@ def check(job_id: str, config_path: Path | None, *, as_json: bool) -> None:
     """Audit this party's own side of a run, as an auditor would; ends with status 77 if it is convicted.
 
     Nothing leaves this party. The run is made again from its seed, the data as they were, and what came in.
+    Ledger and policy are held against the contract as well; they are no part of an audit, and convict nobody.
     """
     config = load(config_path)
     shown = _shown(EvidenceStore(config.home), job_id)
     found = _audited(shown, config)
-    _tell(shown, found, as_json=as_json)
+    _tell(shown, found, _at_home(shown, found, config), as_json=as_json)
 
 
 @evidence.command()
@@ -110,7 +121,7 @@ def open_file(file: Path, keys_path: Path, *, as_json: bool) -> None:
     """Audit what a party has sealed in FILE, and sign nothing; ends with status 77 if it is convicted."""
     from parties.auditors.bundles import open_bundle
 
-    shown = open_bundle(_read(file), read_keys(keys_path))
+    shown = open_bundle(read_shown(file), read_keys(keys_path))
     _tell(shown, _audited(shown, None), as_json=as_json)
 
 
@@ -153,8 +164,8 @@ def verdict(
     keys = read_keys(keys_path)
     now = CLOCK.stamp()
     if missing is not None:
-        certificate = read_certificate(_read(Path(target)))
-        if receipt is not None and is_not_due(decode_case(_read(receipt)), certificate):
+        certificate = read_certificate(read_shown(Path(target)))
+        if receipt is not None and is_not_due(decode_case(read_shown(receipt)), certificate):
             raise UsageError(
                 f"By the receipt the run of job {certificate.body['job_id']} was not to be audited.",
                 "The party had to keep nothing but the receipt.",
@@ -163,7 +174,7 @@ def verdict(
     else:
         config = None if Path(target).is_file() else load(config_path)
         shown = (
-            open_bundle(_read(Path(target)), keys)
+            open_bundle(read_shown(Path(target)), keys)
             if config is None
             else _shown(EvidenceStore(config.home), target)
         )
@@ -194,8 +205,8 @@ def verify(file: Path, certificates: tuple[Path, ...], *, as_json: bool) -> None
     from parties.auditors.verdicts import read_verdict
     from parties.certificates.verification import read_certificate
 
-    found = read_verdict(_read(file))
-    given = [read_certificate(_read(path)) for path in certificates]
+    found = read_verdict(read_shown(file))
+    given = [read_certificate(read_shown(path)) for path in certificates]
     for certificate in given:
         found.confirm(certificate)
     whole = all(found.reaches(certificate) for certificate in given)
@@ -231,16 +242,28 @@ def receipt(job_id: str, output: Path, config_path: Path | None, *, as_json: boo
 @config_option
 @json_option
 def delete(job_id: str, config_path: Path | None, *, yes: bool, as_json: bool) -> None:
-    """Delete what is kept of a run. Who shows nothing of a run that is due gets a verdict that says so."""
+    """Delete what is kept of a run. Who shows nothing of a run that is due gets a verdict that says so.
+
+    Verdicts that were filed stay; give the command again to delete them as well.
+    """
     store = EvidenceStore(load(config_path).home)
     standing = store.standing(job_id)
-    if standing.state == DUE and not yes:
+    if standing.is_awaited and not yes:
         raise UsageError(
             f"The run of job {job_id} awaits an audit ({standing.why}).",
-            "Keep it until the auditor has signed a verdict; then give --yes.",
+            "Keep it until the auditor has signed a verdict, and file that (`duetto evidence file`); or give "
+            "--yes.",
         )
     store.delete(job_id)
-    emit({"job_id": job_id, "deleted": True}, lambda out: out.print("Deleted."), as_json=as_json)
+    left = store.holds(job_id)
+    emit(
+        {"job_id": job_id, "deleted": True, "verdicts_left": left},
+        lambda out: out.print("Deleted; its verdicts stay." if left else "Deleted."),
+        as_json=as_json,
+    )
+
+
+evidence.add_command(file_verdict)
 
 
 @evidence.group(cls=Listing)
@@ -290,8 +313,11 @@ def _show_auditor(found: Auditor, path: Path, *, as_json: bool) -> None:
 def _shown(store: EvidenceStore, job_id: str) -> Exhibit:
     from parties.auditors.bundles import Exhibit
 
-    if store.standing(job_id).state not in (DUE, KEPT):
-        raise UsageError(f"The run of job {job_id} goes on.", "Wait for its end.")
+    state = store.standing(job_id).state
+    if state not in (DUE, KEPT):
+        why = "The run of job {} goes on." if state == RUNNING else "The record of job {} is kept no more."
+        hint = "Wait for its end." if state == RUNNING else "See `duetto evidence list --passed`."
+        raise UsageError(why.format(job_id), hint)
     case = decode_case(store.read(job_id, CASE))
     # A run that broke off before its data were read has none.
     inputs = decode_inputs(store.read(job_id, INPUTS)) if store.has(job_id, INPUTS) else Inputs()
@@ -308,7 +334,24 @@ def _audited(shown: Exhibit, config: Config | None) -> AuditFinding:
     return audit(shown.case, shown.inputs, shown.frames, analyses, key)
 
 
-def _tell(shown: Exhibit, found: AuditFinding, *, as_json: bool) -> None:
+def _at_home(shown: Exhibit, found: AuditFinding, config: Config) -> list[HomeCheck]:
+    """What ledger and policy here say of the run; that they cannot be read is said as well."""
+    from parties.contracts.contract import parse_contract
+    from parties.jobs.checks.at_home import HomeCheck, check_at_home
+    from parties.jobs.checks.opening import local_admission
+    from parties.policy.rules import load_policy
+
+    contract = parse_contract(shown.case.contract.encode())
+    try:
+        task = local_admission(config).understand(contract.spec)
+        entries, policy = open_ledger(config.home).of_job(contract.digest.hex()), load_policy(config.policy)
+    except DuettoError as problem:
+        what = f"Ledger and policy cannot be held against the contract: {problem.what} {problem.hint}"
+        return [HomeCheck(what.strip(), holds=False)]
+    return [*check_at_home(task, contract, entries, policy, whole=found.signed == "end")]
+
+
+def _tell(shown: Exhibit, found: AuditFinding, at_home: Sequence[HomeCheck] = (), *, as_json: bool) -> None:
     from parties.auditors.audit import Outcome
 
     report = {
@@ -318,6 +361,7 @@ def _tell(shown: Exhibit, found: AuditFinding, *, as_json: bool) -> None:
         "ground": found.ground,
         "signed": found.signed,
         "frame": None if found.departure is None else asdict(found.departure),
+        "at_home": [asdict(one) for one in at_home],
     }
     emit(report, lambda out: _show_finding(out, report), as_json=as_json)
     if found.outcome is Outcome.CONVICTED:
@@ -334,6 +378,7 @@ def _show_finding(out: Screen, report: Mapping[str, Any]) -> None:
         f"Job {report['job_id']}, {report['role']}: {report['outcome']}.",
         report["ground"],
         reach[report["signed"]],
+        *(f"{'At home' if one['holds'] else 'Look at this'}: {one['what']}" for one in report["at_home"]),
     )
 
 
@@ -341,13 +386,12 @@ def _show_runs(out: Screen, runs: list[dict[str, Any]]) -> None:
     if not runs:
         out.print("Nothing is kept of covert runs.")
     for run in runs:
-        why = f" ({run['why']})" if run["why"] else ""
-        until = f" until {local_time(run['until'])}" if run["until"] else ""
         when = local_time(run["ended"]) if run["ended"] else "now"
-        out.print(
-            f"{run['job_id']}  {when}  with {run['peer']}: {_STATES[run['state']]}{why}{until}, "
-            f"{byte_count(run['bytes'])}"
-        )
+        size = byte_count(run["bytes"])
+        words = standing_words(run, local_time)
+        out.print(f"{run['job_id']}  {when}  with {run['peer']}, {size}: {words}.")
+        if step := next_step(run):
+            out.print(f"    next: {with_config(f'`{step}`')}")
 
 
 def _show_verdict(out: Screen, report: Mapping[str, Any], given: list[Certificate]) -> None:
@@ -366,14 +410,6 @@ def _show_verdict(out: Screen, report: Mapping[str, Any], given: list[Certificat
     out.print(f"It is by the auditor of the contract, and about the run in the certificate of {names}.")
     if not report["whole_run"]:
         out.print("It is about the run up to the gate only, and a certificate shows that the run went on.")
-
-
-def _read(path: Path) -> bytes:
-    from parties.auditors.bundles import BUNDLE_BYTES
-
-    return read_bounded(
-        path, BUNDLE_BYTES, DataError(f"{path} is too long.", "Give the file that duetto wrote.")
-    )
 
 
 def _write(path: Path, data: bytes) -> None:

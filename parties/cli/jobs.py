@@ -21,7 +21,7 @@ from parties.cli.signing import Signing, say_who_signs, signing_options
 from parties.cli.terms import print_jobs, print_page
 from parties.client import Job, Party, job_text
 from parties.client.pace import Pace, duration
-from parties.client.words import byte_count, local_time, state_words
+from parties.client.words import audit_lines, byte_count, local_time, state_words
 from parties.config import load
 from parties.contracts.state import State
 from parties.jobs.agreement.decisions import MIN_LETTERS, check_named, own_person
@@ -102,6 +102,8 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
             out.print(said + took)
         if report["lanes"] > 1:
             out.print(f"large batches in {report['lanes']} lanes, each a process of its own on either side")
+        if report["audit"]:
+            out.print(report["audit"]["words"])
         print_leakage(out, report["leakage"], "would learn")
         if report["estimate"]:
             out.print(Against(report["estimate"]["against"]).means)
@@ -342,7 +344,7 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str 
     description: dict[str, Any] = found.describe()
     if contract:
         description |= {"contract": found.contract, "facts": found.facts, "leakage": found.leakage}
-        description["shown"] = found.shown
+        description |= {"shown": found.shown, "audit": found.audit or None}
 
     def render(out: Screen) -> None:
         shown = [(label, description[name]) for name, label in _SHOWN.items() if description.get(name)]
@@ -366,6 +368,7 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str 
             for role, limits in description["contract"]["limits"].items():
                 out.print(f"limits of {role}: {'not known yet' if limits is None else limits_text(limits)}")
         if contract:
+            out.print(*audit_lines(found.audit))
             print_facts(out, found.facts)
             if found.leakage and not found.facts:
                 print_leakage(out, description["leakage"], "would learn")

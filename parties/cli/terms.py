@@ -10,7 +10,7 @@ from parties.cli.output import Screen, listing
 from parties.cli.precision import width_text
 from parties.cli.results import print_leakage
 from parties.client import Job, Party
-from parties.client.words import age, state_words
+from parties.client.words import age, audit_lines, state_words
 from parties.contracts.state import State
 from parties.jobs.agreement.decisions import MIN_LETTERS
 from parties.jobs.agreement.standing import usual_waits
@@ -32,6 +32,7 @@ def print_page(out: Screen, party: Party, job: Job) -> None:
     except DuettoError as error:
         out.print(f"What it comes to cannot be said here: {error.what} {error.hint}")
         print_leakage(out, job.leakage, "would learn")
+        out.print(*audit_lines(job.audit))
     else:
         rows = [(f"  {label}", text) for label, text in _rows(out, job, report)]
         out.print(listing(("", ""), rows))
@@ -112,6 +113,8 @@ def _rows(out: Screen, job: Job, report: dict[str, Any]) -> Iterator[tuple[str, 
     yield "rule", verdict["rule"] if verdict["allowed"] else "none allows it now; approving will be refused"
     if overlap := report["overlap"]:
         yield "refused", f"in view of earlier jobs: {overlap['what']} {overlap['hint']}"
+    for number, line in enumerate(audit_lines(job.audit)):
+        yield "" if number else "level", line
     for note in report["preview"]["notes"]:
         yield "note", note
     if refusal := report["preview"]["refusal"]:

@@ -260,6 +260,12 @@ class Job:
         return document
 
     @property
+    def audit(self) -> dict[str, Any]:
+        """How the run of a covert job is audited, see `parties.jobs.covert`; empty for other jobs."""
+        document: dict[str, Any] = json.loads(self._whole.audit_json or "{}")
+        return document
+
+    @property
     def shown(self) -> str:
         """The digest of the contract as it stands, hexadecimal: what an approval is about."""
         return self._whole.shown

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
+from parties.audit_terms import AUDITED, AuditTerms
 from parties.client.result import Result
 from parties.config import Config
 from parties.contracts.contract import limits_document
@@ -100,6 +101,8 @@ def _asked(contract: Mapping[str, Any], names: Mapping[str, str]) -> Facts:
     for role, limits in contract.get("limits", {}).items():
         kept = [f"{name} {value}" for name, value in (limits or {}).items() if value != usual.get(name)]
         facts.append((f"limits of {names.get(role, role)}", ", ".join(kept) or "none"))
+    if "audit" in spec:
+        facts.append(("level", AuditTerms.of(spec["audit"]).words(AUDITED)))
     return facts
 
 
@@ -143,7 +146,7 @@ def _cost(facts: Mapping[str, Any]) -> Facts:
 
 
 def _certificate(body: Mapping[str, Any]) -> Facts:
-    """What a certificate says, digests and keys by their first digits."""
+    """What a certificate says; digests, heads and keys by their first digits."""
     noise, commitment = body.get("noise", {}), body["result"]["commitment"]
     program = [f"{name} {value}" for name, value in body["program"].items() if isinstance(value, str)]
     ledger = ", ".join(f"{event} as entry {entry['sequence']}" for event, entry in body["ledger"].items())
@@ -158,6 +161,17 @@ def _certificate(body: Mapping[str, Any]) -> Facts:
         ("guarantee", str(noise.get("guarantee", "none stated"))),
         ("mechanism", str(noise.get("mechanism", "none stated"))),
         ("commitment to the result", f"{commitment[:_DIGITS]}…" if commitment else "none"),
+        *_record(body.get("record")),
         ("finished", str(body["run"]["finished"])),
         ("program", ", ".join(program)[:_LONGEST]),
+    ]
+
+
+def _record(record: Mapping[str, Any] | None) -> Facts:
+    """The record of a covert run."""
+    if record is None:
+        return []
+    return [
+        (what, ", ".join(f"{way} {head[:_DIGITS]}…" for way, head in record[place].items()))
+        for place, what in (("gate", "record at the gate, signed by both"), ("end", "record at the end"))
     ]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
+
+from parties.evidence.store import BROKEN_OFF, CLEARED, COIN, CONVICTED, DUE, JUDGED, KEPT, PASSED, RUNNING
+from smc.analyses.studies.columns import PERSONS
 
 _STATES: Final = {
     "waiting-own-approval": "waits for you",
@@ -17,6 +21,69 @@ _STATES: Final = {
     "denied": "denied",
     "cancelled": "cancelled",
 }
+
+
+DUE_BECAUSE: Final = {COIN: "by its coin", BROKEN_OFF: "since it broke off"}
+"""Why a run is due for an audit, for people."""
+
+
+def audit_lines(audit: Mapping[str, Any], when: Callable[[str], str] | None = None) -> Iterator[str]:
+    """What is said of a covert job for people; nothing of another job.
+
+    That is its level, where the record of its run stands, and which columns are those of earlier jobs.
+
+    Args:
+        audit: as of `parties.jobs.covert.audit_document`.
+        when: writes a time of the daemon; `local_time` if None.
+    """
+    if not audit:
+        return
+    yield audit["words"]
+    if audit["standing"]:
+        yield f"Its run: {standing_words(audit['standing'], when or local_time)}."
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for same in audit["same"]:
+        alike.setdefault((same["party"], *same["jobs"]), []).append(same["column"])
+    for (party, newest, *before), columns in alike.items():
+        named = [column for column in columns if column != PERSONS]
+        what = f"column{'s' * (len(named) > 1)} {', '.join(named)}" if named else ""
+        whole = " and ".join(filter(None, (what, "who rows are about" if PERSONS in columns else "")))
+        others = f" and {len(before)} before it" if before else ""
+        yield f"The same at {party} as in job {newest[:8]}{others}: {whole}."
+
+
+def standing_words(standing: Mapping[str, str], when: Callable[[str], str]) -> str:
+    """Where the record of a covert run stands, see `parties.evidence.store.Standing`.
+
+    Args:
+        standing: its entries.
+        when: writes a time of the daemon.
+    """
+    state = standing["state"]
+    due = f"due for an audit {DUE_BECAUSE[standing['why']]}" if standing["why"] else "not due for an audit"
+    left = {
+        RUNNING: "it goes on",
+        DUE: f"{due}; its record is kept until you delete it",
+        KEPT: f"{due}; its record is kept until {when(standing['until'])}",
+        PASSED: f"{due}; a receipt is kept",
+        JUDGED: f"{due}; its record is deleted" if standing["why"] else "its record is deleted",
+    }[state]
+    verdicts = [("you are", standing["verdict"]), (f"{standing['peer']} is", standing["peer_verdict"])]
+    return "; ".join([left, *(f"{who} {verdict}" for who, verdict in verdicts if verdict)])
+
+
+def next_step(standing: Mapping[str, str]) -> str:
+    """The command that comes next for the record of a covert run, if one does; see docs/covert.md.
+
+    Args:
+        standing: as of `standing_words`.
+    """
+    job_id = standing["job_id"]
+    if standing["state"] != DUE:
+        return ""
+    if standing["verdict"] in (CLEARED, CONVICTED):
+        return f"duetto evidence delete {job_id}"
+    return f"duetto evidence bundle {job_id} --auditor auditor.json -o {job_id}.bundle"
 
 
 def state_words(value: str) -> str:

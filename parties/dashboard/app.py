@@ -33,6 +33,7 @@ from parties.dashboard.entrance.guard import (
 from parties.dashboard.entrance.oidc import BACK, SignIn
 from parties.dashboard.pages import (
     adding,
+    audits,
     budget,
     certificate,
     data,
@@ -69,6 +70,7 @@ SHOWS: Final[tuple[tuple[str, Page], ...]] = (
     ("/budget", budget.page),
     ("/learned", learned.page),
     ("/learned.csv", learned.export),
+    ("/audits", audits.page),
     ("/data", data.page),
     ("/data/add", adding.page),
     ("/data/remove", data.removal),

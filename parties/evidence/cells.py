@@ -1,9 +1,9 @@
 """Columns as canonical bytes, and the commitments to them that a covert job's contract holds.
 
 A commitment is SHA-256 over a salt and the digest of the cells. The salt follows from a key of the home, the
-job file with both parties, the column and its cells. So equal commitments in two contracts about one and the
-same job show that the cells were the same; between other jobs or peers they tell nothing, as which rows are
-read depends on the other columns. Whoever has seen a salt, as auditors do, can open that commitment alone.
+peer, the column and its cells. So equal commitments in two contracts with one peer show that the cells of the
+rows that were read are the same, and between peers they tell nothing. Whoever has seen a salt, as auditors do,
+can open that commitment alone.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -81,12 +82,15 @@ class Committer:
 
     Args:
         key: secret bytes of the home.
-        job: the job file in bytes, with parties, data sets and columns.
+        peer: the other party: what commitments to the same cells show is for each peer alone.
+        dataset: the local data set.
+        named: the catalog's names of columns by their names in the job.
     """
 
-    def __init__(self, key: bytes, job: bytes) -> None:
+    def __init__(self, key: bytes, peer: str, dataset: str, named: Mapping[str, str]) -> None:
         self._key = key
-        self._job = job
+        self._about = digest(peer.encode(), dataset.encode())
+        self._named = dict(named)
 
     def salts(self, data: Data) -> dict[str, bytes]:
         """Of each column by its name in the job, 32 bytes."""
@@ -98,7 +102,8 @@ class Committer:
         return {name: commitment(self._salt(name, each), each) for name, each in cells.items()}
 
     def _salt(self, name: str, cells: bytes) -> bytes:
-        about = digest(self._job, name.encode(), hashlib.sha256(_CELLS + cells).digest())
+        column = self._named.get(name, name)
+        about = digest(self._about, column.encode(), hashlib.sha256(_CELLS + cells).digest())
         return hmac.digest(self._key, _SALT + about, "sha256")
 
 

@@ -4,6 +4,7 @@
     evidence/JOB/case        what else an audit needs, see `parties.evidence.run_case`, sealed
     evidence/JOB/inputs      the columns, sealed
     evidence/JOB/receipt     when the run has passed: that it was not due, by both parts of the coin, sealed
+    evidence/JOB/verdict-*   verdicts that were filed, as their auditors signed them
     evidence/JOB/state.json  for listings: where the record stands, nothing secret
 
 A start and a listing read one small file a run.
@@ -46,6 +47,11 @@ DUE: Final = "due"
 KEPT: Final = "kept"
 RUNNING: Final = "running"
 PASSED: Final = "passed"
+JUDGED: Final = "judged"
+
+CLEARED: Final = "cleared"
+CONVICTED: Final = "convicted"
+"""What a verdict says that settles an audit."""
 
 COIN: Final = "coin"
 BROKEN_OFF: Final = "broken off"
@@ -57,6 +63,7 @@ _LENGTH: Final = struct.Struct(">I")
 _NONCE_BYTES: Final = 12
 _NAME: Final = re.compile(r"[0-9a-f]{16}")
 _CODE: Final = "evidence"
+_VERDICT: Final = "verdict-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +73,13 @@ class Standing:
     Attributes:
         job_id: the job.
         peer: the other party.
-        state: `running`, `due` for an audit, `kept` for the days of the policy alone, or `passed`: only the
-            receipt is left.
+        state: `running`, `due` for an audit, `kept` for the days of the policy alone, `passed`: only the
+            receipt is left, or `judged`: only verdicts are.
         why: `coin`, `broken off`, or empty.
         until: until when it is kept at least, RFC 3339 in UTC; empty where until it is deleted by a person.
         ended: when the run ended, RFC 3339 in UTC; empty before.
+        verdict: what the verdict about this party says that was filed last; empty if none was.
+        peer_verdict: the same of the peer.
     """
 
     job_id: str
@@ -79,6 +88,13 @@ class Standing:
     why: str = ""
     until: str = ""
     ended: str = ""
+    verdict: str = ""
+    peer_verdict: str = ""
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether an auditor may still ask for the record: it is due, and no verdict about it is filed."""
+        return self.state == DUE and self.verdict not in (CLEARED, CONVICTED)
 
 
 class EvidenceStore:
@@ -179,6 +195,10 @@ class EvidenceStore:
                 continue
         return sorted(found, key=lambda one: one.ended)
 
+    def holds(self, job_id: str) -> bool:
+        """Whether anything is kept of a job."""
+        return self._folder(job_id).is_dir()
+
     def size(self, job_id: str) -> int:
         """Bytes that the record of a job takes on the disk."""
         return sum(file.stat().st_size for file in self._folder(job_id).iterdir())
@@ -229,18 +249,43 @@ class EvidenceStore:
                 yield from decode_frames(_opened(cipher, piece, _bound_to(job_id, FRAMES, number)))
                 number += 1
 
-    def interrupt(self, ended: str) -> None:
+    def keep_verdict(self, found: Standing, name: str, data: bytes) -> None:
+        """Keep a verdict, and take note of what it says.
+
+        Args:
+            found: where the record stands with it; of a job of which nothing else is kept, `judged`.
+            name: by which verdicts on the same run differ, hexadecimal.
+            data: the verdict as it was signed.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        folder = self._folder(found.job_id)
+        with _writing(folder):
+            folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+            write_atomically(folder / f"{_VERDICT}{name}.json", data, PRIVATE)
+        self.set_standing(found)
+
+    def interrupt(self, ended: str) -> list[Standing]:
         """Take note of the runs that ended with an earlier daemon, or whose end could not be written.
 
         Args:
             ended: when that was noticed, RFC 3339 in UTC.
 
+        Returns:
+            Where they stand now: they are due for that.
+
         Raises:
             StorageError: it cannot be written.
         """
-        for standing in self.all():
-            if standing.state == RUNNING:
-                self.set_standing(replace(standing, state=DUE, why=BROKEN_OFF, ended=ended))
+        found = [
+            replace(standing, state=DUE, why=BROKEN_OFF, ended=ended)
+            for standing in self.all()
+            if standing.state == RUNNING
+        ]
+        for standing in found:
+            self.set_standing(standing)
+        return found
 
     def prune(self, now: str) -> int:
         """Leave the receipts of the runs that were kept for some days only, which have passed; of how many.
@@ -265,22 +310,29 @@ class EvidenceStore:
         Raises:
             StorageError: it cannot be deleted.
         """
-        folder = self._folder(standing.job_id)
-        with _writing(folder):
-            for part in (CASE, INPUTS, FRAMES):
-                (folder / part).unlink(missing_ok=True)
-        self.set_standing(replace(standing, state=PASSED, until=""))
+        self._leave(replace(standing, state=PASSED, until=""), CASE, INPUTS, FRAMES)
 
     def delete(self, job_id: str) -> None:
-        """Delete the record of a job, if there is one.
+        """Delete the record of a job, if there is one; verdicts stay until they are all that is left.
 
         Raises:
             StorageError: it cannot be deleted.
         """
         folder = self._folder(job_id)
+        if any(folder.glob(f"{_VERDICT}*")) and self.standing(job_id).state != JUDGED:
+            self._leave(replace(self.standing(job_id), state=JUDGED, until=""), CASE, INPUTS, FRAMES, RECEIPT)
+            return
         with _writing(folder):
             if folder.exists():
                 shutil.rmtree(folder)
+
+    def _leave(self, standing: Standing, *parts: str) -> None:
+        """Delete parts of a record, and say where it stands then."""
+        folder = self._folder(standing.job_id)
+        with _writing(folder):
+            for part in parts:
+                (folder / part).unlink(missing_ok=True)
+        self.set_standing(standing)
 
     def _folder(self, job_id: str) -> Path:
         if not _NAME.fullmatch(job_id):

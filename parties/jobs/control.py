@@ -412,5 +412,6 @@ class ControlService(control_pb2_grpc.ControlServicer):
         whole.shown = self._manager.store.digest(job.job_id).hex()
         whole.contract_json = papers.contract
         whole.facts_json = papers.facts
+        whole.audit_json = json.dumps(self._manager.audit(job))
         whole.leakage_json = json.dumps(self._manager.leakage(job))
         return whole

@@ -26,6 +26,7 @@ from parties.jobs.agreement.messages import PeerState, parse_status
 from parties.jobs.agreement.negotiation import Negotiation
 from parties.jobs.agreement.outbox import Outbox
 from parties.jobs.agreement.standing import waits_for
+from parties.jobs.covert import audit_document, note_due
 from parties.jobs.loading import LazyAnalyses
 from parties.jobs.storage.housekeeping import Housekeeper
 from parties.jobs.storage.store import JobStore
@@ -122,7 +123,10 @@ class JobManager:
 
     def resume(self) -> None:
         """Take up the jobs that an earlier daemon left, and begin to ask after pending ones."""
-        self._evidence.interrupt(self.ledger.clock.stamp())
+        for standing in self._evidence.interrupt(self.ledger.clock.stamp()):
+            with suppress(JobError):  # a database that was restored from an older copy
+                job = self.store.summary(standing.job_id)
+                note_due(job, standing.why, self.store.audit, self.ledger)
         self.store.recover(self._is_paid)
         for courier in self._couriers.values():
             courier.start()
@@ -192,6 +196,12 @@ class JobManager:
             return leakage_document(self._admission.understand(self.store.get(job.job_id).contract.spec))
         except DuettoError:
             return {}
+
+    def audit(self, job: Summary) -> dict[str, Any]:
+        """How the run of a covert job is audited, see `parties.jobs.covert`; empty for other jobs."""
+        if not job.is_readable:
+            return {}
+        return audit_document(self.store.get(job.job_id), self.store, self._evidence)
 
     def estimate(self, toml: str, **given: Any) -> dict[str, Any]:
         """What a run would cost; see `parties.jobs.reports.estimate_report`, which takes what is given."""

@@ -13,6 +13,7 @@ from parties.exits import exit_code
 from parties.jobs.checks.admission import Admission
 from parties.jobs.checks.local_data import LocalData, count_held, count_rows
 from parties.jobs.checks.task import Task
+from parties.jobs.covert import terms_of_audit
 from parties.jobs.run import estimate_document, leakage_document
 from parties.jobs.terms import terms_document
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
@@ -96,6 +97,7 @@ def _checked(
         "seconds": task.spec.seconds,
         "network": task.spec.network and asdict(task.spec.network),
         "lanes": task.spec.lanes,
+        "audit": terms_of_audit(task.spec, task.role),
         "exact": task.facts.exact is not None,
         "row_results": task.facts.row_results,
         "verdict": verdict_document(verdict),

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from parties.audit.lines import AUDIT_DUE
 from parties.certificates.document import SALT_BYTES, certify
 from parties.contracts.contract import Schemas
 from parties.contracts.records import Progress, Record
@@ -23,6 +22,7 @@ from parties.evidence.store import BROKEN_OFF
 from parties.jobs.checks.admission import Admission
 from parties.jobs.checks.local_data import LocalData, count_held, count_rows
 from parties.jobs.checks.task import Task
+from parties.jobs.covert import note_due
 from parties.jobs.storage.store import JobStore
 from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger
@@ -217,14 +217,14 @@ class Run:
         # else the peer knows whether it has kept its result, too, and is asked
 
     def _settle(self, evidence: CovertRun, error: DuettoError | None) -> None:
-        """Say in the audit log whether a covert run is due for an audit."""
+        """Say in ledger and audit log whether a covert run is due for an audit."""
         try:
             why = evidence.ended(whole=error is None)
         except DuettoError as problem:
             _LOG.error("job %s: its evidence: %s", self._record.job_id, problem)
             why = BROKEN_OFF
         if why:
-            self._store.audit.write(AUDIT_DUE, job_id=self._record.job_id, peer=self._record.peer, why=why)
+            note_due(self._record, why, self._store.audit, self._ledger)
 
     def _certificate(self, task: Task, outcome: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
         """The certificate, and the salt of its commitment to the result."""

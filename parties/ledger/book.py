@@ -15,7 +15,6 @@ from parties.ledger.chain import ChainFile
 from parties.ledger.entries import (
     COUNTERSIGNED,
     EXACT,
-    LOG_HEAD,
     RUN,
     SIGNED,
     SPENT,
@@ -235,22 +234,23 @@ class Ledger:
             check(self._file.read().entries)
             return self._file.append(event=SIGNED, **content)
 
-    def note_log(self, line: int, own: str) -> Entry:
-        """Write the head of the audit log, if the last entry about it is of another; the one that says it.
+    def note(self, event: str, job: str = "", peer: str = "", **content: str | int) -> Entry:
+        """Write an entry that counts nowhere, unless there is the very same; the one that says it.
 
         Args:
-            line: the number of its last line.
-            own: the hash of that line.
+            event: `log-head`, `due` or `verdict`.
+            job: digest of the job's contract, hexadecimal, if it is about one.
+            peer: the other party of that job.
+            content: the other fields of the event.
 
         Raises:
             LedgerError: the ledger is broken or cannot be written.
         """
         with self._file.locked():
-            heads = (entry for entry in reversed(self._file.read().entries) if entry.event == LOG_HEAD)
-            last = next(heads, None)
-            if last is not None and (last.log_line, last.log_hash) == (line, own):
-                return last
-            return self._file.append(event=LOG_HEAD, job="", log_line=line, log_hash=own)
+            for entry in reversed(self._file.read().tally.of_job(job)):
+                if entry.event == event and all(getattr(entry, name) == content[name] for name in content):
+                    return entry
+            return self._file.append(event=event, job=job, peer=peer, **content)
 
     @contextmanager
     def reserved(self, job: str, account: Account, peer: str, loss: Loss, budget: Budget) -> Iterator[None]:

@@ -31,6 +31,8 @@ DENIED: Final = "denied"
 CANCELLED: Final = "cancelled"
 SIGNED: Final = "signed"
 LOG_HEAD: Final = "log-head"
+DUE: Final = "due"
+VERDICT: Final = "verdict"
 
 DECISIONS: Final = (APPROVED, DENIED, CANCELLED)
 RELEASES: Final = (SPENT, EXACT)
@@ -59,6 +61,8 @@ _FIELDS: Final = {
     **dict.fromkeys(DECISIONS, _EVERY | _DECISION),
     SIGNED: _EVERY | _ACT,
     LOG_HEAD: _EVERY | {"log_line", "log_hash"},
+    DUE: _EVERY | {"why"},
+    VERDICT: _EVERY | {"about", "auditor", "outcome", "subject"},
 }
 _FIELDS_2: Final = _EVERY | _WHOSE | _COUNTERSIGNATURE | {"epsilon", "delta", "rho"}
 _FIELDS_1: Final = _FIELDS_2 - {"format", "account", "delta", "rho", "peer_role", "peer_seen"}
@@ -79,7 +83,8 @@ class Entry(Line):
         event: `run`: a job has begun; `exact`: figures without noise are about to be opened; `spent`: a
             privacy loss is; `countersigned`: the peer's word that it has written its own; `approved`,
             `denied`, `cancelled`: somebody's decision; `signed`: what a person has signed, see
-            `parties.persons`; `log-head`: the audit log had such a line, see `parties.stamps`.
+            `parties.persons`; `log-head`: the audit log had such a line, see `parties.stamps`; `due`: a
+            covert run awaits an audit; `verdict`: an auditor's verdict on one was filed here.
         job: digest of the job's contract, hexadecimal; for a decision, as it was shown; for `signed`, of
             what was signed.
         dataset: for `run`, `exact` and `spent`: the local data set.
@@ -87,7 +92,8 @@ class Entry(Line):
         epsilon: for `spent`: the loss's epsilon as a fraction, else `0`.
         subject: for `countersigned`: the hash of the last entry of this party that the peer acknowledged; for
             `approved`: the hash of the approval of the draft that this one rests on, if it does on one; for
-            `signed`: the hash of the entry that put the version before into force, if there was one.
+            `signed`: the hash of the entry that put the version before into force, if there was one; for
+            `verdict`: the digest of what the auditor has signed.
         peer_sequence: for `countersigned`: the number of the peer's own entry.
         peer_hash: for `countersigned`: the hash of the peer's own entry.
         signature: for `countersigned`: the peer's signature, hexadecimal; for `exact` and `spent`: that
@@ -112,6 +118,10 @@ class Entry(Line):
         text: for `signed`: what was put into force, where later entries are checked by it.
         log_line: for `log-head`: the number of the last line of the audit log.
         log_hash: for `log-head`: its hash.
+        why: for `due`: `coin` or `broken off`.
+        about: for `verdict`: the party whose side was audited.
+        auditor: for `verdict`: whose it is.
+        outcome: for `verdict`: what it says of the party.
     """
 
     event: str
@@ -141,6 +151,10 @@ class Entry(Line):
     text: str = ""
     log_line: int = -1
     log_hash: str = ""
+    why: str = ""
+    about: str = ""
+    auditor: str = ""
+    outcome: str = ""
 
     @property
     @override

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from commons.logs.lines import Link
 from parties.ledger.book import Ledger
+from parties.ledger.entries import LOG_HEAD
 from parties.stamp_settings import StampSettings
 from parties.stamps.fetching import fetch
 from parties.stamps.files import write_stamp
@@ -58,7 +59,7 @@ def take_stamp(home: Path, party: str, settings: StampSettings, ledger: Ledger, 
         ConfigError: the authority's certificate cannot be read, or the extra `stamps` is not installed.
     """
     if log is not None:
-        ledger.note_log(*log)
+        ledger.note(LOG_HEAD, log_line=log[0], log_hash=log[1])
     head = ledger.head()
     last = head.link if head is not None else None
     if not settings.url or settings.ca is None:

@@ -72,6 +72,7 @@ PAGES: Final = (
     ("/new", "New job"),
     ("/budget", "Budget"),
     ("/learned", "Learned"),
+    ("/audits", "Audits"),
     ("/data", "Data"),
     ("/policy", "Policy"),
     ("/peers", "Peers"),

@@ -7,6 +7,7 @@ import json
 from starlette.requests import Request
 from starlette.responses import Response
 
+from parties.audit_terms import AUDITED
 from parties.certificates.verification import CertificateError, read_certificate
 from parties.dashboard.drawing.desk import Context, render
 from parties.ledger.accounting import describe_loss
@@ -47,6 +48,7 @@ def page(desk: Context, request: Request) -> Response:
         maker=maker,
         peer=peer,
         doubt=doubt,
+        audited=AUDITED,
         loss=describe_loss(found.loss)
         if found.loss
         else "none: nothing was released under differential privacy",

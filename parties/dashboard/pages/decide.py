@@ -8,8 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.client import Job
+from parties.client.words import audit_lines
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, form, redirect, render
+from parties.dashboard.drawing.words import when
 from parties.dashboard.pages.job import learners, papers
 from parties.dashboard.pages.persons import acting, signable
 from parties.errors import JobError
@@ -68,6 +70,7 @@ def _shown(desk: Context, request: Request, job: Job) -> Response:
         came_in=request.state.session.person,
         learners=learners(desk, job),
         papers=papers(desk, job),
+        audit=list(audit_lines(job.audit, when)),
         **_report(desk, job),
         earlier=_earlier(desk, job),
     )

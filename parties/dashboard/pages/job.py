@@ -14,9 +14,10 @@ from starlette.responses import Response
 from parties.client import Job, Result
 from parties.client.pace import Pace
 from parties.client.spreadsheet import write_table
+from parties.client.words import audit_lines
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, redirect, render
-from parties.dashboard.drawing.words import settings
+from parties.dashboard.drawing.words import settings, when
 from parties.dashboard.pages.persons import acting, signable
 from parties.persons.roles import Act
 from parties.results.plots import plots_of
@@ -42,6 +43,7 @@ def page(desk: Context, request: Request) -> Response:
         "job.html",
         learners=learners(desk, job),
         papers=papers(desk, job),
+        audit=list(audit_lines(job.audit, when)),
         facts=job.facts,
         result=result,
         signable=None

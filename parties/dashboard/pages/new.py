@@ -23,7 +23,7 @@ def page(desk: Context, request: Request) -> Response:
 
 def check(desk: Context, request: Request) -> Response:
     """What would come of a job; nothing is proposed. What was typed stays in its form, wrong or right."""
-    sent, figures = form(request), fields(request).get("figure", [])
+    sent, figures = _sent(request), fields(request).get("figure", [])
     try:
         text = _text(desk, request)
         found: dict[str, Any] = {"report": desk.party.check(text), "estimate": desk.party.estimate(text)}
@@ -79,9 +79,14 @@ def _shown(
     )
 
 
+def _sent(request: Request) -> dict[str, str]:
+    """The form; browsers end the lines of a text by CR and LF."""
+    return {name: value.replace("\r\n", "\n") for name, value in form(request).items()}
+
+
 def _text(desk: Context, request: Request) -> str:
     """The job file that a form stands for: as written, or made from what was chosen."""
-    sent = form(request)
+    sent = _sent(request)
     if "text" in sent:
-        return sent["text"].replace("\r\n", "\n") + "\n"
+        return sent["text"] + "\n"
     return statistics_text(desk, sent, fields(request).get("figure", []))

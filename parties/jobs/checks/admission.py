@@ -13,7 +13,6 @@ from commons.settings.toml import text_of
 from parties.audit_terms import COVERT
 from parties.catalog.declarations.declaration import Catalog, DatasetDeclaration, load_catalog
 from parties.catalog.reading import Reader
-from parties.contracts import canonical
 from parties.contracts.contract import Commitments, Contract, Schemas
 from parties.contracts.spec import JobSpec
 from parties.disclosure.history import History
@@ -217,7 +216,7 @@ class Admission:
         Raises:
             StorageError: the key of the home cannot be used.
         """
-        return Committer(self.evidence.salting_key(), canonical.encode(task.spec.document()))
+        return Committer(self.evidence.salting_key(), task.peer, task.side.dataset, task.side.columns)
 
     def commitments(self, task: Task, local: LocalData) -> Commitments | None:
         """The commitments to the local columns of a covert job; None for others."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from commons.errors import near
 from parties.contracts.contract import Schemas
@@ -17,6 +18,11 @@ from smc.analyses.studies.setting import RunSetting
 from smc.analyses.studies.study import Estimate, Leakage, Study
 from smc.analyses.studies.traced import estimate_cost
 from smc.forms import Role
+
+SAME_COLUMNS: Final = (
+    "which columns of the other side are the same as in its earlier covert jobs (equal commitments)"
+)
+"""What the contract of a covert job tells who does not bring the columns, see `parties.evidence.cells`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +56,14 @@ class Task:
 
     @property
     def leakage(self) -> Leakage:
-        """Who learns what."""
-        return self.study.leakage(self.spec.recipients)
+        """Who learns what; of a covert job also what the commitments in its contract tell the other side."""
+        found = self.study.leakage(self.spec.recipients)
+        if self.spec.audit is None:
+            return found
+        alice, bob = (
+            (SAME_COLUMNS,) if self.spec.side(role.other).columns else () for role in (Role.ALICE, Role.BOB)
+        )
+        return replace(found, alice=(*found.alice, *alice), bob=(*found.bob, *bob))
 
     @property
     def lane_memory(self) -> int:

@@ -202,6 +202,21 @@ class JobReader:
         """The names of all jobs by the digests of their complete contracts, hexadecimal."""
         return dict(map(tuple, self._rows("select digest, job_id from jobs where digest != ''")))
 
+    def covert_contracts(self, job_id: str, limit: int) -> list[tuple[str, bytes]]:
+        """Name and contract, canonical JSON, of the covert jobs with the peer of a job before it.
+
+        Args:
+            job_id: the job.
+            limit: at most so many, the newest first.
+        """
+        query = (
+            "select earlier.job_id, contract from jobs job join jobs earlier using (peer) "
+            "join papers on papers.job_id = earlier.job_id where job.job_id = ? and "
+            "earlier.number < job.number and earlier.format = job.format and "
+            "instr(contract, cast('\"commitments\":' as blob)) order by earlier.number desc limit ?"
+        )
+        return [(name, bytes(contract)) for name, contract in self._rows(query, (job_id, limit))]
+
     def last_certificate(self) -> str:
         """The certificate, JSON, of the finished job that was proposed last; empty if there is none."""
         query = (

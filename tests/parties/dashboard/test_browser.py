@@ -16,6 +16,7 @@ import pytest
 
 from parties.cli.main import main
 from parties.dashboard.drawing.desk import PAGES
+from parties.evidence.store import COIN, DUE, EvidenceStore, Standing
 from parties.pki.pairing import read
 from parties.pki.spoken import words_of
 from scripts.processes import free_port, started
@@ -304,6 +305,19 @@ def test_every_page_at_every_width(north, width, dark):
         job.click()
         described_well(north, "job", width)
     assert north.get_log("browser") == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_covert_runs_stand_side_by_side(homes, north, width):
+    """Their commands are long, and scroll in their table alone."""
+    store, job_id = EvidenceStore(homes["north"]), "ab" * 8
+    store.begin(Standing(job_id, "south", DUE, COIN, ended="2026-11-29T12:00:00Z", peer_verdict="convicted"))
+    sized(north, width)
+    at(north, "/audits")
+    assert "south is convicted" in text(north)
+    assert f"duetto evidence bundle {job_id}" in text(north)
+    described_well(north, "audits", width)
+    store.delete(job_id)
 
 
 def test_no_title_of_a_job_moves_a_column(north):

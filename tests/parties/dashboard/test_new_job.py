@@ -123,6 +123,11 @@ def test_what_the_text_of_a_job_lacks_is_said_above_it(made):
     assert "analysis = 1 # mine</textarea>" in answer.text
 
 
+def test_a_text_comes_back_as_it_was_typed_though_browsers_send_other_ends_of_lines(made):
+    answer = made.browser.post("/new/check", {"text": "[job]\r\nanalysis = 1\r\n"})
+    assert ">[job]\nanalysis = 1\n</textarea>" in answer.text
+
+
 def test_what_a_peer_declared_in_earlier_jobs_is_offered(made):
     desk = SimpleNamespace(party=made.party)
     assert declared_by(desk, "south") == {}

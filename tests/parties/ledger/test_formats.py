@@ -21,11 +21,13 @@ from parties.ledger.entries import (
     COUNTERSIGNED,
     DECISIONS,
     DENIED,
+    DUE,
     EXACT,
     FORMAT,
     RELEASES,
     RUN,
     SPENT,
+    VERDICT,
     Entry,
     LedgerError,
     pack,
@@ -189,3 +191,22 @@ def test_a_ledger_of_format_2_counts_and_grows(tmp_path):
 @given(st.integers(0, 2**64 - 1), st.binary(min_size=32, max_size=32))
 def test_heads_are_packed(number, digest):
     assert unpack(pack(number, digest.hex())) == (number, digest.hex())
+
+
+def test_what_becomes_of_covert_runs_is_written_once_and_counts_nowhere(tmp_path):
+    """A peer that breaks off again and again adds one entry, and a verdict that is filed twice is one."""
+    book = Ledger(tmp_path / "ledger.jsonl")
+    job, patients = "ab" * 32, Account.of("patients")
+    book.begin(job, patients, "patients", "south", RunLimits("some", 5, 5))
+    for why in ("broken off", "broken off", "coin"):
+        book.note(DUE, job, "south", why=why)
+    said = {"about": "south", "auditor": "office", "outcome": "convicted"}
+    first = book.note(VERDICT, job, "south", **said, subject="cd" * 32)
+    assert book.note(VERDICT, job, "south", **said, subject="cd" * 32) == first
+    book.note(VERDICT, job, "south", **{**said, "outcome": "cleared"}, subject="ef" * 32)
+    entries = Ledger(book.path).entries()
+    assert [entry.event for entry in entries] == [RUN, DUE, DUE, VERDICT, VERDICT]
+    assert [entry.outcome for entry in entries[3:]] == ["convicted", "cleared"]
+    assert all(parse_line(entry.line()) == entry for entry in entries)
+    assert (book.unsigned(), book.spent(patients, "south").loss) == ([], Loss())
+    assert book.runs(patients, "south", "some").ever == 1

@@ -11,6 +11,7 @@ import pytest
 from parties.clock import moment
 from parties.errors import StampError
 from parties.ledger.book import Ledger
+from parties.ledger.entries import LOG_HEAD
 from parties.stamp_settings import StampSettings
 from parties.stamps.files import FOLDER, Failure, read_failure, write_stamp
 from parties.stamps.stamper import RETRY_SECONDS, Stamper
@@ -50,7 +51,7 @@ class Desk:
             self._came.notify_all()
         if self.problem is not None:
             raise self.problem
-        ledger.note_log(*log)
+        ledger.note(LOG_HEAD, log_line=log[0], log_hash=log[1])
         statement = StampStatement(party, ledger.head().link, log)
         self.service.time = self.time.now
         answer = self.service.answer(make_request(statement.data).data)
@@ -84,7 +85,7 @@ def test_nothing_is_stamped_while_nothing_changes(desk):
     desk.look()
     for _ in range(20):
         assert desk.look(24 * HOUR) == 1
-    desk.ledger.note_log(7, "7" * 64)  # an entry
+    desk.ledger.note(LOG_HEAD, log_line=7, log_hash="7" * 64)  # an entry
     assert desk.look() == 2
     desk.head = (1, "1" * 64)  # a line
     assert desk.look(24 * HOUR) == 3

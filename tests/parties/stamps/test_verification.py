@@ -20,6 +20,7 @@ from parties.config import load
 from parties.doctor import Status, examine_self
 from parties.jobs.storage import backup
 from parties.ledger.book import open_ledger
+from parties.ledger.entries import LOG_HEAD
 from parties.ledger.export import write_export
 from parties.pki.moving import unpack
 from parties.stamps.files import FOLDER, Failure, note_failure, stamp_paths, write_stamp
@@ -53,7 +54,7 @@ class Home:
         self.head = audit.head
 
     def note(self):
-        open_ledger(self.folder).note_log(*self.head)
+        open_ledger(self.folder).note(LOG_HEAD, log_line=self.head[0], log_hash=self.head[1])
 
     def stamp(self, party="north"):
         self.note()
@@ -118,7 +119,7 @@ def test_a_ledger_that_was_deleted_whole_is_told(home):
 def test_a_ledger_that_was_written_anew_is_told(home):
     home.ledger.unlink()
     for number in range(5):
-        open_ledger(home.folder).note_log(number, "ab" * 32)
+        open_ledger(home.folder).note(LOG_HEAD, log_line=number, log_hash="ab" * 32)
     assert "Entry 0 of the ledger has another hash than it had." in home.told("ledger")
 
 

@@ -87,7 +87,7 @@ class Failure(_message.Message):
     def __init__(self, code: _Optional[str] = ..., what: _Optional[str] = ..., hint: _Optional[str] = ...) -> None: ...
 
 class Job(_message.Message):
-    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json", "leakage_json", "waits_for", "format", "older_release", "result_deleted", "shown", "elapsed_seconds", "estimated_seconds")
+    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json", "leakage_json", "waits_for", "format", "older_release", "result_deleted", "shown", "elapsed_seconds", "estimated_seconds", "audit_json")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -112,6 +112,7 @@ class Job(_message.Message):
     SHOWN_FIELD_NUMBER: _ClassVar[int]
     ELAPSED_SECONDS_FIELD_NUMBER: _ClassVar[int]
     ESTIMATED_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    AUDIT_JSON_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     digest: str
     state: str
@@ -136,7 +137,8 @@ class Job(_message.Message):
     shown: str
     elapsed_seconds: float
     estimated_seconds: float
-    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ..., leakage_json: _Optional[str] = ..., waits_for: _Optional[str] = ..., format: _Optional[int] = ..., older_release: _Optional[bool] = ..., result_deleted: _Optional[str] = ..., shown: _Optional[str] = ..., elapsed_seconds: _Optional[float] = ..., estimated_seconds: _Optional[float] = ...) -> None: ...
+    audit_json: str
+    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ..., leakage_json: _Optional[str] = ..., waits_for: _Optional[str] = ..., format: _Optional[int] = ..., older_release: _Optional[bool] = ..., result_deleted: _Optional[str] = ..., shown: _Optional[str] = ..., elapsed_seconds: _Optional[float] = ..., estimated_seconds: _Optional[float] = ..., audit_json: _Optional[str] = ...) -> None: ...
 
 class Piece(_message.Message):
     __slots__ = ("data",)

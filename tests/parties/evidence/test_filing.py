@@ -1,0 +1,219 @@
+"""Verdicts are filed: checked, written into the ledger, and kept; and what is due stands in the ledger."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from parties.audit.files import read_log
+from parties.audit.lines import AUDIT_DUE
+from parties.auditors.keys import make_keys
+from parties.auditors.verdicts import sign_missing, sign_verdict, signed_text
+from parties.certificates.verification import read_certificate
+from parties.cli import filing
+from parties.cli.main import main
+from parties.clock import CLOCK
+from parties.contracts.state import State
+from parties.evidence.store import BROKEN_OFF, COIN, DUE, JUDGED, RUNNING, EvidenceStore
+from parties.ledger.book import open_ledger
+from parties.ledger.entries import DUE as DUE_ENTRY
+from parties.ledger.entries import VERDICT
+from scripts.soak.kinds import furnish, kinds
+from smc.forms import Role
+from tests.parties.evidence.covert import Deviating, covert, finding, shown
+
+NAMES = ("north", "south")
+JOB = kinds(NAMES)["statistics, noisy"]
+ROWS = 40
+CONFIG = '[party]\nname = "{name}"\n[listen]\naddress = "127.0.0.1:0"\n'
+
+
+@pytest.fixture(scope="module")
+def keys():
+    return make_keys("office")
+
+
+@pytest.fixture
+def ready(institutions, keys):
+    """Both parties let this auditor look, and have configurations that commands can read."""
+    for number, name in enumerate(NAMES):
+        home = institutions.folder / name
+        furnish(home, number, ROWS, auditors={"office": keys.public.fingerprint})
+        (home / "duetto.toml").write_text(CONFIG.format(name=name))
+    return institutions
+
+
+@pytest.fixture
+def run(ready, keys, capsys, tmp_path):
+    """Jobs, verdicts and commands."""
+
+    def submitted(rate="1"):
+        document = covert(JOB, rate)
+        document["audit"]["key"] = keys.public.fingerprint
+        job_id = ready.submit(document)
+        ready.ended(job_id)
+        return job_id
+
+    def judged(name, job_id, by=keys, **changed):
+        case = replace(shown(ready, name, job_id)[0], **changed)
+        path = tmp_path / f"{name}.verdict"
+        found = finding(ready, name, job_id)
+        path.write_text(json.dumps(sign_verdict(case, found, by, CLOCK.stamp())))
+        return path
+
+    def called(*words):
+        with pytest.raises(SystemExit) as left:
+            main(["evidence", *map(str, words), "--config", str(ready.folder / "north"), "--json"])
+        return int(left.value.code or 0), json.loads(capsys.readouterr().out)
+
+    def entries(job_id, event):
+        digest = ready.network.managers["north"].store.get(job_id).digest
+        found = open_ledger(ready.folder / "north").of_job(digest)
+        return [entry for entry in found if entry.event == event]
+
+    return SimpleNamespace(submit=submitted, judge=judged, call=called, entries=entries)
+
+
+def test_a_verdict_about_this_party_lets_its_record_go(ready, run):
+    job_id = run.submit()
+    assert [entry.why for entry in run.entries(job_id, DUE_ENTRY)] == [COIN]
+    code, said = run.call("delete", job_id)
+    assert (code, said["success"]) == (2, False)
+    assert run.call("list")[1]["runs"][0]["verdict"] == ""
+    path = run.judge("north", job_id)
+    code, said = run.call("file", path)
+    assert (code, said["about"], said["outcome"], said["auditor"]) == (0, "north", "cleared", "office")
+    (entry,) = run.entries(job_id, VERDICT)
+    assert (entry.sequence, entry.about, entry.outcome) == (said["entry"], "north", "cleared")
+    assert run.call("file", path)[1]["entry"] == entry.sequence
+    assert len(run.entries(job_id, VERDICT)) == 1
+    (listed,) = run.call("list")[1]["runs"]
+    assert (listed["state"], listed["verdict"], listed["peer_verdict"]) == (DUE, "cleared", "")
+    assert run.call("delete", job_id)[1]["verdicts_left"] is True
+    folder = ready.folder / "north" / "evidence" / job_id
+    (kept,) = (one for one in folder.iterdir() if one.name != "state.json")
+    assert kept.read_bytes() == path.read_bytes()
+    assert EvidenceStore(ready.folder / "north").standing(job_id).state == JUDGED
+    assert run.call("check", job_id)[0] == 2  # nothing is left to be checked
+    assert run.call("delete", job_id)[1]["verdicts_left"] is False
+    assert len(run.entries(job_id, VERDICT)) == 1
+    assert run.call("file", path)[0] == 0  # of a job of which nothing is kept
+    assert run.call("list")[1]["runs"][0]["state"] == JUDGED
+
+
+def test_a_verdict_about_the_peer_keeps_the_record_here(run):
+    """The auditor may still ask this party for its own."""
+    job_id = run.submit()
+    assert run.call("file", run.judge("south", job_id))[0] == 0
+    (listed,) = run.call("list")[1]["runs"]
+    assert (listed["verdict"], listed["peer_verdict"]) == ("", "cleared")
+    assert run.call("delete", job_id)[0] == 2
+
+
+def test_a_verdict_that_a_party_shows_nothing_does_not_let_its_record_go(ready, run, keys, tmp_path):
+    job_id = run.submit()
+    document = ready.network.managers["south"].certificate(job_id)
+    certificate = read_certificate(json.dumps(document).encode())
+    path = tmp_path / "missing"
+    path.write_text(json.dumps(sign_missing(certificate, Role.ALICE, keys, CLOCK.stamp())))
+    assert run.call("file", path)[1]["outcome"] == "missing"
+    assert run.call("delete", job_id)[0] == 2
+
+
+def test_a_peer_that_deviates_stands_convicted_in_the_ledger(ready, run):
+    ready.network.bends[Role.BOB] = lambda transport: Deviating(transport, "triple-openings")
+    job_id = run.submit()
+    assert run.call("file", run.judge("south", job_id))[1]["outcome"] == "convicted"
+    (entry,) = run.entries(job_id, VERDICT)
+    assert (entry.about, entry.outcome, entry.auditor) == ("south", "convicted", "office")
+
+
+def test_what_is_no_verdict_on_a_run_here_is_not_filed(ready, run, tmp_path):
+    """Nobody but the auditor of the contract decides, about its run, its parties and their keys."""
+    job_id = run.submit()
+    path = run.judge("north", job_id)
+    document = json.loads(path.read_text())
+    document["verdict"]["outcome"] = "convicted"
+    forged = tmp_path / "forged"
+    forged.write_text(json.dumps(document))
+    case = shown(ready, "north", job_id)[0]
+    other = {**case.keys, Role.BOB: case.keys[Role.ALICE]}
+    record = case.end._replace(sent=bytes(32))
+    attacks = [(forged, "signature")]
+    for changed, what in (({"keys": other}, "keys"), ({"end": record}, "record")):
+        attack = shutil.copy(run.judge("north", job_id, **changed), tmp_path / what)
+        attacks.append((attack, what))
+    for attack, what in attacks:
+        code, said = run.call("file", attack)
+        assert code == 65, said
+        assert what in json.dumps(said)
+    assert run.entries(job_id, VERDICT) == []
+    assert {one.name for one in (ready.folder / "north" / "evidence" / job_id).iterdir()} == {
+        "case",
+        "frames",
+        "inputs",
+        "state.json",
+    }
+
+
+def test_another_auditor_decides_nothing(run):
+    """A stranger signs the very same findings, under the name of the auditor whom the contract names."""
+    job_id = run.submit()
+    path = run.judge("north", job_id)
+    body, stranger = json.loads(path.read_text())["verdict"], make_keys("office")
+    body["auditor"] = stranger.public.document()
+    signature = stranger.signing.sign(signed_text(body)).hex()
+    path.write_text(json.dumps({"verdict": body, "signature": signature}))
+    code, said = run.call("file", path)
+    assert (code, "contract names the auditor" in json.dumps(said)) == (65, True)
+    assert run.entries(job_id, VERDICT) == []
+
+
+def test_a_verdict_on_a_job_that_is_not_known_here_is_refused(run, keys):
+    job_id = run.submit()
+    path = run.judge("north", job_id)
+    body = json.loads(path.read_text())["verdict"] | {"job_id": "00" * 8}
+    signature = keys.signing.sign(signed_text(body)).hex()
+    path.write_text(json.dumps({"verdict": body, "signature": signature}))
+    code, said = run.call("file", path)
+    assert (code != 0, said["error"]["code"]) == (True, "unknown-job")
+
+
+def test_a_run_that_broke_off_has_no_certificate_and_is_checked_by_the_pinned_keys(ready, run, monkeypatch):
+    ready.network.bends[Role.BOB] = lambda transport: Deviating(transport, "evidence-recorded")
+    job_id = run.submit()
+    assert ready.network.managers["north"].store.get(job_id).state is State.FAILED
+    assert [entry.why for entry in run.entries(job_id, DUE_ENTRY)] == [BROKEN_OFF]
+    identities = ready.network.identities
+    monkeypatch.setattr(filing, "load_identity", lambda config: ready._identities[config.name])
+    monkeypatch.setattr(filing, "load_peer", lambda config, peer: identities[peer])
+    monkeypatch.setattr("parties.config.Config.peer", lambda config, name: name)
+    path = run.judge("north", job_id)
+    assert run.call("file", path)[1]["outcome"] == "cleared"
+    monkeypatch.setattr(filing, "load_peer", lambda config, peer: identities["north"])
+    code, said = run.call("file", path)
+    assert (code, "keys of the parties" in json.dumps(said)) == (65, True)
+
+
+def test_a_run_that_ended_with_the_daemon_is_due_in_ledger_and_log(ready, run):
+    """The daemon says so when it starts again."""
+    job_id = run.submit("1/1000000")
+    assert run.entries(job_id, DUE_ENTRY) == []
+    store = EvidenceStore(ready.folder / "north")
+    store.set_standing(replace(store.standing(job_id), state=RUNNING))
+    ready.stop("north")
+    with sqlite3.connect(ready.folder / "north" / "jobs.sqlite") as database:
+        database.execute("update jobs set state = 'running' where job_id = ?", (job_id,))
+    database.close()
+    for _ in range(2):
+        ready.start("north")
+        assert [entry.why for entry in run.entries(job_id, DUE_ENTRY)] == [BROKEN_OFF]
+        ready.stop("north")
+    assert store.standing(job_id).why == BROKEN_OFF
+    lines = [line.about for line in read_log(ready.folder / "north").lines if line.event == AUDIT_DUE]
+    assert [(line["job_id"], line["why"]) for line in lines] == [(job_id, BROKEN_OFF)]
