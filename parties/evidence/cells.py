@@ -1,9 +1,9 @@
 """Columns as canonical bytes, and the commitments to them that a covert job's contract holds.
 
 A commitment is SHA-256 over a salt and the digest of the cells. The salt follows from a key of the home, the
-peer, the column and its cells. So equal commitments in two contracts with one peer show that the cells of the
-rows that were read are the same, and between peers they tell nothing. Whoever has seen a salt, as auditors do,
-can open that commitment alone.
+peer, the columns that the job takes, and the cells. So equal commitments in two contracts with one peer about
+the same columns show that the cells were the same. Between other peers or columns they tell nothing, as which
+rows are read depends on all columns. Whoever has seen a salt, as auditors do, can open that commitment alone.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ class Committer:
 
     Args:
         key: secret bytes of the home.
-        peer: the other party: what commitments to the same cells show is for each peer alone.
+        peer: the other party.
         dataset: the local data set.
         named: the catalog's names of columns by their names in the job.
     """
 
     def __init__(self, key: bytes, peer: str, dataset: str, named: Mapping[str, str]) -> None:
         self._key = key
-        self._about = digest(peer.encode(), dataset.encode())
+        self._about = digest(*(word.encode() for word in (peer, dataset, *sorted(named.values()))))
         self._named = dict(named)
 
     def salts(self, data: Data) -> dict[str, bytes]:

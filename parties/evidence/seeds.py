@@ -1,7 +1,7 @@
 """The seed of a covert run and the coin that says whether it is due: commitments, and what follows from them.
 
 Both parties commit to a seed and to their part of the coin before either knows anything of the other. The
-randomness of a run is that of a party's seed and bytes of the peer, so neither chooses it; the coin is that
+randomness of a run is that of a party's seed and bytes of the peer, so neither chooses it (but see docs/covert.md); the coin is that
 of both parts, so neither knows it before the run has ended.
 """
 

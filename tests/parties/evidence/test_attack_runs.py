@@ -165,7 +165,7 @@ def column(*values):
 
 def test_a_salt_that_an_auditor_has_seen_opens_no_later_commitment():
     """An auditor gets the salts with a bundle; the column of a later contract may have one row more."""
-    committer = Committer(b"k" * 32, b"the job")
+    committer = Committer(b"k" * 32, "south", "people", {"age": "age"})
     shown_once = {"age": column("a", "b")}
     later = {"age": column("a", "b", "c")}
     guess = commitment(committer.salts(shown_once)["age"], encode_column(later["age"]))
