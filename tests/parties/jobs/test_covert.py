@@ -10,6 +10,7 @@ from fractions import Fraction
 import pytest
 
 from parties.audit_terms import AuditTerms
+from parties.cli.main import main
 from parties.client import job_text
 from parties.client.words import audit_lines
 from parties.contracts import canonical
@@ -131,3 +132,34 @@ def test_a_copied_commitment_is_not_taken_for_the_column_of_another(institutions
     assert {party for party, _ in _committed(json.loads(copied.encode()))} == {*NAMES}
     same = _committed(document).keys() & _committed(json.loads(contract.encode())).keys()
     assert {party for party, _ in same} == {"north"}
+
+
+def test_verify_prints_level_and_heads(institutions, tmp_path, capsys):
+    """Of the end the maker alone speaks; the heads at the gate are those that the other has, turned round."""
+    job_id, _ = finished(institutions, covert(JOB, "1/10"))
+    heads, printed = {}, {}
+    for name in NAMES:
+        path = tmp_path / f"{name}.certificate"
+        path.write_text(json.dumps(institutions.network.managers[name].certificate(job_id)))
+        for words in ((), ("--json",)):
+            with pytest.raises(SystemExit) as left:
+                main(["job", "verify", str(path), "--any-key", *words])
+            assert not left.value.code
+            printed[name, bool(words)] = capsys.readouterr().out
+        said = json.loads(printed[name, True])
+        assert said["audit"]["record_signed_by"] == [*NAMES]
+        heads[name] = said["certificate"]["record"]["gate"]
+        assert "1 in 10 runs are" in printed[name, False]
+        assert "at the gate, signed by both" in printed[name, False]
+        assert f"at the end, by {name} alone" in printed[name, False]
+        assert all(head in printed[name, False].replace("\n", "") for head in heads[name].values())
+    assert heads["north"] == {"sent": heads["south"]["received"], "received": heads["south"]["sent"]}
+
+
+def test_verify_of_another_job_says_nothing_of_a_level(institutions, tmp_path, capsys):
+    job_id, _ = finished(institutions, JOB)
+    path = tmp_path / "certificate"
+    path.write_text(json.dumps(institutions.network.managers["north"].certificate(job_id)))
+    with pytest.raises(SystemExit):
+        main(["job", "verify", str(path), "--any-key"])
+    assert "level:" not in capsys.readouterr().out
