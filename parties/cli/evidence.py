@@ -119,9 +119,9 @@ def bundle(job_id: str, auditor_path: Path, output: Path, config_path: Path | No
 @json_option
 def open_file(file: Path, keys_path: Path, *, as_json: bool) -> None:
     """Audit what a party has sealed in FILE, and sign nothing; ends with status 77 if it is convicted."""
-    from parties.auditors.bundles import open_bundle
+    from parties.auditors.bundles import BUNDLE_BYTES, open_bundle
 
-    shown = open_bundle(read_shown(file), read_keys(keys_path))
+    shown = open_bundle(read_shown(file, BUNDLE_BYTES), read_keys(keys_path))
     _tell(shown, _audited(shown, None), as_json=as_json)
 
 
@@ -157,15 +157,17 @@ def verdict(
 
     The verdict names the message by which a party is convicted, and holds no data of anybody.
     """
-    from parties.auditors.bundles import open_bundle
+    from parties.auditors.bundles import BUNDLE_BYTES, open_bundle
     from parties.auditors.verdicts import is_not_due, sign_missing, sign_verdict
-    from parties.certificates.verification import read_certificate
+    from parties.certificates.verification import CERTIFICATE_BYTES, read_certificate
 
     keys = read_keys(keys_path)
     now = CLOCK.stamp()
     if missing is not None:
-        certificate = read_certificate(read_shown(Path(target)))
-        if receipt is not None and is_not_due(decode_case(read_shown(receipt)), certificate):
+        certificate = read_certificate(read_shown(Path(target), CERTIFICATE_BYTES))
+        if receipt is not None and is_not_due(
+            decode_case(read_shown(receipt, CERTIFICATE_BYTES)), certificate
+        ):
             raise UsageError(
                 f"By the receipt the run of job {certificate.body['job_id']} was not to be audited.",
                 "The party had to keep nothing but the receipt.",
@@ -174,7 +176,7 @@ def verdict(
     else:
         config = None if Path(target).is_file() else load(config_path)
         shown = (
-            open_bundle(read_shown(Path(target)), keys)
+            open_bundle(read_shown(Path(target), BUNDLE_BYTES), keys)
             if config is None
             else _shown(EvidenceStore(config.home), target)
         )
@@ -202,11 +204,11 @@ def verdict(
 @json_option
 def verify(file: Path, certificates: tuple[Path, ...], *, as_json: bool) -> None:
     """Check the verdict in FILE, offline, with the certificates of both parties."""
-    from parties.auditors.verdicts import read_verdict
-    from parties.certificates.verification import read_certificate
+    from parties.auditors.verdicts import VERDICT_BYTES, read_verdict
+    from parties.certificates.verification import CERTIFICATE_BYTES, read_certificate
 
-    found = read_verdict(read_shown(file))
-    given = [read_certificate(read_shown(path)) for path in certificates]
+    found = read_verdict(read_shown(file, VERDICT_BYTES))
+    given = [read_certificate(read_shown(path, CERTIFICATE_BYTES)) for path in certificates]
     for certificate in given:
         found.confirm(certificate)
     whole = all(found.reaches(certificate) for certificate in given)

@@ -39,9 +39,9 @@ def file_verdict(file: Path, config_path: Path | None, *, as_json: bool) -> None
     It has to be about this party or its peer, in a job that is known here, by the auditor of the contract.
     When one about this party is filed, the record of its run may go.
     """
-    from parties.auditors.verdicts import read_verdict
+    from parties.auditors.verdicts import VERDICT_BYTES, read_verdict
 
-    config, data = load(config_path), read_shown(file)
+    config, data = load(config_path), read_shown(file, VERDICT_BYTES)
     found = read_verdict(data)
     body = found.body
     with closing(JobReader(config.home, only_looks=True)) as jobs:
@@ -72,17 +72,14 @@ def file_verdict(file: Path, config_path: Path | None, *, as_json: bool) -> None
     )
 
 
-def read_shown(path: Path) -> bytes:
-    """What a party or an auditor has written into a file.
+def read_shown(path: Path, most: int) -> bytes:
+    """What a party or an auditor has written into a file, of so many bytes at most.
 
     Raises:
-        DataError: it is too long or cannot be read.
+        DataError: it is longer.
+        UsageError: it cannot be read.
     """
-    from parties.auditors.bundles import BUNDLE_BYTES
-
-    return read_bounded(
-        path, BUNDLE_BYTES, DataError(f"{path} is too long.", "Give the file that duetto wrote.")
-    )
+    return read_bounded(path, most, DataError(f"{path} is too long.", "Give the file that duetto wrote."))
 
 
 def _own_certificate(text: str) -> Certificate:

@@ -260,8 +260,6 @@ class SessionRunner:
         timer = threading.Timer(seconds, stream.interrupt, [late])
         timer.daemon = True
         transport = self._wrap(GrpcTransport(stream))
-        if task.evidence is not None:
-            transport = task.evidence.record(transport)
         channel = Channel(transport)
         try:
             with (
@@ -269,6 +267,8 @@ class SessionRunner:
                 asking(stream.check),
                 closing(_workers(task.lanes)) as workers,
             ):
+                if task.evidence is not None:  # only now, else the record of one that runs would be replaced
+                    channel = Channel(task.evidence.record(transport))
                 timer.start()
                 with closing(self._session(channel, stream.peer, task, workers)) as session:
                     try:
