@@ -1,9 +1,9 @@
 """The seed of a covert run and the coin that says whether it is due: commitments, and what follows from them.
 
 Both parties commit to a seed and to their part of the coin before either knows anything of the other. The
-randomness of a run is that of a party's seed and bytes of the peer, so neither chooses it, though the one that
-dials may leave before anything is said of the run, and draw again. The coin is that of both parts, so neither
-knows it before the run has ended.
+randomness of a run is that of a party's seed and bytes of the peer, so neither chooses it, though the one
+that dials may leave before anything is said of the run, and draw again. The coin is that of both parts, so
+neither knows it before the run has ended.
 """
 
 from __future__ import annotations
