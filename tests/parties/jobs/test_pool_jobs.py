@@ -201,7 +201,13 @@ def test_a_daemons_sessions_have_the_shelf_of_their_peer(tmp_path):
     task = type(
         "Task",
         (),
-        {"role": Role.ALICE, "report": staticmethod(lambda *said: None), "network": None, "lanes": 1},
+        {
+            "role": Role.ALICE,
+            "report": staticmethod(lambda *said: None),
+            "network": None,
+            "lanes": 1,
+            "evidence": None,
+        },
     )()
     try:
         assert with_pools._session(
