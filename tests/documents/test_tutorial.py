@@ -34,6 +34,7 @@ NOT_RUN = MappingProxyType(
         "sudo": "changes the machine",
         "nft": "changes the machine",
         "podman": "needs a builder of images",
+        "rsync": "needs another machine",
         "openssl": "tests/parties/cluster/test_page.py runs them",
         "dask": "the same",
         "cd": "each line begins in the folder of the party",

@@ -16,6 +16,7 @@ from parties.contracts.state import State
 from parties.session.pools import PoolStore
 from scripts.processes import NAMES, duetto, ended, paired, started
 from tests.parties.jobs.institutions import ALLOWED, job
+from tests.support.waiting import until
 
 READY = 4
 POOLS = """
@@ -74,13 +75,6 @@ def names(home: Path) -> set[bytes]:
     return {file.stored.name for file in PoolStore(home).list()}
 
 
-def eventually(holds: Callable[[], object], seconds: float = 120) -> None:
-    until = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < until, "it did not become so in time"
-        time.sleep(0.1)
-
-
 def compared(home: Path) -> str:
     """Run the comparison, and return the last note of its result."""
     with Party(home) as party:
@@ -94,10 +88,10 @@ def test_they_fill_up_to_what_is_wanted_and_again_after_a_job(homes, state):
     daemons = [started(home) for home in homes.values()]
     try:
         north, south = homes.values()
-        eventually(lambda: len(names(north)) == READY and names(north) == names(south))
+        until(lambda: len(names(north)) == READY and names(north) == names(south))
         before = names(north)
         assert compared(south).startswith("A pool was used: 64 prepared comparisons")
-        eventually(lambda: len(names(north)) == READY and names(north) == names(south) != before)
+        until(lambda: len(names(north)) == READY and names(north) == names(south) != before)
         assert len(before & names(north)) == READY - 1
         told = json.loads(duetto("pool", "status", "--config", north, "--json"))
         assert told["kept"] == [
@@ -122,7 +116,7 @@ def test_they_fill_up_to_what_is_wanted_and_again_after_a_job(homes, state):
         (south / "duetto.toml").write_text(south_config)
         assert reloaded(south) == ["pools"]
         duetto("party", "reload", "--config", north)
-        eventually(lambda: len(names(north)) == READY and names(north) == names(south))
+        until(lambda: len(names(north)) == READY and names(north) == names(south))
     finally:
         for daemon in daemons:
             ended(daemon)
@@ -134,14 +128,14 @@ def test_one_that_is_killed_in_the_middle_leaves_nothing_that_stays(homes, state
     north, south = homes.values()
     first, second = started(north), started(south)
     try:
-        eventually(lambda: len(names(south)) >= 2)
+        until(lambda: len(names(south)) >= 2)
         second.send_signal(signal.SIGKILL)
         second.wait(10)
         second.stdout.close()
         state(64)  # smaller ones now; what is left of the others is kept if both have it
         second = started(south)
         duetto("party", "reload", "--config", north)
-        eventually(lambda: names(north) == names(south) and len(small(north)) == READY)
+        until(lambda: names(north) == names(south) and len(small(north)) == READY)
     finally:
         ended(first)
         ended(second)
@@ -160,7 +154,7 @@ def test_a_job_that_comes_while_large_pools_are_made_runs_at_once(homes, state):
     daemons = [started(home) for home in homes.values()]
     try:
         north, south = homes.values()
-        eventually(lambda: len(names(north)) >= 1)
+        until(lambda: len(names(north)) >= 1)
         for _ in range(3):
             compared(south)
             assert len(names(north)) < 16

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from parties.errors import PeerUntrusted
 from scripts.processes import NAMES, ended, introduced, started
 from tests.parties.jobs.institutions import ALLOWED, job
 from tests.support.commands import tried
+from tests.support.waiting import until
 
 JOB = job("preparation", {"count": 100, "bits": 8}, {})
 
@@ -50,14 +50,6 @@ def run(home, words, code=0):
     done = tried(*words, "--config", home, "--json")
     assert done.returncode == code or code is None, done.stdout + done.stderr
     return json.loads(done.stdout)
-
-
-def eventually(holds, seconds=60):
-    """Whether something becomes so in time."""
-    until = time.monotonic() + seconds
-    while not (found := holds()) and time.monotonic() < until:
-        time.sleep(0.2)
-    return found
 
 
 def finished(home):
@@ -109,7 +101,7 @@ def test_peers_come_and_go_while_the_daemons_run(made, daemons):
         finished(south)
     config.write_text(whole)
     daemons["north"].send_signal(signal.SIGHUP)
-    assert eventually(lambda: run(south, ["doctor", "--peer", "north"], code=None)["healthy"])
+    assert until(lambda: run(south, ["doctor", "--peer", "north"], code=None)["healthy"])
     assert finished(south) is finished(north) is State.FINISHED
 
 
@@ -120,7 +112,7 @@ def test_a_broken_file_at_the_signal_is_logged_and_changes_nothing(made, daemons
     config.write_text(whole + "\n[nonsense]\n")
     daemons["north"].send_signal(signal.SIGHUP)
     refused = "reload refused, nothing has changed"
-    assert eventually(lambda: refused in (north / "log").read_text())
+    assert until(lambda: refused in (north / "log").read_text())
     config.write_text(whole)
     assert finished(north) is State.FINISHED
     assert "nonsense" in (north / "log").read_text()

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from glob import glob
@@ -22,6 +21,7 @@ from commons.exits import CONFIG
 from parties.client import job_text
 from scripts.processes import COMMAND, NAMES, ended, free_port, started
 from tests.parties.jobs.institutions import ALLOWED, job, write_table
+from tests.support.waiting import until
 
 LIBRARIES = glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
 pytestmark = pytest.mark.skipif(not LIBRARIES, reason="needs libfaketime (Debian: faketime)")
@@ -108,15 +108,6 @@ def institutions(tmp_path) -> Institutions:
     path = made.homes["north"] / "duetto.toml"
     path.write_text(path.read_text().replace("[party]\n", "[party]\naccept_renewals = true\n"))
     return made
-
-
-def until(question, seconds=20.0):
-    """Wait for an answer that is true."""
-    end = time.monotonic() + seconds
-    while not (found := question()):
-        assert time.monotonic() < end
-        time.sleep(0.3)
-    return found
 
 
 @pytest.mark.slow

@@ -14,10 +14,11 @@ import pytest
 from parties.client import job_text
 from parties.contracts.state import State
 from parties.evidence.run_case import decode_case
-from parties.evidence.store import CASE, EvidenceStore
+from parties.evidence.store import CASE, RUNNING, EvidenceStore
 from scripts.processes import COMMAND, NAMES, duetto
 from scripts.soak.kinds import furnish, kinds
 from scripts.soak.two_parties import TwoParties
+from tests.support.waiting import until
 
 ROWS = 30_000
 
@@ -68,7 +69,10 @@ def test_lanes_cuts_and_the_other_kernels_change_nothing(parties, key):
         parties.lines["south"].cut(0.3)
         assert party.job(job_id).wait().state is State.FINISHED
     for name in NAMES:
-        case = decode_case(EvidenceStore(parties.homes[name]).read(job_id, CASE))
+        store = EvidenceStore(parties.homes[name])
+        # A peer that has finished may say so before this side's session has ended.
+        until(lambda store=store: store.standing(job_id).state != RUNNING)
+        case = decode_case(store.read(job_id, CASE))
         assert {1, 2} <= set(case.sent), "no lanes were taken"
         assert checked(parties.homes[name], job_id)["outcome"] == "cleared"
     assert checked(parties.homes["north"], job_id, DUETTO_KERNELS="numpy")["outcome"] == "cleared"

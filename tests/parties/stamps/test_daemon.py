@@ -6,7 +6,6 @@ import datetime as dt
 import json
 import re
 import shutil
-import time
 import tomllib
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from scripts.processes import ended, introduced, started
 from tests.parties.talking import listening, silent
 from tests.parties.timestamping import Service, serving
 from tests.support.commands import tried
+from tests.support.waiting import until
 
 PAGE = (Path(__file__).parents[3] / "docs" / "operations.md").read_text(encoding="utf-8")
 (SECTION,) = [text for text in re.findall(r"```toml\n(.*?)```", PAGE, re.S) if "[stamps]" in text]
@@ -55,14 +55,6 @@ def called(home, *words, code=0):
     done = tried(*words, "--config", home, "--json")
     assert done.returncode == code, done.stdout + done.stderr
     return json.loads(done.stdout)
-
-
-def until(holds):
-    end = time.monotonic() + SECONDS
-    while not (found := holds()):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    return found
 
 
 def test_the_section_of_the_page(home):

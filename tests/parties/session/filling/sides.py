@@ -98,13 +98,6 @@ def served(
 Make = Callable[..., tuple[Side, Side]]
 
 
-def until(holds: Callable[[], object], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not become so in time"
-        time.sleep(0.01)
-
-
 def idle_after(seconds: float, *sides: Side) -> None:
     """From now on these parties are idle after so many seconds without a job, be it `NEVER`."""
     for side in sides:

@@ -29,8 +29,8 @@ from tests.parties.session.filling.sides import (
     idle_after,
     kept,
     other,
-    until,
 )
+from tests.support.waiting import until
 
 
 def test_one_look_fills_what_is_missing_on_both_sides(make: Make) -> None:

@@ -16,7 +16,8 @@ from parties.session.filling import MOST_LOST, PORTION_POOLS
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import PeerAborted, PeerError, ProtocolViolation
 from smc.protocols.stock import PoolNames, compare_stock
-from tests.parties.session.filling.sides import QUICK, Make, insist, until
+from tests.parties.session.filling.sides import QUICK, Make, insist
+from tests.support.waiting import until
 
 
 def test_a_peer_that_fills_faster_than_it_may_is_refused(make: Make) -> None:
