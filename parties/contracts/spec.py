@@ -32,6 +32,10 @@ MAX_RTT_MS = 10_000
 MAX_MBIT = 1_000_000
 """The slowest answers and the fastest link for which jobs are planned."""
 
+COVERT_LINK: Final = Network(0, 100)
+"""For what covert jobs are planned that name no link: what comes in is sealed and kept on the disk, so that bytes
+are dear although they arrive at once. Large batches of comparisons are silent then, of 20 instead of 126 bytes."""
+
 USUAL_LANES = 1
 """Of a job that names none: its batches are not cut."""
 
@@ -79,7 +83,7 @@ class JobSpec:
         parameters: of the analysis, plain values without floats.
         title: for people.
         seconds: deadline of the run.
-        network: the link that both sides plan for; None where the job names none.
+        network: the link that both sides plan for; None where the job names none and is not covert.
         lanes: into how many parts both sides cut large batches, to work on them at once.
         audit: how runs are audited, for a covert job; None for others.
     """
@@ -280,7 +284,6 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
     _check_texts(document, place)
     found = declared(JobFile, StrictTable(document, place, JobError))
     _check_parameters(found.parameters, f"{place}, parameters")
-    link = found.network
     spec = JobSpec(
         analysis=found.analysis,
         alice=Side(found.alice_party, found.alice.dataset, found.alice.columns),
@@ -289,7 +292,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
         parameters=found.parameters,
         title=found.title,
         seconds=found.seconds,
-        network=None if link is None else Network(link.rtt_ms, link.mbit),
+        network=_planned_for(found),
         lanes=found.lanes,
         audit=None if found.audit is None else AuditTerms(**asdict(found.audit)),
     )
@@ -301,6 +304,13 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
             "Remove the inner tables and numbers that no job needs.",
         ) from None
     return spec
+
+
+def _planned_for(found: JobFile) -> Network | None:
+    """The link of a job; of a covert one that names none, one on which bytes are dear, as they are on the disk."""
+    if found.network is not None:
+        return Network(found.network.rtt_ms, found.network.mbit)
+    return COVERT_LINK if found.security == COVERT else None
 
 
 def _check_texts(document: Any, place: str) -> None:

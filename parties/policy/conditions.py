@@ -46,7 +46,7 @@ class JobView:
         keys: the local catalog columns by which rows are matched.
         values: those that are used for anything else.
         naming: those that the data set declares as key or person.
-        network: whether the job names the link to the peer.
+        network: whether the link that the job is planned for can make comparisons silent.
         answers: how many answers about rows of the peer a run gives by the local data, at most.
         audit: how its runs are audited; None unless it is covert.
     """
@@ -320,8 +320,8 @@ def _lpn(rule: Rule, view: JobView) -> Condition:
         what = "the engine of the job takes silent transfers, which rest on LPN, or may"
         hint = f'Write engine = "oblivious" below [parameters], {allow}'
     elif view.network:
-        what = "the job names a [network], on which comparisons may be silent, which rests on LPN"
-        hint = f"Leave [network] out of the job, {allow}"
+        what = "the job is planned for a link on which comparisons may be silent, which rests on LPN"
+        hint = f"Write rtt_ms = 0 and mbit = 1000000 below [network] in the job, {allow}"
     else:
         return Condition(rule.name, "lpn", True, "policy", "nothing in the job rests on LPN")
     return Condition(rule.name, "lpn", False, "policy", what, hint)

@@ -54,6 +54,15 @@ _SILENT_BLOCK_WORK: Final = 6e-8
 """Seconds of each party for a transfer of 128 bits that silent ones take more, on a core of its own."""
 
 
+_MOST_BYTES: Final = 32
+"""Well above the bytes, and the bits of security, that a bit of a comparison costs by any transfers."""
+
+
+def may_take_silent(network: Network | None) -> bool:
+    """Whether there is a batch of comparisons inside a protocol for which `takes_silent` holds."""
+    return network is not None and (network.rtt_ms > 0 or network.seconds(0, _MOST_BYTES, 0) > _SILENT_WORK)
+
+
 def takes_silent(network: Network | None, count: int, bits: int) -> bool:
     """Whether a batch of comparisons inside a protocol takes silent transfers.
 

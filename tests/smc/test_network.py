@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from parties.bench.workloads import WORKLOADS
+from parties.contracts.spec import COVERT_LINK
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.runner import run_study
@@ -21,7 +22,9 @@ from smc.protocols.transfer_costs import (
     cost_blocks,
     cost_comparison,
     cost_settled,
+    may_take_silent,
     takes_silent,
+    takes_silent_below,
     takes_silent_blocks,
 )
 from smc.secret.comparison import msb
@@ -163,6 +166,18 @@ def test_the_first_silent_batch_already_pays_for_the_reserve():
     assert not takes_silent(SLOW, 100, 32)
     assert not takes_silent(Network(0.1, 10_000), 1_000_000, 32)
     assert not takes_silent(None, 1_000_000, 32)
+
+
+def test_a_link_on_which_nothing_can_be_silent_makes_nothing_silent():
+    counts = [2**power for power in range(31)]
+    for mbit in (1, 10, 100, 1_000, 1_600, 10_000, 1_000_000):
+        network = Network(0, mbit)
+        taken = any(takes_silent(network, count, bits) for count in counts for bits in (1, 2, 8, 32, 63, 64))
+        taken |= any(takes_silent_below(network, count) for count in counts)
+        assert may_take_silent(network) >= taken
+        assert may_take_silent(Network(1, mbit))
+    assert taken is may_take_silent(network) is may_take_silent(None) is False
+    assert takes_silent(COVERT_LINK, 100_000, 32)
 
 
 @pytest.mark.parametrize("network", [None, LAN, SLOW])

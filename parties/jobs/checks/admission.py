@@ -49,6 +49,7 @@ from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.study import Analysis, Preview
 from smc.errors import OutOfMemory
 from smc.forms import Role
+from smc.protocols.transfer_costs import may_take_silent
 
 
 class Admission:
@@ -256,7 +257,7 @@ class Admission:
                 task, frozenset(task.side.columns) - facts.asked.keys | facts.asked.values
             ),
             naming=self._naming(task),
-            network=task.spec.network is not None,
+            network=may_take_silent(task.spec.network),
             answers=_answers(task),
             audit=task.spec.audit,
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from parties.contracts import canonical
 from parties.contracts.contract import Contract, check_signature, parse_contract, sign
-from parties.contracts.spec import parse_spec, read_spec, spec_from_document
+from parties.contracts.spec import COVERT_LINK, parse_spec, read_spec, spec_from_document
 from parties.errors import JobError
 from parties.jobs.agreement.messages import (
     Answer,
@@ -400,3 +400,14 @@ def test_impossible_networks_are_refused_with_their_place(broken):
     with pytest.raises(JobError, match="network") as caught:
         parse_spec(job_file() + "\n[network]\n" + broken)
     assert caught.value.hint
+
+
+def test_a_covert_job_is_planned_for_its_link_or_one_on_which_bytes_are_dear():
+    document = parse_spec(job_file()).document()
+    document["job"]["security"] = "covert"
+    document["audit"] = {"auditor": "office", "key": "ab" * 32, "rate": "1"}
+    spec = spec_from_document(document, "the job")
+    assert spec.network == COVERT_LINK
+    assert spec_from_document(spec.document(), "the job") == spec
+    document["network"] = {"rtt_ms": 0, "mbit": 1_000_000}
+    assert spec_from_document(document, "the job").network == Network(0, 1_000_000)

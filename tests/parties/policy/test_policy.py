@@ -473,8 +473,8 @@ def test_a_policy_without_lpn_wants_to_know_by_what_a_job_compares():
 def test_a_policy_without_lpn_takes_no_job_for_a_slow_link():
     ((holds, what, hint),) = without_lpn(network=True)
     assert not holds
-    assert "[network]" in what
-    assert "[network]" in hint
+    assert "planned for a link" in what
+    assert "mbit = 1000000 below [network]" in hint
     assert without_lpn() == [(True, "nothing in the job rests on LPN", "")]
 
 
