@@ -34,9 +34,27 @@ class Operation:
     together: bool = False
     numpy: float | None = None
 
+    @property
+    def on_words(self) -> bool:
+        """Whether it is work on long vectors of machine words, and not on large numbers."""
+        return self.numpy is not None
+
     def taken(self, *, compiled: bool) -> float:
         """Seconds with the compiled kernels of oblivious transfer or with numpy's."""
         return self.seconds if compiled or self.numpy is None else self.numpy
+
+
+@dataclass(frozen=True, slots=True)
+class Slowdown:
+    """How many times as long as its price an operation takes on a machine.
+
+    Attributes:
+        words: of those on vectors of machine words.
+        numbers: of those on large numbers.
+    """
+
+    words: float = 1.0
+    numbers: float = 1.0
 
 
 def _fixed(seconds: float) -> Operation:
@@ -55,8 +73,8 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "zero_test": Operation(1.2e-3),
     "inverse": Operation(0.03e-3),
     "square": Operation(4e-6),
-    "ot": _transfer(18e-9, numpy=52e-9),
-    "ot_silent": _transfer(10e-9, numpy=38e-9),
+    "ot": _transfer(22e-9, numpy=65e-9),
+    "ot_silent": _transfer(16e-9, numpy=75e-9),
     "ot_expand": _fixed(5e-6),
     "ec_mask": _fixed(0.05e-3),
     "ec_power": _fixed(0.08e-3),
@@ -73,11 +91,14 @@ _KEY_EXPONENT = 2.8
 """How the time of a modular power grows with the size of the key."""
 
 
+AS_PRICED: Final = Slowdown()
+"""The machine on which the prices were measured."""
+
 _SECONDS_PER_COMPARISON: Final = 0.35e-6
 """For checking and packing a pair of numbers, and what else does not grow with their bits."""
 
-_SECONDS_PER_RUN: Final = 1e-3
-"""For what a run of any size takes."""
+_EACH_RUN: Final = _transfer(3e-3, numpy=7e-3)
+"""What a run of any size takes."""
 
 
 def agreed_seconds(cost: Cost, parameters: Parameters, network: Network) -> float:
@@ -87,11 +108,12 @@ def agreed_seconds(cost: Cost, parameters: Parameters, network: Network) -> floa
     add up to their route.
     """
     half = (cost.alice_bytes + cost.bob_bytes) // 2
-    return network.seconds(cost.rounds, half, half) + _computing_seconds(cost, parameters, compiled=True)
+    computing = _computing_seconds(cost, parameters, AS_PRICED, compiled=True)
+    return network.seconds(cost.rounds, half, half) + computing
 
 
 def estimate_seconds(
-    cost: Cost, parameters: Parameters, network: Network = LAN, slowdown: float = 1.0
+    cost: Cost, parameters: Parameters, network: Network = LAN, slowdown: Slowdown = AS_PRICED
 ) -> float:
     """The wall time of so many comparisons of a cost, as it is shown to people, with the kernels that run.
 
@@ -99,22 +121,24 @@ def estimate_seconds(
         cost: of all comparisons.
         parameters: their number, and the sizes of keys.
         network: between the parties.
-        slowdown: how many times as long as its price an operation takes on the machine.
+        slowdown: of the machine.
     """
     sending = network.seconds(cost.rounds, cost.alice_bytes, cost.bob_bytes)
-    computing = _computing_seconds(cost, parameters, compiled=run_compiled())
-    each = _SECONDS_PER_RUN + _SECONDS_PER_COMPARISON * parameters.count
-    return sending + slowdown * (computing + each)
+    compiled = run_compiled()
+    computing = _computing_seconds(cost, parameters, slowdown, compiled=compiled)
+    each = _EACH_RUN.taken(compiled=compiled) + _SECONDS_PER_COMPARISON * parameters.count
+    return sending + computing + slowdown.words * each
 
 
-def _computing_seconds(cost: Cost, parameters: Parameters, *, compiled: bool) -> float:
+def _computing_seconds(cost: Cost, parameters: Parameters, slowdown: Slowdown, *, compiled: bool) -> float:
     growth = (max(parameters.alice_key_bits, parameters.bob_key_bits) / 2048) ** _KEY_EXPONENT
     computing = 0.0
     for name in sorted({*cost.alice_operations, *cost.bob_operations}):
         each = operation_named(name)
         counts = cost.alice_operations.get(name, 0), cost.bob_operations.get(name, 0)
         count = max(counts) if each.together else sum(counts)
-        computing += count * each.taken(compiled=compiled) * (growth if each.paillier else 1.0)
+        factor = slowdown.words if each.on_words else slowdown.numbers
+        computing += factor * count * each.taken(compiled=compiled) * (growth if each.paillier else 1.0)
     return computing
 
 

@@ -7,7 +7,7 @@ import pytest
 from parties import speed
 from smc.analyses.studies.study import Cheaper, Estimate
 from smc.network import LAN
-from smc.planning.cost import estimate_seconds
+from smc.planning.cost import Slowdown, estimate_seconds
 from smc.protocols.spec import Cost, Parameters
 
 _GIVEN = Parameters(1000, 32, 2048, 2048)
@@ -16,18 +16,31 @@ _COST = Cost(alice_bytes=1000, bob_bytes=1000, alice_operations={"ot": 10**6}, b
 
 def test_the_trial_is_made_once_and_gives_a_factor_in_its_range():
     found = speed.slowdown()
-    assert 0.5 <= found <= 10
+    assert 0.5 <= found.words <= 10
+    assert 0.5 <= found.numbers <= 10
     assert speed.slowdown() == found
 
 
 def test_seconds_of_computing_grow_with_it_and_those_of_the_network_do_not():
     waiting = LAN.seconds(_COST.rounds, _COST.alice_bytes, _COST.bob_bytes)
-    once, thrice = (estimate_seconds(_COST, _GIVEN, LAN, factor) - waiting for factor in (1.0, 3.0))
+    once, thrice = (
+        estimate_seconds(_COST, _GIVEN, LAN, Slowdown(factor, 7.0)) - waiting for factor in (1.0, 3.0)
+    )
     assert thrice == pytest.approx(3 * once)
 
 
+def test_a_machine_without_wide_vectors_is_not_slower_at_large_numbers():
+    powers = Cost(alice_operations={"power": 1000}, bob_operations={"power": 1000})
+    once, words, numbers = (
+        estimate_seconds(powers, _GIVEN, LAN, slowdown)
+        for slowdown in (Slowdown(), Slowdown(words=2.0), Slowdown(numbers=2.0))
+    )
+    assert words == pytest.approx(once, rel=0.001)
+    assert numbers == pytest.approx(2 * once, rel=0.001)
+
+
 def test_an_estimate_of_this_machine_changes_in_its_seconds_alone(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(speed, "slowdown", lambda: 2.5)
+    monkeypatch.setattr(speed, "slowdown", lambda: Slowdown(2.5, 1.0))
     other = Cheaper('engine = "auto"', "oblivious", 1.0)
     found = speed.on_this_machine(Estimate(3, 10, 20, 4.0, "route", 7, other))
     assert found == Estimate(3, 10, 20, 10.0, "route", 7, Cheaper('engine = "auto"', "oblivious", 2.5))
@@ -38,6 +51,6 @@ def test_a_trial_that_was_disturbed_does_not_go_beyond_the_range(monkeypatch: py
     monkeypatch.setattr(speed, "_least_seconds", lambda _: 1.0)
     speed.slowdown.cache_clear()
     try:
-        assert speed.slowdown() == 10
+        assert speed.slowdown() == Slowdown(10, 10)
     finally:
         speed.slowdown.cache_clear()

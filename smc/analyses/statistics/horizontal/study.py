@@ -58,7 +58,7 @@ class HorizontalStudy(Study):
 
     parameters: StatisticsParameters
     gives = "statistics"
-    pace = Pace(0.015, byte=3e-9, round=0.4e-3, numpy=2.2)
+    pace = Pace(0.015, byte=4e-9, round=0.4e-3, numpy=2.2)
 
     @property
     @override
