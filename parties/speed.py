@@ -50,8 +50,8 @@ def slowdown() -> Slowdown:
     """How many times as long as its price an operation takes here, by trials of a tenth of a second.
 
     Those on machine words and those on large numbers differ: a processor without wide vectors is slow at the
-    first alone. It counts processor time and the least of several tries, so that other work on the machine changes
-    little.
+    first alone. It counts processor time and the least of several tries, so that other work on the machine
+    changes little.
     """
     kernels = make_kernels(Workspace())
     reference = _REFERENCE if kernels.name == "native" else _NUMPY_REFERENCE

@@ -33,8 +33,9 @@ MAX_MBIT = 1_000_000
 """The slowest answers and the fastest link for which jobs are planned."""
 
 COVERT_LINK: Final = Network(0, 100)
-"""For what covert jobs are planned that name no link: what comes in is sealed and kept on the disk, so that bytes
-are dear although they arrive at once. Large batches of comparisons are silent then, of 20 instead of 126 bytes."""
+"""For what covert jobs are planned that name no link: what comes in is sealed and kept on the disk, so that
+bytes are dear although they arrive at once. Large batches of comparisons are silent then, of 20 instead of
+126 bytes."""
 
 USUAL_LANES = 1
 """Of a job that names none: its batches are not cut."""
@@ -307,7 +308,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
 
 
 def _planned_for(found: JobFile) -> Network | None:
-    """The link of a job; of a covert one that names none, one on which bytes are dear, as they are on the disk."""
+    """The link of a job; of a covert one that names none, `COVERT_LINK`."""
     if found.network is not None:
         return Network(found.network.rtt_ms, found.network.mbit)
     return COVERT_LINK if found.security == COVERT else None
