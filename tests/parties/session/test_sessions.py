@@ -14,6 +14,7 @@ from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from smc.channel.vectors import ExpectedByteRows
 from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted, PeerLost, ProtocolViolation
 from smc.forms import Role
+from smc.numeric.random import Randomness
 from tests.parties.rpc.harness import (
     DIGEST,
     JOB,
@@ -361,3 +362,57 @@ def test_versions():
 
 def test_the_digest_separates_its_parts():
     assert len({digest(b"ab", b"c"), digest(b"a", b"bc"), digest(b"abc"), digest(b"abc", b"")}) == 4
+
+
+class Record:
+    """Evidence of a run that says what it has to, and counts how often a record begins."""
+
+    commitment, public = bytes(64), bytes(16)
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    def commit(self, commitment: bytes) -> None:
+        """Take it."""
+
+    def give(self, public: bytes) -> None:
+        """Take it."""
+
+    def took_key(self) -> None:
+        """No run here takes one."""
+
+    def randomness(self) -> Randomness:
+        return Randomness()
+
+    def record(self, transport):
+        self.begun += 1
+        return transport
+
+    def finish(self, channel) -> None:
+        channel.finish()
+
+
+def test_a_second_session_of_a_job_does_not_begin_the_record_of_the_first_anew(south, directory):
+    runs, goes_on = threading.Event(), threading.Event()
+
+    def hold(session) -> None:
+        runs.set()
+        assert goes_on.wait(20)
+        swap(session)
+
+    theirs, record = serve(south, hold, evidence=Record()), Record()
+    first = threading.Thread(
+        target=directory.run_session, args=("south", task(Role.ALICE, swap, evidence=Record()))
+    )
+    first.start()
+    assert runs.wait(20)
+    serve(south, swap, evidence=record)
+    with (
+        dialling(NORTH, public(SOUTH), south.server.address) as again,
+        pytest.raises(PeerAborted, match="job-running"),
+    ):
+        again.run_session("south", task(Role.ALICE, swap, evidence=Record()))
+    goes_on.set()
+    assert theirs.wait() is None
+    first.join()
+    assert not record.begun
