@@ -37,7 +37,8 @@ def run(seeds: Sequence[str], words: Sequence[str]) -> tuple[int, dict[str, list
     with tempfile.TemporaryDirectory(prefix="seeds-") as folder:
         first, note = Path(folder, "first.json"), Path(folder, "note.json")
         for number, seed in enumerate(seeds):
-            kept = ["--note", str(note), "--only-seeded-of", str(first)] if number else ["--note", str(first)]
+            # One word each: pytest takes a file that stands by itself for where the tests are.
+            kept = [f"--note={note}", f"--only-seeded-of={first}"] if number else [f"--note={first}"]
             print(f"seed {seed}, {number + 1} of {len(seeds)}", flush=True)
             done = subprocess.run(
                 [sys.executable, "-m", "pytest", "--seed", seed, *kept, *words], check=False

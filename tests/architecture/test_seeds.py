@@ -6,9 +6,11 @@ import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from scripts import seeds
 from tests.architecture.source import ROOT, called, modules_saying, nodes
 from tests.support.seeds import DEFAULT, VARIABLE, seeded
 
@@ -99,6 +101,22 @@ def test_a_run_notes_what_a_seed_could_change_and_another_keeps_to_it(tmp_path):
     fewer = pytest_run(tmp_path, "--only-seeded-of", str(note), "--seed", "2")
     assert fewer.returncode == 4
     assert "Not collected under seed 2: ['test_draws.py::test_one']" in fewer.stderr
+
+
+def test_runs_under_many_seeds_name_no_folder_but_those_given(monkeypatch):
+    asked = []
+
+    def run(words, check):
+        asked.append(words[words.index("pytest") + 1 :])
+        (note,) = (word.partition("=")[2] for word in words if word.startswith("--note="))
+        Path(note).write_text('{"seeded": ["a", "b"], "failed": ["a"]}')
+        return subprocess.CompletedProcess(words, 1)
+
+    monkeypatch.setattr(seeds.subprocess, "run", run)
+    assert seeds.run(["1", "1.1"], ["-n", "2"]) == (2, {"a": ["1", "1.1"]})
+    assert [words[:2] for words in asked] == [["--seed", "1"], ["--seed", "1.1"]]
+    for words in asked:  # else pytest would look for its settings beside a note
+        assert not [word for word in words if Path(word).is_absolute()]
 
 
 def test_no_seed_chooses_which_cases_exist(monkeypatch):
