@@ -46,6 +46,18 @@ def standing(institutions, name, job_id):
 @pytest.mark.parametrize("kind", grid(KINDS, list(KINDS)[::4]))
 def test_both_sides_of_an_honest_run_are_cleared(institutions, kind):
     prepare(institutions)
+    check_both_are_cleared(institutions, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_thousand_honest_runs_convict_nobody(institutions, kind):
+    prepare(institutions)
+    for _ in range(-(-1000 // len(KINDS))):
+        check_both_are_cleared(institutions, kind)
+
+
+def check_both_are_cleared(institutions, kind):
     job_id = institutions.submit(covert(KINDS[kind]))
     for name, record in institutions.ended(job_id).items():
         assert record.state is State.FINISHED, (name, record.error_code, record.error_what)
