@@ -95,12 +95,12 @@ def test_other_randomness_than_was_committed(institutions, monkeypatch, kind):
 
 
 def sent_kinds(institutions, kind):
-    """The kinds of messages that Bob sends in an honest run."""
+    """The kinds of messages with a bit that Bob sends in an honest run."""
     prepare(institutions)
     job_id = institutions.submit(covert(KINDS[kind]))
     institutions.ended(job_id)
-    case, _, _ = shown(institutions, "south", job_id)
-    return sorted({said.kind for frames in case.sent.values() for said in frames} - {END, *OF_PAPERS})
+    _, _, came = shown(institutions, "north", job_id)
+    return sorted({each.frame.kind for each in came if each.frame.data} - {END, *OF_PAPERS})
 
 
 @pytest.mark.parametrize("kind", grid(KINDS, [SHORT]))
