@@ -6,7 +6,8 @@ F that are records of the original; p = xi / |F| * xi / |O|, smaller is safer. F
 product of the numbers of different values of the groups, and a record is in F if all its groups occur
 (erratum 25).
 Reference: the RoD paper, section 3.2.4 and Algorithm 4. It takes the graph of JTree; here columns are
-linked where Cramer's V of the release, numbers in at most `BINS` groups of equal size, reaches a limit.
+linked where Cramér's V of the release, corrected for its bias, numbers in at most `BINS` groups of equal size,
+reaches a limit: in tables of few rows without the correction, all columns would.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def link_columns(release: Table, columns: Sequence[str]) -> tuple[tuple[str, ...
     edges = [
         (left, right)
         for left, right in combinations(range(len(columns)), 2)
-        if cramers_v(binned[left], binned[right]) >= LINKED
+        if cramers_v(binned[left], binned[right], corrected=True) >= LINKED
     ]
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
     graph = scipy.sparse.coo_array(

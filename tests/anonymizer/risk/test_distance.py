@@ -42,7 +42,8 @@ def cloud(seed: int, rows: int, columns: int = 3) -> Points:
 
 
 def test_the_example_of_p_privacy_gives_the_printed_probability() -> None:
-    found = p_privacy(ORIGINAL, RELEASE, list("abcde"), [["a"], ["b"], ["c", "d", "e"]])
+    found = p_privacy(ORIGINAL, RELEASE, list("abcde"))
+    assert found.groups == (("a",), ("b",), ("c", "d", "e"))
     assert (found.hits, found.candidates) == (2, 18)
     assert found.p == pytest.approx(2 / 27)
 
@@ -63,6 +64,12 @@ def test_columns_that_depend_on_each_other_are_one_group() -> None:
     a, c = random.integers(0, 6, 3000), random.integers(0, 6, 3000)
     frame = pd.DataFrame({"a": a, "c": c, "b": a % 3, "d": random.normal(size=3000), "e": 1})
     assert link_columns(Table.of(frame), list("acbde")) == (("a", "b"), ("c",), ("d",), ("e",))
+
+
+def test_independent_columns_of_many_values_are_not_linked_in_few_rows() -> None:
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame(random.integers(0, 20, (150, 8)), columns=list("abcdefgh"))
+    assert link_columns(Table.of(frame), list(frame)) == tuple((name,) for name in frame)
 
 
 @given(points(7), points(9))
@@ -242,3 +249,18 @@ def test_associations_are_those_of_scipy(pairs):
     counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
     expected = float(association(counts, method="cramer", correction=False)) if min(counts.shape) > 1 else 0.0
     assert found == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=2, max_size=60))
+def test_the_corrected_association_is_the_papers(pairs):
+    left, right = np.array(pairs, dtype=np.int64).T
+    rows, columns, n = len(set(left)), len(set(right)), len(left)
+    table = np.zeros((5, 4))
+    np.add.at(table, (left, right), 1)
+    table = table[table.any(axis=1)][:, table.any(axis=0)]
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / n
+    phi = ((table - expected) ** 2 / expected).sum() / n
+    phi = max(0, phi - (rows - 1) * (columns - 1) / (n - 1))
+    least = min(size - (size - 1) ** 2 / (n - 1) for size in (rows, columns)) - 1
+    known = (phi / least) ** 0.5 if min(rows, columns) > 1 and least > 1e-12 else 0.0
+    assert cramers_v(left, right, corrected=True) == pytest.approx(known, abs=1e-6)
