@@ -6,8 +6,8 @@ F that are records of the original; p = xi / |F| * xi / |O|, smaller is safer. F
 product of the numbers of different values of the groups, and a record is in F if all its groups occur
 (erratum 25).
 Reference: the RoD paper, section 3.2.4 and Algorithm 4. It takes the graph of JTree; here columns are
-linked where Cramér's V of the release, corrected for its bias, numbers in at most `BINS` groups of equal size,
-reaches a limit: in tables of few rows without the correction, all columns would.
+linked where Cramér's V of the release, corrected for its bias, numbers in at most `BINS` groups of equal
+size, reaches a limit: in tables of few rows without the correction, all columns would.
 """
 
 from __future__ import annotations
