@@ -107,7 +107,7 @@ def sent_kinds(institutions, kind):
 def test_one_bit_of_each_kind_of_message_convicts(institutions, kind):
     """Of Bob's; whether Alice notices or not, she is cleared, and it is said which kind it was."""
     every = sent_kinds(institutions, kind)
-    assert len(every) > 3
+    assert every
     for bent in every:
         institutions.network.bends[Role.BOB] = lambda transport, bent=bent: Deviating(transport, bent)
         job_id = institutions.submit(covert(KINDS[kind]))
