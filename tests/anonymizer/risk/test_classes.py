@@ -44,6 +44,22 @@ def test_groups_are_those_of_equal_rows(rows):
     assert [pairs[row] for row in rows] == ids.tolist()
 
 
+def test_tables_2_1_and_2_2_of_the_thesis():
+    """The release has two rows a class; all of the first class have the same illness."""
+    names = ["age", "gender", "address", "illness"]
+    original = [(18, "M", "Tokyo", "AIDS"), (22, "M", "Saitama", "AIDS"), (36, "F", "Kyoto", "Diabetes")]
+    original += [(38, "M", "Osaka", "Heart disease"), (88, "F", "Okinawa", "Cancer")]
+    release = [(20, "M", "Kanto", "AIDS")] * 2
+    release += [(36, "-", "Kansai", "Diabetes"), (36, "-", "Kansai", "Heart disease")]
+    for rows, k, distinct in ((original, 1, [1] * 5), (release, 2, [1, 2])):
+        table = Table.of(pd.DataFrame(rows, columns=names))
+        classes, count = number_classes([table.codes(name).codes for name in names[:3]])
+        codes = table.codes("illness").codes
+        found = Contents.of(classes, count, codes, np.bincount(codes))
+        assert np.bincount(classes).min() == k
+        assert sorted(found.distinct) == distinct
+
+
 @given(tables())
 def test_measures_of_classes_follow_their_definitions(table):
     classes, count = number_classes([table.codes("city").codes])

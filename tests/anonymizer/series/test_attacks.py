@@ -104,6 +104,20 @@ def test_a_cluster_counts_by_its_size():
     assert_allclose(found.by_k, 1 / 2)
 
 
+def test_figure_5_1_of_the_thesis():
+    """Users 2, 3, 4 and 5 are assigned to others: 3/7 by noise. In clusters of two, 4 and 5 share one: 5/14."""
+    users = np.arange(7)
+    noisy = np.array([[0.0], [20.0], [10.0], [40.0], [30.0], [50.0], [60.0]])
+    found = link_users(np.arange(0.0, 70.0, 10.0)[:, None], noisy, users, seed=1)
+    assert (found.k, found.right) == (1, 3 / 7)
+    known = np.array([[0.0], [9.0], [1.0], [20.0], [21.0], [10.0], [11.0]])
+    grouped = np.array([[0.0], [0.0], [10.0], [20.0], [20.0], [10.0], [10.0]])
+    found = link_users(known, grouped, users, seed=1)
+    assert (found.k, found.right) == (2, 5 / 7)
+    assert_allclose(found.by_k, 5 / 14)
+    assert_allclose(found.risk, (1 / 2 + 2 / 3 + 2 / 2) / 7)  # as the cluster of 3, 6 and 7 has three rows
+
+
 def test_the_order_of_users_does_not_tell_among_equal_rows():
     """Noise too small to form clusters: assignment by the place of rows would find all of them."""
     same = np.zeros((300, 2))
