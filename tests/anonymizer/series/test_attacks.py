@@ -105,7 +105,7 @@ def test_a_cluster_counts_by_its_size():
 
 
 def test_figure_5_1_of_the_thesis():
-    """Users 2, 3, 4 and 5 are assigned to others: 3/7 by noise. In clusters of two, 4 and 5 share one: 5/14."""
+    """Users 2 to 5 are assigned to others: 3/7 by noise. In clusters of two, 4 and 5 share one: 5/14."""
     users = np.arange(7)
     noisy = np.array([[0.0], [20.0], [10.0], [40.0], [30.0], [50.0], [60.0]])
     found = link_users(np.arange(0.0, 70.0, 10.0)[:, None], noisy, users, seed=1)
