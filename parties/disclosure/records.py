@@ -65,7 +65,7 @@ class TableRecord:
         entries: how many entries there are.
         cells: how many cells.
         equations: how many opened counts.
-        summed: 1 where a sum was opened beside each count, else 0.
+        summed: how many sums were opened beside each count.
         stored: how many words of 8 bytes follow, see `Shown.encoded`; 0 where an earlier record has the same.
     """
 
