@@ -243,10 +243,10 @@ class System:
         np.add.at(marks, who, random.words(2 * int(starts[-1])).reshape(-1, 2)[cells])
         entry = 0
         for table in self.tables:
-            own = who[entry : entry + len(table.cells)]
+            numbers = who[entry : entry + len(table.cells)]
             for amounts in table.amounts if table.amounts is not None else ():
                 marks_of_sums = random.words(2 * table.equations.shape[1]).reshape(-1, 2)
-                np.add.at(marks, own, marks_of_sums[table.cells] * amounts.astype(np.uint64)[:, None])
+                np.add.at(marks, numbers, marks_of_sums[table.cells] * amounts.astype(np.uint64)[:, None])
             entry += len(table.cells)
         _, first, atom = np.unique(marks, axis=0, return_index=True, return_inverse=True)
         atom = atom.reshape(-1)

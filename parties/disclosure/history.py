@@ -35,6 +35,7 @@ from typing import Final
 import numpy as np
 
 from parties.disclosure.equations import Shown, System
+from parties.disclosure.leverage import is_nearly_of_one
 from parties.disclosure.log import (
     WORD_BYTES,
     HistoryError,
@@ -247,8 +248,10 @@ class History:
             what.update(repr((table.equations.shape, table.summed)).encode())
             what.update(hashlib.sha256(table.encoded()).digest())
         if self._judged is None or self._judged[0] != what.digest():
-            found = system.pins_down(group, participants.minimum) or system.is_dominated(
-                participants.dominance, len(fresh)
+            found = (
+                system.pins_down(group, participants.minimum)
+                or system.is_dominated(participants.dominance, len(fresh))
+                or is_nearly_of_one(system.tables, participants.dominance)
             )
             self._judged = (what.digest(), found)
         return self._judged[1]
@@ -256,7 +259,7 @@ class History:
     def _system(
         self, log: _Log, participants: ParticipantSet, new: Sequence[Shown]
     ) -> tuple[list[Shown], list[Shown]]:
-        """The tables that the peer has seen of a population, and new ones that are not among them, each once."""
+        """The tables that the peer has seen of a population, and the new ones among others, each once."""
         found: dict[str, TableRecord] = {}
         stored: dict[str, _Record] = {}
         keys = set()

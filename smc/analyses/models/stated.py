@@ -1,16 +1,16 @@
 """What a model is worth where it is held against other figures: sums over one side's rows.
 
 Coefficients solve equations in sums over rows: of each covariate, and of each covariate times the outcome. So
-a model is taken for a table that shows these sums. Of two models, or a model and a table, whose columns differ
-in one person, these sums then differ in that person alone, and an auditor sees it. Of what else a model reads,
-times, strata and exposures, it shows no sums; they are stated all the same, so that it is seen where they differ
-in few from one model to the next.
+a model is taken for a table that shows these sums. Of two models, or a model and a table, whose columns
+differ in one person, these sums then differ in that person alone, and an auditor sees it. Of what else a
+model reads, times, strata and exposures, it shows no sums; they are stated all the same, so that it is seen
+where they differ in few from one model to the next.
 
 Covariates of two values, such as labels, are groups. Standard errors follow from how many persons have two of
 them as well, so that these are stated, too.
 
-Not all that a model tells is in these sums: coefficients follow from products of two numbers as well, and those
-of logistic, Poisson and Cox models from a weight of each row that depends on its covariates.
+Not all that a model tells is in these sums: coefficients follow from products of two numbers as well, and
+those of logistic, Poisson and Cox models from a weight of each row that depends on its covariates.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from smc.errors import DomainError
 _LARGEST: Final = 1 << 62
 _PRIME: Final = (1 << 31) - 1
 """Numbers that could leave 63 bits are kept modulo this, as auditors take amounts."""
+
 
 def stated_tables(design: Design, data: Data) -> ShownTables:
     """The sums of a model over the local rows, as a table of one cell with amounts.

@@ -7,6 +7,7 @@ takes a number that is another one for that person alone, the difference is what
 from __future__ import annotations
 
 import numpy as np
+
 from smc.analyses.models.study import MODELS
 from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.forms import Role
@@ -65,7 +66,6 @@ def asked(victim, derived=None, **model):
     given = {"models": [{"kind": "linear", **model}]} | ({"derived": derived} if derived else {})
     _, outcome = victim.asked(MODELS.parse(given), recipients=BOTH, brought=rows_of(OWN, 5))
     return None if outcome is None else outcome.tables[0].columns
-
 
 
 def test_ranges_a_year_apart_do_not_tell_what_one_person_cost(tmp_path):
@@ -153,8 +153,8 @@ def test_nor_exposures(tmp_path):
 def test_labels_of_covariates_do_not_tell_how_few_have_two_of_them(tmp_path):
     """Three who are old and smoke: a table of both withholds such a cell, and three models give its count.
 
-    A model by both labels explains the outcome of those who smoke as well as the model by that label alone, so
-    that how many are old of them follows. Errors of coefficients show it in a single model.
+    A model by both labels explains the outcome of those who smoke as well as the model by that label alone,
+    so that how many are old of them follows. Errors of coefficients show it in a single model.
     """
     number = np.arange(ROWS)
     smoker, old = number % 4 == 1, (number % 4 == 2) | (number % 80 == 1) & (number < 240)
@@ -164,11 +164,14 @@ def test_labels_of_covariates_do_not_tell_how_few_have_two_of_them(tmp_path):
     mine = rows_of(OWN, 5)
     found = [asked(victim, outcome="cost", on=on) for on in (["smoker"], ["old"], ["smoker", "old"])]
     if found[2] is None:
-        assert found[0] is not None and found[1] is not None
+        assert found[0] is not None
+        assert found[1] is not None
         return
     alone, both = found[0]["coefficient"], found[2]["coefficient"]
     smokers = 100 + mine["smoker"].sum()
-    told = smokers * (alone[0] + alone[1] - both[0] - both[1]) / both[2] - (mine["smoker"] & mine["old"]).sum()
+    told = (
+        smokers * (alone[0] + alone[1] - both[0] - both[1]) / both[2] - (mine["smoker"] & mine["old"]).sum()
+    )
     assert abs(told - 3) > 2, f"the peer finds {told:.2f} of 3 who are old and smoke"
 
 
@@ -180,3 +183,47 @@ def test_models_by_the_same_numbers_stand_beside_each_other(tmp_path):
     assert cox(victim, "days", on=["age"], strata=["clinic"]) is not None
     poisson = {"kind": "poisson", "outcome": "stays", "on": ["age"], "exposure": "days"}
     assert asked(victim, **poisson) is not None
+
+
+def rounded(decimals, over):
+    """A ratio of what was counted over days, and of what one person has less of."""
+    return {
+        "less": {"numbers": ["stays", "rare"], "compute": "difference"},
+        "rate": {"numbers": [over, "since"], "compute": "ratio", "decimals": decimals},
+    }
+
+
+def test_a_number_rounded_otherwise_hides_no_difference_of_one_person(tmp_path):
+    """Of everybody the numbers differ by roundings, which even out, and of one person by much more."""
+    held = rows_of(ROWS, 11)
+    held["rare"][ALONE], held["cost"][ALONE] = 3, DEAR
+    since = 1 + np.arange(ROWS) * 31 % 7
+    since[ALONE] = 1
+    schema = Schema("integer", lower=1, upper=7)
+    columns = {name: Column(values, SCHEMAS[name]) for name, values in held.items()}
+    columns |= {"since": Column(since, schema), PERSONS: Column(np.arange(ROWS), Schema("integer"))}
+    victim = Victim(tmp_path, columns)
+    brought = rows_of(OWN, 5, since=1 + np.arange(OWN) % 7)
+    told = []
+    for decimals, over in ((2, "stays"), (3, "less")):
+        derived = rounded(decimals, over)
+        if over == "stays":
+            del derived["less"]
+        models = [{"kind": "linear", "outcome": "cost", "on": ["rate"]}]
+        _, outcome = victim.asked(
+            MODELS.parse({"models": models, "derived": derived}), recipients=BOTH, brought=brought
+        )
+        if outcome is None:
+            assert told
+            return
+        first, slope = outcome.tables[0].columns["coefficient"]
+        lower = -3 if over == "less" else 0
+        rate = np.concatenate([held["stays"] / since, brought["stays"] / brought["since"]])
+        if over == "less":
+            rate[ALONE] -= 3
+        rate = np.round(rate, decimals)
+        x = rate - (lower + 3) / 2
+        outcomes = len(x) * first + x.sum() * slope
+        told.append(x.sum() * first + (x**2).sum() * slope + (lower + 3) / 2 * outcomes)
+    of_one = (told[0] - told[1]) / 3
+    assert abs(of_one - DEAR) > 30_000, f"the peer finds {of_one:.0f} and the person cost {DEAR}"
