@@ -78,4 +78,5 @@ class JobAuditor:
 
 def _of(table: ShownTable, identities: NDArray[np.uint64]) -> Shown:
     members = table.members
-    return Shown(identities[members.persons], members.cells, table.equations, members.amounts)
+    amounts = None if members.amounts is None else np.atleast_2d(members.amounts)
+    return Shown(identities[members.persons], members.cells, table.equations, amounts)

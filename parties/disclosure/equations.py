@@ -85,8 +85,8 @@ class Shown:
         cells: the cell of each entry, from 0, shape (n,). An entry is one row of the person in the cell, so
             entries repeat.
         equations: the cells that each opened number adds up, 0 or 1, shape (opened, cells).
-        amounts: what each entry adds to the sum that was opened beside each count, not negative, shape (n,);
-            None where only counts were opened.
+        amounts: what each entry adds to the sums that were opened beside each count, not negative, shape
+            (sums, n); None where only counts were opened.
     """
 
     persons: NDArray[np.uint64] = field(repr=False)
@@ -96,19 +96,19 @@ class Shown:
 
     def encoded(self) -> bytes:
         """The table as whole words of 8 bytes: persons, cells, amounts, then the equations' bits, padded."""
-        columns = [self.persons, self.cells, *([] if self.amounts is None else [self.amounts])]
+        columns = [self.persons, self.cells, *([] if self.amounts is None else self.amounts)]
         bits = np.packbits(self.equations.reshape(-1)).tobytes()
         return b"".join(column.astype("<u8").tobytes() for column in columns) + bits + bytes(-len(bits) % 8)
 
     @classmethod
-    def decoded(cls, data: bytes, entries: int, shape: tuple[int, int], *, summed: bool) -> Shown:
+    def decoded(cls, data: bytes, entries: int, shape: tuple[int, int], summed: int) -> Shown:
         """What `encoded` has made of a table.
 
         Args:
             data: the words.
             entries: n.
             shape: equations and cells.
-            summed: whether there are amounts.
+            summed: how many sums there are beside each count.
         """
         length = (2 + summed) * entries
         words = np.frombuffer(data[: 8 * length], dtype="<u8").reshape(2 + summed, entries)
@@ -117,7 +117,7 @@ class Shown:
             words[0].astype(np.uint64),
             words[1].astype(np.int64),
             bits.astype(np.bool_).reshape(shape),
-            words[2].astype(np.int64) if summed else None,
+            words[2:].astype(np.int64) if summed else None,
         )
 
     @property
@@ -131,7 +131,17 @@ class Shown:
     def weights(self) -> list[Ints]:
         """What each entry adds, modulo the prime, to the equations: to those of counts, then of sums."""
         ones = np.ones(len(self.cells), dtype=np.int64)
-        return [ones] if self.amounts is None else [ones, self.amounts % PRIME]
+        return [ones, *([] if self.amounts is None else self.amounts % PRIME)]
+
+    @property
+    def summed(self) -> int:
+        """How many sums it shows beside each count."""
+        return 0 if self.amounts is None else len(self.amounts)
+
+    @property
+    def sums(self) -> int:
+        """How many sums it shows."""
+        return self.summed * len(self.equations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +216,7 @@ class System:
             True also where there are too many sums to go through.
         """
         summed = [table for table in self.tables if table.amounts is not None]
-        fresh = sum(len(table.equations) for table in self.tables[-new:] if table.amounts is not None)
+        fresh = sum(table.sums for table in self.tables[len(self.tables) - new :])
         if part >= 1 or not fresh:
             return False
         sums = _Sums(summed)
@@ -230,11 +240,14 @@ class System:
         )
         everybody, who = np.unique(persons, return_inverse=True)
         marks = np.zeros((len(everybody), 2), dtype=np.uint64)
-        marks_of_cells = random.words(4 * int(starts[-1])).reshape(2, -1, 2)
-        np.add.at(marks, who, marks_of_cells[0][cells])
-        amounts = [np.zeros(len(t.cells), np.int64) if t.amounts is None else t.amounts for t in self.tables]
-        added = np.concatenate(amounts).astype(np.uint64)
-        np.add.at(marks, who, marks_of_cells[1][cells] * added[:, None])
+        np.add.at(marks, who, random.words(2 * int(starts[-1])).reshape(-1, 2)[cells])
+        entry = 0
+        for table in self.tables:
+            numbers = who[entry : entry + len(table.cells)]
+            for amounts in table.amounts if table.amounts is not None else ():
+                marks_of_sums = random.words(2 * table.equations.shape[1]).reshape(-1, 2)
+                np.add.at(marks, numbers, marks_of_sums[table.cells] * amounts.astype(np.uint64)[:, None])
+            entry += len(table.cells)
         _, first, atom = np.unique(marks, axis=0, return_index=True, return_inverse=True)
         atom = atom.reshape(-1)
         if self.equations * len(first) > MAX_COEFFICIENTS:
@@ -272,11 +285,18 @@ class _Search:
 
     @classmethod
     def of_counts(cls, tables: Sequence[Shown], random: Randomness) -> Iterator[Ints]:
-        """The combinations about few persons of what tables count, with coefficients for each count."""
+        """The combinations about few persons of what tables count, with coefficients for each count.
+
+        The first one is 1, and the others as near to 0 as they can be.
+        """
         search = cls([replace(table, amounts=None) for table in tables], random)
+        found = set()
         for _ in range(TRIALS):
             for combination, _ in search._last_words():
-                yield combination
+                scaled = _scaled(combination)
+                if scaled.tobytes() not in found:
+                    found.add(scaled.tobytes())
+                    yield scaled
 
     def finds(self, minimum: int, apart: int) -> bool:
         """Whether a combination about too few persons was found; arguments as of `System.pins_down`."""
@@ -364,7 +384,7 @@ class _Sums:
     def __init__(self, tables: Sequence[Shown]) -> None:
         everybody, who = np.unique(np.concatenate([t.persons for t in tables]), return_inverse=True)
         self.people = len(everybody)
-        self.count = sum(len(table.equations) for table in tables)
+        self.count = sum(table.sums for table in tables)
         self._tables = tables
         self._who = np.split(who.reshape(-1), np.cumsum([len(table.persons) for table in tables])[:-1])
 
@@ -382,34 +402,46 @@ class _Sums:
         return bool((most > float(part) * total * (1 + _ROUNDING)).any())
 
     def is_one(self, combination: Ints, part: Fraction) -> bool:
-        """Whether the same combination of the sums, if its coefficients are small, is mostly one person's."""
-        leading = int(combination[np.flatnonzero(combination)[0]])
-        scaled = combination * pow(leading, -1, PRIME) % PRIME
-        scaled = np.where(scaled > PRIME // 2, scaled - PRIME, scaled)
-        if np.abs(scaled).max() > MAX_FACTOR:
+        """Whether the same combination of the sums, if its coefficients are small, is mostly one person's.
+
+        Of tables with several sums the first of each are combined, then the second, and so on.
+        """
+        if np.abs(combination).max() > MAX_FACTOR:
             return False
-        found, row = np.zeros(self.people), 0
+        found, row = np.zeros((max(table.summed for table in self._tables), self.people)), 0
         for table, who in zip(self._tables, self._who, strict=True):
-            cells = scaled[row : row + len(table.equations)] @ table.equations.astype(np.int64)
-            np.add.at(found, who, (cells[table.cells] * _amounts(table)).astype(np.float64))
+            cells = combination[row : row + len(table.equations)] @ table.equations.astype(np.int64)
             row += len(table.equations)
+            if not cells.any():
+                continue
+            for place, sums in enumerate(found):
+                amounts = _amounts(table)[min(place, table.summed - 1)]
+                np.add.at(sums, who, (cells[table.cells] * amounts).astype(np.float64))
         parts = np.abs(found)
-        return bool(parts.max() > float(part) * parts.sum() * (1 + _ROUNDING))
+        return bool((parts.max(axis=1) > float(part) * parts.sum(axis=1) * (1 + _ROUNDING)).any())
 
     def _added(self, start: int, length: int) -> Ints:
         """What each of some persons adds to each sum, shape (sums, length)."""
         found, row = np.zeros((self.count, length), dtype=np.int64), 0
         for table, who in zip(self._tables, self._who, strict=True):
             chosen = np.flatnonzero((who >= start) & (who < start + length))
-            by_cell = np.zeros((table.equations.shape[1], length), dtype=np.int64)
-            np.add.at(by_cell, (table.cells[chosen], who[chosen] - start), _amounts(table)[chosen])
-            found[row : row + len(table.equations)] = table.equations.astype(np.int64) @ by_cell
-            row += len(table.equations)
+            for amounts in _amounts(table):
+                by_cell = np.zeros((table.equations.shape[1], length), dtype=np.int64)
+                np.add.at(by_cell, (table.cells[chosen], who[chosen] - start), amounts[chosen])
+                found[row : row + len(table.equations)] = table.equations.astype(np.int64) @ by_cell
+                row += len(table.equations)
         return found
 
 
+def _scaled(combination: Ints) -> Ints:
+    leading = int(combination[np.flatnonzero(combination)[0]])
+    scaled = combination * pow(leading, -1, PRIME) % PRIME
+    found: Ints = np.where(scaled > PRIME // 2, scaled - PRIME, scaled)
+    return found
+
+
 def _amounts(table: Shown) -> Ints:
-    return np.zeros(len(table.cells), np.int64) if table.amounts is None else table.amounts
+    return np.zeros((0, len(table.cells)), np.int64) if table.amounts is None else table.amounts
 
 
 def _spans(rows: Ints, word: Ints) -> bool:

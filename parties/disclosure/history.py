@@ -35,6 +35,7 @@ from typing import Final
 import numpy as np
 
 from parties.disclosure.equations import Shown, System
+from parties.disclosure.leverage import is_nearly_of_one
 from parties.disclosure.log import (
     WORD_BYTES,
     HistoryError,
@@ -227,7 +228,7 @@ class History:
             len(table.persons),
             table.equations.shape[1],
             len(table.equations),
-            int(table.amounts is not None),
+            table.summed,
             0 if digest in known else len(content) // WORD_BYTES,
         )
         log.append(record, content if record.stored else b"")
@@ -237,23 +238,28 @@ class History:
 
         A job asks before it opens tables and as it keeps them; the last answer stands while all is the same.
         """
-        system = self._system(log, participants, tables)
+        earlier, fresh = self._system(log, participants, tables)
+        system = System([*earlier, *fresh])
         group = participants.group if participants.group > 1 else participants.minimum
         what = hashlib.sha256(
-            repr((group, participants.minimum, participants.dominance, len(tables))).encode()
+            repr((group, participants.minimum, participants.dominance, len(fresh))).encode()
         )
         for table in system.tables:
-            what.update(repr((table.equations.shape, table.amounts is None)).encode())
+            what.update(repr((table.equations.shape, table.summed)).encode())
             what.update(hashlib.sha256(table.encoded()).digest())
         if self._judged is None or self._judged[0] != what.digest():
-            found = system.pins_down(group, participants.minimum) or system.is_dominated(
-                participants.dominance, len(tables)
+            found = (
+                system.pins_down(group, participants.minimum)
+                or system.is_dominated(participants.dominance, len(fresh))
+                or is_nearly_of_one(system.tables, participants.dominance)
             )
             self._judged = (what.digest(), found)
         return self._judged[1]
 
-    def _system(self, log: _Log, participants: ParticipantSet, new: Sequence[Shown]) -> System:
-        """The tables that the peer has seen of a population, each once, and new ones."""
+    def _system(
+        self, log: _Log, participants: ParticipantSet, new: Sequence[Shown]
+    ) -> tuple[list[Shown], list[Shown]]:
+        """The tables that the peer has seen of a population, and the new ones among others, each once."""
         found: dict[str, TableRecord] = {}
         stored: dict[str, _Record] = {}
         keys = set()
@@ -272,9 +278,10 @@ class History:
         for digest, head in found.items():
             data = _verified(self.path, log, stored.get(digest), digest)
             shape = (head.equations, head.cells)
-            shown = Shown.decoded(data, head.entries, shape, summed=bool(head.summed))
+            shown = Shown.decoded(data, head.entries, shape, head.summed)
             tables.append(replace(shown, persons=participants.renamed(shown.persons)))
-        return System([*tables, *new])
+        fresh = {hashlib.sha256(table.encoded()).hexdigest(): table for table in new}
+        return tables, [table for digest, table in fresh.items() if digest not in found]
 
     def _compare(self, log: _Log, participants: ParticipantSet) -> set[str]:
         """Compare with all earlier jobs; returns the digests of the sets that are stored."""

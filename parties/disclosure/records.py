@@ -65,7 +65,7 @@ class TableRecord:
         entries: how many entries there are.
         cells: how many cells.
         equations: how many opened counts.
-        summed: 1 where a sum was opened beside each count, else 0.
+        summed: how many sums were opened beside each count.
         stored: how many words of 8 bytes follow, see `Shown.encoded`; 0 where an earlier record has the same.
     """
 
@@ -85,8 +85,9 @@ class TableRecord:
 def check_together(earlier: JobRecord, participants: ParticipantSet) -> None:
     """Check that a clustering, or what would lie beside one, is the only exact figure of known persons.
 
-    Of clusters recipients know the lines: between those of two clusterings, or beside a cell of a table, lie
-    rows that nobody has counted. Rows that the peer varies move the lines, so equal parameters do not help.
+    Of clusters recipients know the lines: between those of two clusterings, or beside a cell of a table or a
+    group of a model, lie rows that nobody has counted. Rows that the peer varies move the lines, so equal
+    parameters do not help.
 
     Raises:
         OverlapError: it is not.
@@ -95,8 +96,9 @@ def check_together(earlier: JobRecord, participants: ParticipantSet) -> None:
         return
     shown = earlier.whom if isinstance(earlier, FigureRecord) else _UNKNOWN
     clash = {
-        Whom.CLUSTERS: {Whom.CLUSTERS.value, Whom.CELLS.value, _UNKNOWN},
+        Whom.CLUSTERS: {Whom.CLUSTERS.value, Whom.CELLS.value, Whom.FITS.value, _UNKNOWN},
         Whom.CELLS: {Whom.CLUSTERS.value},
+        Whom.FITS: {Whom.CLUSTERS.value},
     }
     if shown not in clash.get(participants.whom, ()):
         return

@@ -29,8 +29,8 @@ class Members:
             has it, or the number of the row where it has none; shape (n,).
         cells: the cell of each row, counted through the table row by row; shape (n,). Rows in no cell are
             left out.
-        amounts: what each row adds to the sum that is opened beside the counts, not negative, shape (n,);
-            None where only counts are opened.
+        amounts: what each row adds to the sum that is opened beside the counts, not negative, shape (n,), or
+            to several, shape (sums, n); None where only counts are opened.
     """
 
     persons: Ints = field(repr=False)

@@ -10,8 +10,8 @@ covariate that one person has tells that person's outcome, and so does a coeffic
 contributes nearly all. Covariates that many persons have may differ in one: two cuts of an age a year apart
 tell by the difference of their coefficients what becomes of those of that year. So nobody may have a larger
 part of any combination of covariates than one of the smallest group, by the leverage of the person's rows.
-Two models, or a model and a table, can differ in as little: covariates of 0 and 1 are groups, and sums over
-these are told to the auditor, as tables are.
+Two models, or a model and a table, can differ in as little, by labels or by numbers: so the auditor is told
+the sums over rows that coefficients solve equations in, as it is of tables.
 Each side tests its own part, by its own policy, and nothing of the test is seen by the other side but its
 answer.
 
@@ -21,7 +21,7 @@ of both policies, and one bit says whether all of it holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
@@ -42,10 +42,6 @@ PART_SCALE: Final = 20
 _ROUNDING: Final = 1e-9
 
 
-def _nothing() -> ShownTables:
-    return ShownTables(())
-
-
 @dataclass(frozen=True, slots=True)
 class FitPart:
     """One side's part of a model.
@@ -57,8 +53,7 @@ class FitPart:
         apart: for each covariate by its name, the persons that do not have its commonest value.
         largest: for each coefficient by its name, the largest part of its information that is one person's.
         leverage: the largest part that one person has of the information about a combination of coefficients.
-        told: the sums over groups of rows that follow from coefficients of labels, for the auditor.
-        sums: what it counts as where it is held against other figures of its job: sums over rows.
+        told: what it counts as where it is held against other figures: sums over rows, for the auditor.
     """
 
     persons: int
@@ -68,7 +63,6 @@ class FitPart:
     largest: Sequence[tuple[str, Fraction]] = field(repr=False)
     leverage: float = field(repr=False)
     told: ShownTables = field(repr=False)
-    sums: Callable[[], ShownTables] = field(default=_nothing, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +129,8 @@ def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
 def together() -> DisclosureRefused:
     """Why history stands against a model."""
     return _refused(
-        "together with exact figures that were released before, its labels would tell of fewer persons than "
-        "the policy asks for"
+        "together with exact figures that were released before, or by its labels alone, it would tell of "
+        "fewer persons than the policy asks for, or of what one person has"
     )
 
 

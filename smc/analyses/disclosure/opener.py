@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.audit import Auditor, Bit, ShownTables, Told
+from smc.analyses.disclosure.audit import Auditor, Bit, Told
 from smc.channel.channel import Channel
 from smc.forms import Role
 from smc.protocols.agreement import agree
@@ -78,9 +78,6 @@ class Opener:
     def hold(self, limits: Sequence[SecretBits], told: Bit) -> bool:
         """Whether all of some bits are 1; opens that to both parties."""
         return bool(self.pattern(reduce(and_, limits), told).all())
-
-    def states(self, told: Callable[[], ShownTables]) -> None:
-        """Say what a figure that shows no cells counts as, where it is held against others of its job."""
 
     def announce(self, recipients: AbstractSet[Role], told: Told) -> None:
         """Tell the auditor of what will be opened."""

@@ -354,7 +354,6 @@ class Release:
         why = None
         if self._opener.session.role.other in recipients:
             why = refusal(self._own, part)
-            self._opener.states(part.sums)
             if why is None and not self._opener.auditor.allows(part.told):
                 why = together()
         if not self._opener.agree(Bit("whether a side lets a model be fitted"), answer=why is None):

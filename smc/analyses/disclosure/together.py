@@ -123,11 +123,6 @@ class PartOpener(Opener):
         self._whole.pass_gate()
 
     @override
-    def states(self, told: Callable[[], ShownTables]) -> None:
-        if not self._stated.settled and self.session.has_data:
-            self._stated.tables += told().tables
-
-    @override
     def hold(self, limits: Sequence[SecretBits], told: Bit) -> bool:
         if self._stated.settled:
             return super().hold(limits, told)

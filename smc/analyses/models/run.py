@@ -16,7 +16,6 @@ out of reach, a bit opens that says so, and no figure.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log2
@@ -155,7 +154,7 @@ def fit_model(
     session: Session,
     design: Design,
     rows: ModelRows,
-    stated: Callable[[], ShownTables],
+    stated: ShownTables,
     sizes: Sizes,
     release: Release,
     total: int,

@@ -1,16 +1,23 @@
-"""What a model is worth where it is held against other figures of a job: sums over one side's rows.
+"""What a model is worth where it is held against other figures: sums over one side's rows.
 
 Coefficients solve equations in sums over rows: of each covariate, and of each covariate times the outcome. So
-a model is taken for a table that shows these sums. Of two models, or a model and a table, whose groups differ
-in one person, these sums then differ in that person alone, and an auditor sees it.
+a model is taken for a table that shows these sums. Of two models, or a model and a table, whose columns
+differ in one person, these sums then differ in that person alone, and an auditor sees it. Of what else a
+model reads, times, strata and exposures, it shows no sums; they are stated all the same, so that it is seen
+where they differ in few from one model to the next.
 
-Not all that a model tells is in these sums: coefficients follow from products of two covariates as well, and
+Covariates of two values, such as labels, are groups. Standard errors follow from how many persons have two of
+them as well, so that these are stated, too.
+
+Not all that a model tells is in these sums: coefficients follow from products of two numbers as well, and
 those of logistic, Poisson and Cox models from a weight of each row that depends on its covariates.
 """
 
 from __future__ import annotations
 
-from math import ceil, floor
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import lcm
 from typing import Final
 
 import numpy as np
@@ -23,11 +30,11 @@ from smc.errors import DomainError
 
 _LARGEST: Final = 1 << 62
 _PRIME: Final = (1 << 31) - 1
-"""Products that could leave 63 bits are kept modulo this, as auditors take amounts."""
+"""Numbers that could leave 63 bits are kept modulo this, as auditors take amounts."""
 
 
 def stated_tables(design: Design, data: Data) -> ShownTables:
-    """The sums of a model over the local rows, as tables of one cell with amounts.
+    """The sums of a model over the local rows, as a table of one cell with amounts.
 
     Raises:
         DomainError: columns of different lengths.
@@ -39,43 +46,84 @@ def stated_tables(design: Design, data: Data) -> ShownTables:
             "The columns of this side have different lengths.", "Give every column one value per row."
         )
     persons = np.asarray(data[PERSONS].array) if PERSONS in data else np.arange(count)
-    outcome = _outcome(design, held[design.model.outcome], held.get(design.model.event))
-    amounts = [outcome]
-    for term in design.terms:
-        covariate = (np.ones(count, dtype=np.int64), 1)
-        for factor in term.factors:
-            covariate = _product(covariate, _held(factor, held[factor.column]))
+    outcome = _outcome(design, held)
+    covariates = [_covariate(term.factors, held) for term in design.terms]
+    amounts = [outcome, *_beside(design, held)]
+    for covariate in covariates:
         amounts += [covariate, _product(covariate, outcome)]
         if design.model.exposure:
-            exposure = held[design.model.exposure]
-            amounts.append(_product(covariate, (exposure, int(exposure.max(initial=0)))))
-    cells, everything = np.zeros(count, dtype=np.int64), np.ones((1, 1), dtype=np.bool_)
-    return ShownTables(
-        tuple(ShownTable(Members(persons, cells, values), everything) for values, _ in amounts)
-    )
+            amounts.append(_product(covariate, _from_least(held[design.model.exposure])))
+    groups = [found for covariate in covariates if (found := _group(covariate)) is not None]
+    amounts += [_product(one, other) for one, other in combinations(groups, 2)]
+    shown = np.stack([values for values, _ in amounts])
+    cells, everybody = np.zeros(count, dtype=np.int64), np.ones((1, 1), dtype=np.bool_)
+    return ShownTables((ShownTable(Members(persons, cells, shown), everybody),))
 
 
 Bounded = tuple[Ints, int]
 """Whole numbers from 0 on, and none of them is larger."""
 
 
+def _group(covariate: Bounded) -> Bounded | None:
+    """Who has the larger of two values; None of others."""
+    found = np.unique(covariate[0])
+    return ((covariate[0] == found[1]).astype(np.int64), 1) if len(found) == 2 else None
+
+
+def _beside(design: Design, held: Mapping[str, Ints]) -> list[Bounded]:
+    """What is read beside covariates and the outcome."""
+    model = design.model
+    found = []
+    if model.kind == COX:
+        found.append(_from_least(held[model.outcome]))
+    if model.exposure:
+        found.append(_from_least(held[model.exposure]))
+    for name in model.strata:
+        found += [((held[name] == code).astype(np.int64), 1) for code in np.unique(held[name])[1:]]
+    return found
+
+
+def _covariate(factors: Sequence[Factor], held: Mapping[str, Ints]) -> Bounded:
+    found = _held(factors[0], held[factors[0].column])
+    for factor in factors[1:]:
+        found = _product(found, _held(factor, held[factor.column]))
+    return found
+
+
 def _held(factor: Factor, values: Ints) -> Bounded:
-    """A column in held units above the lower end of its range, or whether it has the label."""
+    """A column in whole parts of its unit above the lower end of its range, or whether it has the label."""
     if factor.label is not None:
         return (values == factor.code).astype(np.int64), 1
-    lower, upper = floor(factor.middle - factor.half), ceil(factor.middle + factor.half)
-    return np.clip(values, lower, upper) - lower, upper - lower
+    lower, upper = factor.middle - factor.half, factor.middle + factor.half
+    parts = lcm(lower.denominator, upper.denominator)
+    least, most = int(lower * parts), int(upper * parts)
+    found, place = np.unique(values, return_inverse=True)
+    inside = [min(max(value * parts, least), most) - least for value in found.tolist()]
+    return _residues(inside, most - least, place)
 
 
-def _outcome(design: Design, values: Ints, event: Ints | None) -> Bounded:
+def _from_least(values: Ints) -> Bounded:
+    """A column above its least value."""
+    found, place = np.unique(values, return_inverse=True)
+    inside = [value - int(found[0]) for value in found.tolist()]
+    return _residues(inside, inside[-1] if inside else 0, place)
+
+
+def _residues(values: list[int], most: int, place: Ints) -> Bounded:
+    if most >= _LARGEST:
+        values, most = [value % _PRIME for value in values], _PRIME
+    return np.array(values, dtype=np.int64)[place.reshape(-1)], most
+
+
+def _outcome(design: Design, held: Mapping[str, Ints]) -> Bounded:
     """What is explained; of a Cox model whether the event came."""
-    kind = design.model.kind
+    kind, values = design.model.kind, held[design.model.outcome]
     if kind == LINEAR and design.outcome is not None:
         return _held(design.outcome, values)
     if kind == LOGISTIC:
         return np.isin(values, design.codes).astype(np.int64), 1
-    if kind == COX and event is not None:
-        return np.isin(event, design.codes).astype(np.int64), 1
+    if kind == COX:
+        return np.isin(held[design.model.event], design.codes).astype(np.int64), 1
     return np.clip(values, 0, design.most), design.most
 
 

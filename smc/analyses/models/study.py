@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 from typing_extensions import override
 
 from smc.analyses.derived.study import with_derived
+from smc.analyses.disclosure.audit import ShownTables
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import MAX_FIT_OPENINGS, Release
 from smc.analyses.models.design import Design, check_alike
@@ -162,7 +162,7 @@ class ModelsStudy(Study):
         fits = []
         for design, rows in zip(designs, local, strict=True):
             sizes = Sizes.of(design, (own, int(peer)))
-            stated = partial(stated_tables, design, data)
+            stated = stated_tables(design, data) if session.has_data else ShownTables(())
             fits.append((design, fit_model(session, design, rows, stated, sizes, release, own + int(peer))))
         return outcome_of(fits)
 

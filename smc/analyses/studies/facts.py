@@ -22,9 +22,10 @@ class Whom(Enum):
     """Rows that the job sorts by their values: each figure is held against all that were shown before."""
     CLUSTERS = "clusters"
     """Rows between lines that a run finds and recipients know: nobody can list them beforehand, and of two
-    such figures, or one beside a table, the difference is about the rows between two lines."""
+    such figures, or one beside a table or model, the difference is about the rows between two lines."""
     FITS = "fits"
-    """All rows of a side, by coefficients of a model: in no cells, and between no lines."""
+    """All rows of a side, by coefficients of a model, which tell sums over groups: held against all that were
+    shown before, as cells are."""
     MATCHES = "matches"
     """Rows that both sides have, whom nobody knows."""
 

@@ -109,7 +109,7 @@ def test_more_equations_than_can_be_looked_at_count_as_pinned_down(monkeypatch):
 def summed(cells, amounts, persons=None):
     """A table of counts and sums."""
     counted = table(cells, persons=persons)
-    return Shown(counted.persons, counted.cells, counted.equations, np.array(amounts))
+    return Shown(counted.persons, counted.cells, counted.equations, np.atleast_2d(amounts))
 
 
 VALUES = np.arange(100, 400, 3)
@@ -165,7 +165,7 @@ def test_the_search_finds_a_planted_group(monkeypatch, seed):
     drawn = np.random.default_rng(seed)
     tables = [summed(drawn.integers(0, 4, 400), drawn.integers(0, 1000, 400)) for _ in range(4)]
     assert not pins(10, *tables)
-    total = sum(t.amounts for t in tables)
+    (total,) = sum(t.amounts for t in tables)
     total[drawn.choice(400, 3, replace=False)] += 1 + drawn.integers(0, 50, 3)
     assert pins(10, *tables, summed(np.zeros(400, dtype=np.int64), total))
 

@@ -278,7 +278,7 @@ def test_tables_survive_their_encoding():
     table = Shown(np.array([5, 1, 5], dtype=np.uint64), np.array([0, 2, 1]), np.eye(3, dtype=bool)[:2])
     data = table.encoded()
     assert len(data) % 8 == 0
-    back = Shown.decoded(data, 3, (2, 3), summed=False)
+    back = Shown.decoded(data, 3, (2, 3), 0)
     assert back.persons.tolist() == [5, 1, 5]
     assert back.cells.tolist() == [0, 2, 1]
     assert back.equations.tolist() == table.equations.tolist()

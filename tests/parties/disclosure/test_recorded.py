@@ -103,7 +103,7 @@ def test_a_clustering_stands_alone_towards_a_peer(history):
     assert shown(history, Whom.MATCHES) is None
     assert shown(history, Whom.CLUSTERS) is None
     assert shown(history, Whom.MATCHES) is None
-    for whom in (Whom.CLUSTERS, Whom.CELLS):
+    for whom in (Whom.CLUSTERS, Whom.CELLS, Whom.FITS):
         assert shown(history, whom) == "overlap"
     # another peer, other people, no limits; and what the peer does not get
     assert shown(history, Whom.CLUSTERS, peer="west") is None

@@ -102,6 +102,24 @@ def test_a_clustering_beside_a_table_tells_of_those_between_a_line_and_an_edge(m
     assert code(matched, clusters(["cost"], start="random")) == "overlap"
 
 
+def model(name):
+    """The peer has cut the cost where the lines between clusters are."""
+    cut = {"dear": {"column": "cost", "cuts": [2600], "labels": ["cheap", "dear"]}}
+    models = [{"name": name, "kind": "linear", "outcome": "same", "on": ["dear"]}]
+    return job("models", {"models": models, "derived": cut}, ["cost", "same"])
+
+
+def test_nor_beside_a_model(matched):
+    """A model by a label tells how many have it, as a cell does."""
+    assert code(matched, clusters(["cost"], start="random")) == "finished"
+    assert code(matched, model("after")) == "overlap"
+
+
+def test_nor_does_a_clustering_follow_a_model(matched):
+    assert code(matched, model("before")) == "finished"
+    assert code(matched, clusters(["cost"], start="random")) == "overlap"
+
+
 def test_exact_clusters_do_not_begin_where_a_job_wants(matched):
     assert code(matched, clusters(["cost"], centres=[["1000"], ["3000"]])) == "policy"
     assert code(matched, clusters(["cost"], centres=[["1000"], ["3000"]], epsilon="1")) == "finished"

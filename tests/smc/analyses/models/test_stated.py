@@ -1,4 +1,4 @@
-"""What a model counts as beside other figures: sums of its covariates, and of these times the outcome."""
+"""What a model counts as beside other figures: sums of what it reads, and of covariates times the outcome."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ DATA = {
     PERSONS: Column(PLACE // 2, Schema("integer")),
 }
 IN_AGE = np.clip(PLACE * 7 % 100, 20, 90) - 20
+PARTS = np.clip(4 * np.clip(PLACE % 9, 0, 9), 2, 13) - 2
 SMOKER, DIED, VISITS = PLACE % 2, PLACE // 3 % 2, np.clip(PLACE % 9, 0, 5)
 
 
 def amounts(data=DATA, **model):
     (asked,) = parse({"models": [model]}).models
     schemas = {name: column.schema for name, column in data.items()}
-    tables = stated_tables(Design.of(asked, schemas), data).tables
-    for table in tables:
-        assert table.equations.shape == (1, 1)
-        assert (table.members.persons == data[PERSONS].array).all()
-        assert not table.members.cells.any()
-        assert (table.members.amounts >= 0).all()
-    return [table.members.amounts.tolist() for table in tables]
+    (table,) = stated_tables(Design.of(asked, schemas), data).tables
+    assert table.equations.tolist() == [[True]]
+    assert (table.members.persons == data[PERSONS].array).all()
+    assert not table.members.cells.any()
+    assert (table.members.amounts >= 0).all()
+    return table.members.amounts.tolist()
 
 
 @pytest.mark.parametrize(
@@ -70,20 +70,50 @@ def amounts(data=DATA, **model):
         ),
         (
             {"kind": "poisson", "outcome": "visits", "exposure": "days", "on": ["smoker"]},
-            [VISITS, SMOKER, SMOKER * VISITS, SMOKER * (1 + PLACE)],
+            [VISITS, PLACE, SMOKER, SMOKER * VISITS, SMOKER * PLACE],
         ),
         (
             {"kind": "cox", "time": "days", "event": "died", "events": ["yes"], "on": ["smoker"]},
-            [DIED, SMOKER, SMOKER * DIED],
+            [DIED, PLACE, SMOKER, SMOKER * DIED],
+        ),
+        (
+            {
+                "kind": "cox",
+                "time": "days",
+                "event": "died",
+                "events": ["yes"],
+                "on": ["age"],
+                "strata": ["smoker"],
+            },
+            [DIED, PLACE, SMOKER, IN_AGE, IN_AGE * DIED],
+        ),
+        (
+            {
+                "kind": "linear",
+                "outcome": "age",
+                "on": ["smoker", "died", "visits"],
+                "range": {"visits": ["3", "3.5"]},
+            },
+            [
+                IN_AGE,
+                *(each for one in (SMOKER, DIED, VISITS > 3) for each in (one, one * IN_AGE)),
+                SMOKER * DIED,
+                SMOKER * (VISITS > 3),
+                DIED * (VISITS > 3),
+            ],
+        ),
+        (
+            {"kind": "linear", "outcome": "age", "on": ["visits"], "range": {"visits": ["0.5", "3.25"]}},
+            [IN_AGE, PARTS, PARTS * IN_AGE],
         ),
     ],
-    ids=["linear", "logistic", "range", "poisson", "cox"],
+    ids=["linear", "logistic", "range", "poisson", "cox", "strata", "two groups", "a range of parts"],
 )
 def test_sums_are_those_of_covariates_and_outcomes(model, wanted):
     data = DATA
     if "range" in model:  # values beyond it count as its ends
         data = DATA | {"age": Column(np.clip(PLACE * 7 % 100, 20, 90), AGE)}
-    assert amounts(data, **model) == [each.tolist() for each in wanted]
+    assert amounts(data, **model) == [(1 * each).tolist() for each in wanted]
 
 
 def test_products_beyond_a_word_are_kept_modulo_the_prime_of_auditors():
