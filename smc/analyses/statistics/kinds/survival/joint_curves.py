@@ -42,7 +42,7 @@ FACTOR_BITS: Final = 31
 """Of the two reciprocals in the terms of variances, whose product keeps more."""
 
 SLACK: Final = Fraction(1, 1024)
-"""Far more than what parts can exceed 1 by, as reciprocals are off by a part of a million."""
+"""Far more than what parts can exceed 1 by, as reciprocals are off by a part of 2**-15 at most."""
 
 _MOST_BITS: Final = 44
 _ROOM_BITS: Final = 61
