@@ -323,8 +323,9 @@ class SecretReals(NoTruth):
         return self._from(quotients, divisor)
 
     def reciprocal(self, bits: int) -> Self:
-        """One divided by counts, off by what `smc.secret.reals.reciprocals` says: with 44 bits by less than
-        a part of 2**-15, mostly by one of a million.
+        """One divided by counts, off by what `smc.secret.reals.reciprocals` says.
+
+        With 44 bits that is less than a part of 2**-15, and mostly one of a million.
 
         Args:
             bits: fractional bits.
