@@ -111,7 +111,9 @@ def test_figures_with_noise_are_near_those_without():
     assert len(shown) > 20
     for place, value in shown.items():
         difference = abs(value - curves(exact)[place])
-        assert difference <= 4 * noise[place] + 1e-12  # eight standard errors of the noise
+        # Eight standard errors of the noise. That of one count is rarely anything, and then a whole row or
+        # several: six once in 10**10 draws, of the 1,500 rows or more that an arm has.
+        assert difference <= 4 * noise[place] + 6 / 1500
         assert lower[place] <= value <= upper[place]
         assert noise[place] <= (upper[place] - lower[place]) / 2 + 1e-3
     assert figures(found, "log-rank")[2]["value"] < 1e-3
