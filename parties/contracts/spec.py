@@ -293,7 +293,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
         parameters=found.parameters,
         title=found.title,
         seconds=found.seconds,
-        network=_planned_for(found),
+        network=_link(found),
         lanes=found.lanes,
         audit=None if found.audit is None else AuditTerms(**asdict(found.audit)),
     )
@@ -307,7 +307,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
     return spec
 
 
-def _planned_for(found: JobFile) -> Network | None:
+def _link(found: JobFile) -> Network | None:
     """The link of a job; of a covert one that names none, `COVERT_LINK`."""
     if found.network is not None:
         return Network(found.network.rtt_ms, found.network.mbit)

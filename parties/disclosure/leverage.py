@@ -1,4 +1,4 @@
-"""Whether what was opened tells of one person nearly, though no combination is about that person alone.
+"""Whether what was opened nearly reveals one person's value, though no combination is about that person alone.
 
 A number that is rounded otherwise from one job to the next differs for everybody, and an exact system of
 equations (`parties.disclosure.equations`) sees no combination about few. But roundings even out: what one
@@ -40,7 +40,7 @@ _SAME: Final = 1e-11
 
 
 def is_nearly_of_one(tables: Sequence[Shown], part: Fraction) -> bool:
-    """Whether tables together tell of a person nearly, and none of them does alone.
+    """Whether tables together nearly reveal one person's value, while none of them does alone.
 
     That is where somebody has a leverage of more than a part, by which the person's value is found to half of
     what one of the tables leaves open, or nearer: what a table tells alone is for the limits that it was

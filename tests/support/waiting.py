@@ -10,7 +10,10 @@ Answer = TypeVar("Answer")
 
 
 def until(question: Callable[[], Answer], seconds: float = 120) -> Answer:
-    """The first answer that is true; an error if there is none in so many seconds."""
+    """Ask until the answer is true, and return it; fail if that takes longer than so many seconds.
+
+    What is waited for happens in another process or thread that tells nobody, so that it has to be asked.
+    """
     end = time.monotonic() + seconds
     while not (answer := question()):
         assert time.monotonic() < end, "it did not become so in time"
