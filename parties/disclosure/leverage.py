@@ -1,4 +1,4 @@
-"""Whether what was opened nearly reveals one person's value, though no combination is about that person alone.
+"""Whether opened figures nearly reveal one person's value, though no combination is about that person alone.
 
 A number that is rounded otherwise from one job to the next differs for everybody, and an exact system of
 equations (`parties.disclosure.equations`) sees no combination about few. But roundings even out: what one
