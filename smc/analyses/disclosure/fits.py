@@ -129,8 +129,8 @@ def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
 def together() -> DisclosureRefused:
     """Why history stands against a model."""
     return _refused(
-        "by its labels alone, or together with exact figures released before, it would describe fewer persons "
-        "than the policy asks for, or reveal the value of one person"
+        "by its labels alone, or together with exact figures released before, it would describe fewer "
+        "persons than the policy asks for, or reveal the value of one person"
     )
 
 
