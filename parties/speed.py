@@ -26,7 +26,7 @@ _REFERENCE: Final = 3.7e-3
 _NUMPY_REFERENCE: Final = 5.5e-3
 """The same with numpy's kernels, whose prices are their own."""
 
-_NUMBERS_REFERENCE: Final = 2.5e-3
+_NUMBERS_REFERENCE: Final = 3.2e-3
 """The same of the trial with large numbers."""
 
 _RANGE: Final = (0.5, 10.0)

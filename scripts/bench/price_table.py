@@ -12,6 +12,7 @@ from measuring import guarded, machine, names, numbers, print_table, run, tell
 
 from parties.bench.analysis import AnalysisCase, measure_analysis
 from parties.bench.case import Case, usual_modulus
+from parties.speed import slowdown
 from smc.forms import ComparisonType
 from smc.oblivious.kernels import VARIABLE
 
@@ -36,17 +37,22 @@ def parse() -> argparse.Namespace:
 
 
 def measured(given: argparse.Namespace) -> Iterator[tuple[str, float, float]]:
-    """What each case is, the seconds estimated, and those measured."""
+    """What each case is, the seconds estimated, and those measured.
+
+    The machine's speed is tried anew before each: it differs between kernels and from one minute to the next.
+    """
     for kind in map(ComparisonType.parse, given.types):
         for batch in given.batches:
             for bits in given.bits:
                 for engine in given.engines:
+                    slowdown.cache_clear()
                     modulus = usual_modulus(engine, bits)
                     found = run(Case(kind, bits, batch, KEY_BITS, engine, modulus, repeat=given.repeat))
                     if "error" not in found:
                         what = f"{batch:,} x {kind}, {bits} bits, {engine}"
                         yield what, found["predicted_seconds"], min(found["seconds_of_runs"])
     for text in given.analyses:
+        slowdown.cache_clear()
         name, _, rows = text.partition(":")
         found = measure_analysis(AnalysisCase(name, int(rows), repeat=given.repeat))
         tell(f"{text}: {found['seconds']:.4g} s")
