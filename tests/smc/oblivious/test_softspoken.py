@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -163,6 +164,20 @@ def test_compression_is_injective_where_a_class_vanishes():
         assert rank([sum(int(bit) << i for i, bit in enumerate(image)) for image in images]) == 128
 
 
+def test_an_error_costs_a_receiver_two_bits_a_symbol_and_eight_where_all_five_are_bent():
+    """The rank of D -> L(e D), errors at one of 16 repeats: what the check makes a receiver guess."""
+    for error in product(range(4), repeat=5):
+        images = []
+        for symbol, offset in product(range(5), (1, 2)):
+            moved = np.zeros((80, 2, 1), dtype=np.uint64)
+            value = ot_1_of_16._times(offset, error[symbol])
+            moved[16 * symbol, :, 0] = value & 1, value >> 1
+            columns = np.empty((128, 1), dtype=np.uint64)
+            ot_1_of_16._compress(moved, columns)
+            images.append(sum(int(bit) << i for i, bit in enumerate(columns[:, 0])))
+        assert rank(images) == 2 * min(4, sum(map(bool, error)))
+
+
 def rank(rows):
     """Over the field of two elements."""
     found = 0
@@ -178,12 +193,12 @@ def rank(rows):
 @pytest.mark.parametrize("left", range(4))
 @pytest.mark.parametrize("right", range(4))
 def test_the_field_of_four_elements(left, right):
-    product = ot_1_of_16._times(left, right)
-    assert product == ot_1_of_16._times(right, left)
-    assert (product == 0) == (left == 0 or right == 0)
+    found = ot_1_of_16._times(left, right)
+    assert found == ot_1_of_16._times(right, left)
+    assert (found == 0) == (left == 0 or right == 0)
     assert ot_1_of_16._times(2, 2) == 3
     assert ot_1_of_16._times(left, 1) == left
-    assert ot_1_of_16._times(left, right ^ 2) == product ^ ot_1_of_16._times(left, 2)
+    assert ot_1_of_16._times(left, right ^ 2) == found ^ ot_1_of_16._times(left, 2)
 
 
 @pytest.mark.parametrize("kind", [BITS, DIGITS])
