@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.architecture.source import PACKAGES, ROOT, Module, imports, modules, nodes, within
 
-MOST_LINES = 19_600
+MOST_LINES = 17_800
 """The size of the core, docstrings included."""
 
 ROOTS = (
@@ -130,6 +130,14 @@ WALLS = (
             "architecture/test_release_gate.py::test_analyses_have_no_other_way_out",
             "architecture/test_release_gate.py::test_only_the_runner_makes_a_release",
             "smc/analyses/disclosure/test_release.py::test_a_figure_is_about_what_the_run_was_declared_to_be",
+        ),
+    ),
+    Wall(
+        "exact tables, curves, clusters and models, which withhold a part of what they open",
+        "only `smc.analyses.disclosure` has such figures; these five claims are of jobs that open none",
+        (
+            "smc/analyses/disclosure/test_exact_figure.py::test_no_analysis_can_open_figures_by_itself",
+            "smc/analyses/disclosure/test_exact_figure.py::test_the_five_claims_open_no_such_figure",
         ),
     ),
     Wall(

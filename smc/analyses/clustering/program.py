@@ -134,7 +134,7 @@ class Program:
         summed: tuple[ClusterSums, ...] = ()
         if self.census is not None and averaged is not None:
             ways, summed = self.census.counted(averaged, (bits, sums)), self.census.summed(averaged[0])
-        opened = self.release.clusters(
+        opened = self.release.exact(
             Clusters(
                 ways,
                 summed,

@@ -27,11 +27,14 @@ from operator import add, or_
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.analyses.disclosure.audit import Figures
 from smc.analyses.disclosure.cluster_sums import ClusterSums, revealing
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.exact_figure import ExactFigure, defect
+from smc.analyses.disclosure.limits import Agreed
 from smc.analyses.disclosure.opener import Opener
+from smc.analyses.disclosure.scope import Kind
 from smc.forms import Role
 from smc.secret.bits import SecretBits
 from smc.secret.linear_ints import LinearInts, concatenate, select
@@ -65,7 +68,16 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
+class OpenedClusters:
+    """What came out, in the order of `Clusters`; None for a party that is not a recipient."""
+
+    figures: tuple[NDArray[np.int64] | None, ...]
+    whole: NDArray[np.int64] | None
+    parts: tuple[NDArray[np.bool_] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters(ExactFigure[OpenedClusters]):
     """What is to be opened of k clusters; secret.
 
     Attributes:
@@ -84,46 +96,39 @@ class Clusters:
     labels: SecretBits | None = None
     parts: Sequence[tuple[slice, AbstractSet[Role]]] = ()
 
+    @property
+    @override
+    def kinds(self) -> frozenset[Kind]:
+        return frozenset({Kind.GROUPS} if self.labels is None else {Kind.GROUPS, Kind.ROWS})
 
-@dataclass(frozen=True, slots=True)
-class OpenedClusters:
-    """What came out, in the order of `Clusters`; None for a party that is not a recipient."""
+    @override
+    def open(self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]) -> OpenedClusters:
+        """Open clusters, of which those that a limit stands against stay closed.
 
-    figures: tuple[NDArray[np.int64] | None, ...]
-    whole: NDArray[np.int64] | None
-    parts: tuple[NDArray[np.bool_] | None, ...]
-
-
-def open_clusters(
-    opener: Opener, limits: Limits, clusters: Clusters, recipients: AbstractSet[Role]
-) -> OpenedClusters:
-    """Open clusters, of which those that a limit stands against stay closed.
-
-    Args:
-        opener: all opening goes through it.
-        limits: of both policies.
-        clusters: what is to be opened.
-        recipients: who gets figures.
-
-    Raises:
-        ProtocolViolation: the peer sent something else than the protocol says.
-    """
-    figures, (whole, blank) = [values for values, _ in clusters.figures], clusters.whole
-    labels = clusters.labels
-    if limits.counts_clusters:
-        hidden = withheld(clusters.ways, limits.least_in_cluster, revealing(clusters.sums, limits))
-        for place, (values, mark) in enumerate(clusters.figures):
-            bits = hidden.reshape(-1, 1) if len(values.shape) > 1 else hidden
-            figures[place] = select(bits, _constant(values, mark), values)
-        whole = select(_some(hidden), _constant(whole, blank), whole)
-        labels = None if labels is None else labels & ~hidden.reshape(1, -1)
-    return OpenedClusters(
-        tuple(opener.ints(values, recipients, Figures()) for values in figures),
-        opener.ints(whole, recipients, Figures()),
-        tuple(opener.bits(labels[part], to, Figures()) for part, to in clusters.parts)
-        if labels is not None
-        else (),
-    )
+        Raises:
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        both = limits.both
+        figures, (whole, blank) = [values for values, _ in self.figures], self.whole
+        labels = self.labels
+        if both.counts_clusters:
+            if not (self.ways and self.sums):
+                raise defect(
+                    "opens clusters without the numbers of their persons and what their sums are made of"
+                )
+            hidden = withheld(self.ways, both.least_in_cluster, revealing(self.sums, both))
+            for place, (values, mark) in enumerate(self.figures):
+                bits = hidden.reshape(-1, 1) if len(values.shape) > 1 else hidden
+                figures[place] = select(bits, _constant(values, mark), values)
+            whole = select(_some(hidden), _constant(whole, blank), whole)
+            labels = None if labels is None else labels & ~hidden.reshape(1, -1)
+        return OpenedClusters(
+            tuple(opener.ints(values, recipients, Figures()) for values in figures),
+            opener.ints(whole, recipients, Figures()),
+            tuple(opener.bits(labels[part], to, Figures()) for part, to in self.parts)
+            if labels is not None
+            else (),
+        )
 
 
 def _constant(like: LinearInts, value: int) -> LinearInts:

@@ -35,9 +35,11 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.analyses.disclosure.audit import Bit, Members, ShownTable, ShownTables, Told
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.exact_figure import ExactFigure
+from smc.analyses.disclosure.limits import Agreed, Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.suppression import Mask
@@ -163,50 +165,53 @@ class CurvesPart:
         return self.cells[:, :, :-1].reshape(*self.cells.shape[:2], -1, self.endings)
 
 
-def open_curves(
-    opener: Opener,
-    limits: Owned[Limits],
-    part: CurvesPart,
-    at_points: Sequence[tuple[Shows, LinearInts]],
-    of_all: Sequence[LinearInts],
-    recipients: AbstractSet[Role],
-) -> tuple[Mask, list[Ints]] | None:
-    """Open figures at points, and figures about all of them; both parties give the same public arguments.
+@dataclass(frozen=True, slots=True)
+class CurvesFigure(ExactFigure[tuple[Mask, list[Ints]] | None]):
+    """Figures at points, and figures about all of them.
 
-    Args:
-        opener: all opening goes through it.
-        limits: of this party's policy.
+    Attributes:
         part: this side's part.
         at_points: held integers of both sides together, shape (groups, points + 1), and what they show.
         of_all: further ones of any shape; of a part that is `tested`.
-        recipients: who gets them.
-
-    Returns:
-        Where figures are shown, of each kind; and the held integers, 0 where they are not. None for a party
-        that is not a recipient.
-
-    Raises:
-        DisclosureRefused: a side does not let its part be opened; at both sides, and nothing was.
-        ProtocolViolation: the peer sent something else than the protocol says.
     """
-    session, why = opener.session, None
-    own = np.ones(part.marks, dtype=np.bool_)
-    told = part.told(own)
-    if session.role.other in recipients:  # else nobody else sees the part
-        own = part.shown(limits)
+
+    part: CurvesPart
+    at_points: Sequence[tuple[Shows, LinearInts]]
+    of_all: Sequence[LinearInts]
+
+    @override
+    def open(
+        self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]
+    ) -> tuple[Mask, list[Ints]] | None:
+        """Open what each side's own limits allow.
+
+        Returns:
+            Where figures are shown, of each kind; and the held integers, 0 where they are not. None for a
+            party that is not a recipient.
+
+        Raises:
+            DisclosureRefused: a side does not let its part be opened; at both sides, and nothing was.
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        session, part, why = opener.session, self.part, None
+        own = np.ones(part.marks, dtype=np.bool_)
         told = part.told(own)
-        why = part.refusal(limits, own) or (None if opener.auditor.allows(told) else _together())
-    if not opener.agree(Bit("whether a side's part of curves is opened"), answer=why is None):
-        raise why or DisclosureRefused(
-            "The other party does not let its part of the curves be opened: too few of its persons have an "
-            "event between points, or together with earlier exact figures they would tell of few persons.",
-            "Set longer distances (every), compare fewer groups, or add noise to the job (epsilon).",
+        if session.role.other in recipients:  # else nobody else sees the part
+            own = part.shown(limits.own)
+            told = part.told(own)
+            why = part.refusal(limits.own, own) or (None if opener.auditor.allows(told) else _together())
+        if not opener.agree(Bit("whether a side's part of curves is opened"), answer=why is None):
+            raise why or DisclosureRefused(
+                "The other party does not let its part of the curves be opened: too few of its persons have "
+                "an event between points, or together with earlier exact figures they would tell of few "
+                "persons.",
+                "Set longer distances (every), compare fewer groups, or add noise to the job (epsilon).",
+            )
+        flat = own.reshape(len(own), -1).astype(np.uint8)
+        first, second = (
+            SecretBits(session, flat if session.role is role else np.zeros_like(flat)) for role in Role
         )
-    flat = own.reshape(len(own), -1).astype(np.uint8)
-    first, second = (
-        SecretBits(session, flat if session.role is role else np.zeros_like(flat)) for role in Role
-    )
-    return open_shown(opener, first & second, own.shape, at_points, of_all, recipients, told)
+        return open_shown(opener, first & second, own.shape, self.at_points, self.of_all, recipients, told)
 
 
 def open_shown(

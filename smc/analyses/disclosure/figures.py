@@ -9,8 +9,8 @@
 | `Shares` | none but those of matched rows, as nothing is opened |
 
 Where rows are matched (`Scope.matches`), `minimum_set`, `maximum_ratio` and `minimum_intersection` hold for
-every figure. Tables and clusters, of which parts are withheld, are `smc.analyses.disclosure.tables` and
-`smc.analyses.disclosure.clusters`.
+every figure. Figures of which parts are withheld, such as tables, curves and clusters, are those of
+`smc.analyses.disclosure.exact_figure`.
 
 The numbers of persons and the contributions are secret, and whoever writes an analysis computes them: that
 they are those of the figure cannot be seen from shares. What can be seen is tested by the release: that a

@@ -22,15 +22,23 @@ of both policies, and one bit says whether all of it holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from smc.analyses.disclosure.audit import ShownTables
-from smc.analyses.disclosure.figures import Sum
-from smc.analyses.disclosure.limits import Limits
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from smc.analyses.disclosure.audit import Bit, Figures, ShownTables, Told
+from smc.analyses.disclosure.exact_figure import ExactFigure, defect
+from smc.analyses.disclosure.figures import Count, Sum
+from smc.analyses.disclosure.limits import Agreed, Limits
+from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.owned import Owned
 from smc.errors import DisclosureRefused
+from smc.forms import Role
 from smc.secret.linear_ints import LinearInts
 
 EVENTS_EACH: Final = 10
@@ -39,11 +47,43 @@ EVENTS_EACH: Final = 10
 PART_SCALE: Final = 20
 """Fractional bits of parts."""
 
+MAX_FIT_OPENINGS: Final = 8
+"""So often are coefficients of one model opened at most: each time they are nearer to the last ones."""
+
 _ROUNDING: Final = 1e-9
 
 
+class Coefficients:
+    """Opens coefficients of an admitted model, and what belongs to them.
+
+    Args:
+        opener: all opening goes through it.
+        recipients: who gets them.
+        openings: how often at most.
+        told: what the first one counts as where it is held against other figures.
+    """
+
+    def __init__(
+        self, opener: Opener, recipients: AbstractSet[Role], openings: int, told: Told | None = None
+    ) -> None:
+        self._opener, self._recipients, self._left = opener, recipients, openings
+        self._told = told or Figures()
+
+    def open(self, values: LinearInts) -> NDArray[np.int64] | None:
+        """The held integers in their shape; None for a party that is not a recipient.
+
+        Raises:
+            DisclosureRefused: they were opened too often.
+        """
+        if self._left < 1:
+            raise defect("opens the coefficients of a model too often")
+        self._left -= 1
+        told, self._told = self._told, Figures()
+        return self._opener.ints(values, self._recipients, told)
+
+
 @dataclass(frozen=True, slots=True)
-class FitPart:
+class FitPart(ExactFigure[Coefficients]):
     """One side's part of a model.
 
     Attributes:
@@ -64,9 +104,25 @@ class FitPart:
     leverage: float = field(repr=False)
     told: ShownTables = field(repr=False)
 
+    @override
+    def open(self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]) -> Coefficients:
+        """Admit the model, each side's part by that side's own limits.
+
+        Raises:
+            DisclosureRefused: a side's limits stand against its part, at both sides; nothing was opened.
+        """
+        why = None
+        if opener.session.role.other in recipients:  # else nobody else sees what the part is in
+            why = refusal(limits.own, self)
+            if why is None and not opener.auditor.allows(self.told):
+                why = _together()
+        if not opener.agree(Bit("whether a side lets a model be fitted"), answer=why is None):
+            raise why or _other_refused()
+        return Coefficients(opener, recipients, MAX_FIT_OPENINGS, self.told)
+
 
 @dataclass(frozen=True, slots=True)
-class MatchedPart:
+class MatchedPart(ExactFigure[Coefficients]):
     """What a model over matched rows is about, each of one secret integer.
 
     Attributes:
@@ -86,16 +142,27 @@ class MatchedPart:
     sums: Sequence[Sum]
     parts: Sequence[LinearInts]
 
-    def needs(self, limits: Limits) -> list[tuple[LinearInts, int]]:
-        """Numbers of persons, and what each has to reach."""
+    @property
+    @override
+    def weighed(self) -> Sequence[Sum]:
+        return self.sums
+
+    @override
+    def needs(self, limits: Limits) -> list[tuple[Count, int]]:
         least = limits.minimum_group
         if not least:
             return []
         wanted = max(least, EVENTS_EACH * self.coefficients)
-        alike = [(count, least) for count in (self.persons, *self.apart)]
+        alike: list[tuple[Count, int]] = [(count, least) for count in (self.persons, *self.apart)]
         # 1 and by how much each part is below one of the smallest group
         below = [(-each + ((1 << PART_SCALE) // least + 1), 1) for each in self.parts]
         return [*alike, *((count, wanted) for count in self.outcomes), *below]
+
+    @override
+    def open(self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]) -> Coefficients:
+        """Let the coefficients open once: what limits ask of them has been tested."""
+        del limits
+        return Coefficients(opener, recipients, 1)
 
 
 def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
@@ -126,7 +193,7 @@ def refusal(limits: Owned[Limits], part: FitPart) -> DisclosureRefused | None:
     return None
 
 
-def together() -> DisclosureRefused:
+def _together() -> DisclosureRefused:
     """Why history stands against a model."""
     return _refused(
         "by its labels alone, or together with exact figures released before, it would describe fewer "
@@ -134,7 +201,7 @@ def together() -> DisclosureRefused:
     )
 
 
-def other_refused() -> DisclosureRefused:
+def _other_refused() -> DisclosureRefused:
     """What a side reads where the other one does not go on."""
     return DisclosureRefused(
         "The other party does not let a model be fitted to its rows: too few of its persons stand behind a "

@@ -27,10 +27,12 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smc.analyses.disclosure.audit import Bit, Figures
 from smc.analyses.disclosure.curves import MOST_HIDDEN, Ints, Shows, open_shown
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.exact_figure import ExactFigure
+from smc.analyses.disclosure.limits import Agreed, Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.suppression import Mask
 from smc.errors import DisclosureRefused
@@ -73,40 +75,35 @@ class MatchedCurvesPart:
         return len(Shows), self.groups, self.points + 1
 
 
-def open_matched_curves(
-    opener: Opener,
-    limits: Limits,
-    part: MatchedCurvesPart,
-    at_points: Sequence[tuple[Shows, LinearInts]],
-    of_all: Sequence[LinearInts],
-    recipients: AbstractSet[Role],
-) -> tuple[Mask, list[Ints]] | None:
-    """Open figures at points, and figures about all of them; both parties give the same public arguments.
+@dataclass(frozen=True, slots=True)
+class MatchedCurvesFigure(ExactFigure[tuple[Mask, list[Ints]] | None]):
+    """Figures at points, and figures about all of them, over matched rows.
 
-    Args:
-        opener: all opening goes through it.
-        limits: the stricter of both policies'.
+    Attributes:
         part: whom the figures are about.
         at_points: held integers, shape (groups, points + 1), and what they show.
         of_all: further ones of any shape; of a part that is `tested`.
-        recipients: who gets them.
-
-    Returns:
-        Where figures are shown, of each kind; and the held integers, 0 where they are not. None for a party
-        that is not a recipient.
-
-    Raises:
-        DisclosureRefused: the limits stand against it; at both sides, and nothing was opened but that bit.
-        ProtocolViolation: the peer sent something else than the protocol says.
     """
-    shown = _Limited(limits, part)
-    if shown.holds and not opener.hold(shown.holds, _HOLD):
-        raise DisclosureRefused(
-            "The limits of the policies stand against the curves: too few matched persons have an event "
-            "between points, or a group, or a group in a stratum, has too few for a test.",
-            "Set longer distances (every), compare fewer groups, or add noise to the job (epsilon).",
+
+    part: MatchedCurvesPart
+    at_points: Sequence[tuple[Shows, LinearInts]]
+    of_all: Sequence[LinearInts]
+
+    @override
+    def open(
+        self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]
+    ) -> tuple[Mask, list[Ints]] | None:
+        """Open what the limits of both allow; returns and raises as `CurvesFigure.open`."""
+        shown = _Limited(limits.both, self.part)
+        if shown.holds and not opener.hold(shown.holds, _HOLD):
+            raise DisclosureRefused(
+                "The limits of the policies stand against the curves: too few matched persons have an event "
+                "between points, or a group, or a group in a stratum, has too few for a test.",
+                "Set longer distances (every), compare fewer groups, or add noise to the job (epsilon).",
+            )
+        return open_shown(
+            opener, shown.marks, self.part.marks, self.at_points, self.of_all, recipients, Figures()
         )
-    return open_shown(opener, shown.marks, part.marks, at_points, of_all, recipients, Figures())
 
 
 class _Limited:

@@ -22,20 +22,13 @@ from typing import Any, Final, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Told, Unaudited
-from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
-from smc.analyses.disclosure.curves import CurvesPart, Shows, open_curves
+from smc.analyses.disclosure.audit import Auditor, Bit, Figures, Unaudited
+from smc.analyses.disclosure.exact_figure import ExactFigure, defect
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
-from smc.analyses.disclosure.fits import FitPart, MatchedPart, other_refused, refusal, together
 from smc.analyses.disclosure.limits import Agreed
-from smc.analyses.disclosure.matched_curves import MatchedCurvesPart, open_matched_curves
 from smc.analyses.disclosure.noisy_groups import withhold
-from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.opener import Gate, Opener, open_gate
-from smc.analyses.disclosure.pooled import Figures as PooledFigures
-from smc.analyses.disclosure.pooled import open_pooled
 from smc.analyses.disclosure.scope import Kind, Scope
-from smc.analyses.disclosure.tables import TablePart, open_tables
 from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -45,9 +38,6 @@ from smc.secret.sharing.bounds import Bounds
 
 MAX_STEPS: Final = 1000
 """More single bits on the way of a run are refused."""
-
-MAX_FIT_OPENINGS: Final = 8
-"""So often are coefficients of one model opened at most: each time they are nearer to the last ones."""
 
 _OF_ONE_FIGURE: Final = 3
 """Numbers that count as one figure: of matches their size, and a sum of each side's."""
@@ -93,7 +83,7 @@ class Release:
     ) -> None:
         self._scope = scope
         self._recipients = recipients
-        self._own = limits.own
+        self._agreed = limits
         self._limits = limits.both
         self._opener = Opener(session, gate, auditor)
         self._begin()
@@ -108,9 +98,7 @@ class Release:
         self._steps = 0
         self._admitted = False
         self._numbers = 0
-        self._openings = 0
         self._joined = False
-        self._told: Told = Figures()
         self._check_figures()
 
     @property
@@ -154,7 +142,7 @@ class Release:
             DisclosureRefused: a set is too small, or too large beside the other; at both sides.
         """
         if not self._scope.matches:
-            raise _defect("matches rows, which the facts of its job do not say")
+            raise defect("matches rows, which the facts of its job do not say")
         self._sets = True
         self._check_sets(own, peer)
 
@@ -195,7 +183,7 @@ class Release:
         self._claim_matches()
         if isinstance(about, Groups):
             if not about.persons and self.counts_groups:
-                raise _defect("opens figures about persons without their number")
+                raise defect("opens figures about persons without their number")
             self.persons(*about.persons)
             self._sums += about.sums
             self._apart += about.apart
@@ -238,9 +226,9 @@ class Release:
         """
         self._address(recipients)
         if isinstance(about, Shares):
-            raise _defect("opens what it calls shared")
+            raise defect("opens what it calls shared")
         if isinstance(about, Size) and not self._is_tested_size(values):
-            raise _defect("opens a size that was not tested")
+            raise defect("opens a size that was not tested")
         if isinstance(about, Groups):
             self._count(int(np.prod(values.shape)))
         self.admit(about)
@@ -254,147 +242,30 @@ class Release:
         # A run without data has no rows of which something could be told.
         return None if isinstance(about, Rows) and not values.session.has_data else opened
 
-    def tables(
-        self, parts: Sequence[TablePart], reach: int, recipients: AbstractSet[Role], *, margins: bool
-    ) -> list[OpenedTable] | None:
-        """Open the tables of a query, each side's part as its own limits allow.
-
-        See `smc.analyses.disclosure.tables.open_tables`.
-        """
-        self._address(recipients)
-        self._claim(Kind.GROUPS)
-        self._count(_OF_ONE_FIGURE)
-        self.test()
-        found = open_tables(self._opener, self._own, parts, reach, recipients, margins=margins)
-        self._admitted = True
-        return found
-
-    def pooled(
-        self, part: TablePart, strata: TablePart, figures: PooledFigures, recipients: AbstractSet[Role]
-    ) -> NDArray[np.int64] | None:
-        """Open figures about cells that stay closed, as each side's own limits allow.
-
-        See `smc.analyses.disclosure.pooled.open_pooled`.
-        """
-        self._address(recipients)
-        self._claim(Kind.GROUPS)
-        self._count(_OF_ONE_FIGURE)
-        self.test()
-        found = open_pooled(self._opener, self._own, part, strata, figures, recipients)
-        self._admitted = True
-        return found
-
-    def curves(
-        self,
-        part: CurvesPart,
-        at_points: Sequence[tuple[Shows, LinearInts]],
-        of_all: Sequence[LinearInts],
-        recipients: AbstractSet[Role],
-    ) -> tuple[NDArray[np.bool_], list[NDArray[np.int64]]] | None:
-        """Open curves over time where each side's own limits allow it.
-
-        See `smc.analyses.disclosure.curves.open_curves`.
-        """
-        self._address(recipients)
-        self._claim(Kind.GROUPS)
-        self._count(_OF_ONE_FIGURE)
-        self.test()
-        found = open_curves(self._opener, self._own, part, at_points, of_all, recipients)
-        self._admitted = True
-        return found
-
-    def matched_curves(
-        self,
-        part: MatchedCurvesPart,
-        at_points: Sequence[tuple[Shows, LinearInts]],
-        of_all: Sequence[LinearInts],
-        recipients: AbstractSet[Role],
-    ) -> tuple[NDArray[np.bool_], list[NDArray[np.int64]]] | None:
-        """Open curves over matched rows where the limits of both allow it.
-
-        See `smc.analyses.disclosure.matched_curves.open_matched_curves`.
-        """
-        self._address(recipients)
-        self._claim(Kind.GROUPS)
-        self._count(_OF_ONE_FIGURE)
-        self.test()
-        found = open_matched_curves(self._opener, self._limits, part, at_points, of_all, recipients)
-        self._admitted = True
-        return found
-
-    def clusters(self, clusters: Clusters, recipients: AbstractSet[Role]) -> OpenedClusters:
-        """Open clusters as far as the limits allow, see `smc.analyses.disclosure.clusters`."""
-        self._address(recipients)
-        self._claim(Kind.GROUPS)
-        self._count(_OF_ONE_FIGURE)
-        if clusters.labels is not None:
-            self._claim(Kind.ROWS)
-        if self.counts_clusters and not (clusters.ways and clusters.sums):
-            raise _defect(
-                "opens clusters without the numbers of their persons and what their sums are made of"
-            )
-        self.test()
-        self._admitted = True
-        return open_clusters(self._opener, self._limits, clusters, recipients)
-
-    def fit(self, part: FitPart, recipients: AbstractSet[Role]) -> None:
-        """Admit a model that is fitted to the rows of both, each side's part by that side's own limits.
+    def exact(self, figure: ExactFigure[T], recipients: AbstractSet[Role]) -> T:
+        """Open a figure without noise as far as the limits allow it.
 
         Args:
-            part: this side's part of it.
-            recipients: who gets the coefficients, of those of the job.
+            figure: of this package, such as tables, curves, clusters or a model.
+            recipients: who gets it, of those of the job.
 
-        Raises:
-            DisclosureRefused: a side's limits stand against its part, at both sides; nothing else was opened.
-        """
-        self._address(recipients)
-        self._claim(Kind.GROUPS)
-        self._count(_OF_ONE_FIGURE)
-        self.test()
-        why = None
-        if self._opener.session.role.other in recipients:
-            why = refusal(self._own, part)
-            if why is None and not self._opener.auditor.allows(part.told):
-                why = together()
-        if not self._opener.agree(Bit("whether a side lets a model be fitted"), answer=why is None):
-            raise why or other_refused()
-        self._openings, self._told = MAX_FIT_OPENINGS, part.told
-        self._admitted = True
-
-    def matched_fit(self, part: MatchedPart, recipients: AbstractSet[Role]) -> None:
-        """Admit a model over matched rows, whose coefficients open once.
-
-        Args:
-            part: what it is about.
-            recipients: who gets the coefficients, of those of the job.
+        Returns:
+            What the figure's own `open` says.
 
         Raises:
             DisclosureRefused: a limit stands against it, at both sides; nothing else was opened.
+            ProtocolViolation: the peer sent something else than the protocol says.
         """
         self._address(recipients)
-        self._claim(Kind.GROUPS)
+        for kind in figure.kinds:
+            self._claim(kind)
         self._count(_OF_ONE_FIGURE)
-        self._needs += part.needs(self._limits)
-        self._sums += part.sums
+        self._needs += figure.needs(self._limits)
+        self._sums += figure.weighed
         self.test()
-        self._openings = 1
+        found = figure.open(self._opener, self._agreed, recipients)
         self._admitted = True
-
-    def coefficients(self, values: LinearInts, recipients: AbstractSet[Role]) -> NDArray[np.int64] | None:
-        """Open coefficients of the model that was admitted last, and what belongs to them.
-
-        Returns:
-            The held integers in their shape; None for a party that is not a recipient.
-
-        Raises:
-            DisclosureRefused: no model was admitted, or its coefficients were opened too often.
-        """
-        self._address(recipients)
-        if self._openings < 1:
-            raise _defect("opens coefficients of no admitted model, or too often")
-        self._openings -= 1
-        told, self._told = self._told, Figures()
-        return self._opener.ints(values, recipients, told)
+        return found
 
     def step(self, bit: SecretBits) -> bool:
         """Open one bit to both that steers the run and that its leakage statement names.
@@ -404,7 +275,7 @@ class Release:
         self._claim(Kind.GROUPS)
         self._steps += 1
         if self._steps > MAX_STEPS or bit.shape != (1,):
-            raise _defect("opens more than single bits on its way")
+            raise defect("opens more than single bits on its way")
         self.test()
         return bool(self._opener.pattern(bit, Bit("how the run goes on"))[0])
 
@@ -429,7 +300,7 @@ class Release:
         matches = any(each.matches for each in scopes)
         mine = self._scope
         if not mine.together or figures > mine.figures or not kinds <= mine.kinds or matches > mine.matches:
-            raise _defect("has parts that open what the facts of its job do not say")
+            raise defect("has parts that open what the facts of its job do not say")
         self._joined = True
 
     def _of_part(self, scope: Scope, opener: Opener) -> Release:
@@ -448,10 +319,10 @@ class Release:
         if self._joined:
             return
         if not self._admitted:
-            raise _defect("ended without saying what its result is about")
+            raise defect("ended without saying what its result is about")
         self._claim_matches()
         if self._needs or self._sums or self._apart:
-            raise _defect("left a limit untested")
+            raise defect("left a limit untested")
 
     def _check_figures(self) -> None:
         self._limits.check_single_figure(self._scope.apart)
@@ -461,24 +332,24 @@ class Release:
 
     def _claim(self, kind: Kind) -> None:
         if kind not in self._scope.kinds:
-            raise _defect(f"opens {kind.value}, which the facts of its job do not say")
+            raise defect(f"opens {kind.value}, which the facts of its job do not say")
         if self._scope.together:
-            raise _defect("opens figures one by one that are to be settled together")
+            raise defect("opens figures one by one that are to be settled together")
         self._claim_matches()
 
     def _count(self, numbers: int) -> None:
         """Take a figure without noise, or some numbers of one, from those that the facts state."""
         self._numbers += numbers
         if self._limits.allow_one_figure and self._numbers > _OF_ONE_FIGURE * self._scope.figures:
-            raise _defect("opens more figures than the facts of its job state")
+            raise defect("opens more figures than the facts of its job state")
 
     def _claim_matches(self) -> None:
         if self._scope.matches and not (self._sets and self._sizes is not None):
-            raise _defect("matches rows without stating the sizes of the sets and of the intersection")
+            raise defect("matches rows without stating the sizes of the sets and of the intersection")
 
     def _address(self, recipients: AbstractSet[Role]) -> None:
         if not recipients <= self._recipients:
-            raise _defect("opens a figure to a party that is not a recipient of the job")
+            raise defect("opens a figure to a party that is not a recipient of the job")
 
     def _is_tested_size(self, values: LinearInts | SecretBits) -> bool:
         return self._sizes is not None and any(values is size for size in self._sizes())
@@ -534,12 +405,4 @@ def _refused() -> DisclosureRefused:
         "A limit of the policies stands against the result: there are fewer matches or persons than they ask "
         "for, or one person dominates a sum.",
         "Use sets that have more in common; neither party learnt more than this.",
-    )
-
-
-def _defect(what: str) -> DisclosureRefused:
-    return DisclosureRefused(
-        f"The analysis {what}; nothing more was opened.",
-        "Report it as a defect of the analysis.",
-        code="release",
     )

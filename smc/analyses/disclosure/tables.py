@@ -38,10 +38,12 @@ from operator import or_
 from typing import Final
 
 import numpy as np
+from typing_extensions import override
 
 from smc.analyses.disclosure.audit import Bit, Members, ShownTable, ShownTables
 from smc.analyses.disclosure.crowds import Crowds
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.exact_figure import ExactFigure
+from smc.analyses.disclosure.limits import Agreed, Limits
 from smc.analyses.disclosure.opened import Ints, OpenedTable, Totals
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.owned import Owned
@@ -121,61 +123,58 @@ class TablePart:
         return [self.counts, *self.values.values()]
 
 
-def open_tables(
-    opener: Opener,
-    limits: Owned[Limits],
-    parts: Sequence[TablePart],
-    reach: int,
-    recipients: AbstractSet[Role],
-    *,
-    margins: bool,
-) -> list[OpenedTable] | None:
-    """Open the tables of one query; both parties give the same public arguments.
+@dataclass(frozen=True, slots=True)
+class TablesFigure(ExactFigure[list[OpenedTable] | None]):
+    """The tables of one query.
 
-    Args:
-        opener: all opening goes through it.
-        limits: of this party's policy.
+    Attributes:
         parts: this side's part of each table; all of one shape and with the same further tables, as the
             peer's.
         reach: no total of a part is larger; public.
-        recipients: who gets the tables.
-        margins: whether totals are to be opened: of rows, of columns and of all cells.
-
-    Returns:
-        The tables, or None for a party that is not a recipient.
-
-    Raises:
-        DisclosureRefused: a side does not let its part be opened; at both sides, and no cell was opened.
-        UsageError: shapes or names do not fit; nothing was opened.
-        DomainError: a total could leave 63 bits by its bounds, or exceeds `reach`.
-        ProtocolViolation: the peer sent something else than the protocol says.
+        margins: whether totals are to be opened: of rows, of columns and of all cells; public.
     """
-    _check(parts)
-    found = [suppress(limits, part, margins=margins) for part in parts]
-    session, why = opener.session, None
-    shown = ShownTables(
-        tuple(
-            ShownTable.of(members, each, margins=margins)
-            for part, each in zip(parts, found, strict=True)
-            for members in (part.members, *part.others)
+
+    parts: Sequence[TablePart]
+    reach: int
+    margins: bool
+
+    @override
+    def open(self, opener: Opener, limits: Agreed, recipients: AbstractSet[Role]) -> list[OpenedTable] | None:
+        """The tables, each side's part as its own limits allow; None for a party that is not a recipient.
+
+        Raises:
+            DisclosureRefused: a side does not let its part be opened; at both sides, and no cell was opened.
+            UsageError: shapes or names do not fit; nothing was opened.
+            DomainError: a total could leave 63 bits by its bounds, or exceeds `reach`.
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        parts, margins = self.parts, self.margins
+        _check(parts)
+        found = [suppress(limits.own, part, margins=margins) for part in parts]
+        session, why = opener.session, None
+        shown = ShownTables(
+            tuple(
+                ShownTable.of(members, each, margins=margins)
+                for part, each in zip(parts, found, strict=True)
+                for members in (part.members, *part.others)
+            )
         )
-    )
-    if session.role.other in recipients:  # else nobody else sees the part, nor whether it is safe
-        why = refusal(limits, parts, found)
-    settle(opener, shown, why, recipients)
-    vector = np.concatenate(
-        [_flat(part, each, margins=margins) for part, each in zip(parts, found, strict=True)]
-    )
-    bounds = Bounds(0, max(reach, 1))
-    both = [
-        LinearInts.from_plain(session, vector if session.role is role else None, role, bounds, len(vector))
-        for role in Role
-    ]
-    opened = opener.ints(both[0] + both[1], recipients, shown)
-    if opened is None:
-        return None
-    pieces = opened.reshape(len(parts), -1)
-    return [_table(piece, part, margins=margins) for piece, part in zip(pieces, parts, strict=True)]
+        if session.role.other in recipients:  # else nobody else sees the part, nor whether it is safe
+            why = refusal(limits.own, parts, found)
+        settle(opener, shown, why, recipients)
+        flat = np.concatenate(
+            [_flat(part, each, margins=margins) for part, each in zip(parts, found, strict=True)]
+        )
+        bounds = Bounds(0, max(self.reach, 1))
+        both = [
+            LinearInts.from_plain(session, flat if session.role is role else None, role, bounds, len(flat))
+            for role in Role
+        ]
+        opened = opener.ints(both[0] + both[1], recipients, shown)
+        if opened is None:
+            return None
+        pieces = opened.reshape(len(parts), -1)
+        return [_table(piece, part, margins=margins) for piece, part in zip(pieces, parts, strict=True)]
 
 
 def settle(

@@ -173,7 +173,7 @@ def run_together(release: Release, parts: Sequence[tuple[Scope, Callable[[Releas
     try:
         for turn in turns:
             turn.go_on()
-        _settle(opener, release._own, release._recipients, stated)
+        _settle(opener, release._agreed.own, release._recipients, stated)
         for each in stated:
             each.settled = True
         for turn in turns:

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from typing_extensions import override
 
+from smc.analyses.disclosure.fits import Coefficients
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
@@ -264,8 +265,8 @@ class MatchedModelsStudy(Study):
             part = matched_part(
                 sided, matched, found, sizes, counts=release.counts_groups, weighs=release.weighs
             )
-            release.matched_fit(part, recipients)
-            fits.append((sided.design, _open(found, size, sizes, recipients, release)))
+            admitted = release.exact(part, recipients)
+            fits.append((sided.design, _open(found, size, sizes, admitted)))
         if role not in recipients:
             return Outcome.withheld(details=DETAILS)
         return outcome_of([(design, fitted) for design, fitted in fits if fitted is not None])
@@ -319,16 +320,14 @@ def _of(schemas: Mapping[str, Schema], names: Sequence[str]) -> dict[str, Schema
     return {name: schemas[name] for name in names}
 
 
-def _open(
-    found: SecretFit, size: SecretInts, sizes: Sizes, recipients: frozenset[Role], release: Release
-) -> Fit | None:
+def _open(found: SecretFit, size: SecretInts, sizes: Sizes, admitted: Coefficients) -> Fit | None:
     """What the recipients get; None at another party."""
     held = found.variances
     figures = [held.rescale(min(held.scale, sizes.variance_bits)), SecretReals(size)]
     if found.squares is not None:
         figures.append(found.squares.rescale(sizes.squares_bits))
     sealed = found.coefficients.rescale(sizes.coefficient_bits).seal(*figures)
-    opened = release.coefficients(sealed.ints, recipients)
+    opened = admitted.open(sealed.ints)
     try:
         read = sealed.read(opened)
     except OutsideRange:

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from smc.analyses.disclosure.release import MAX_FIT_OPENINGS
+from smc.analyses.disclosure.fits import MAX_FIT_OPENINGS
 from smc.analyses.models.design import Design, Floats, ModelRows
 from smc.analyses.models.discrimination import plainly
 from smc.analyses.models.intervals import Intervals, piecewise

@@ -24,7 +24,8 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.disclosure.audit import ShownTables
-from smc.analyses.disclosure.release import MAX_FIT_OPENINGS, Release
+from smc.analyses.disclosure.fits import MAX_FIT_OPENINGS, Coefficients
+from smc.analyses.disclosure.release import Release
 from smc.analyses.models.design import Design, Floats, ModelRows
 from smc.analyses.models.discrimination import (
     Discrimination,
@@ -174,15 +175,14 @@ def fit_model(
         DisclosureRefused: a side's limits stand against it; nothing was opened.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    both = frozenset(Role)
     own = own_estimate(design, rows)
-    release.fit(fit_part(design, rows, own, stated), both)
+    admitted = release.exact(fit_part(design, rows, own, stated), frozenset(Role))
     information, gradient = _sums_at(design, rows, own)
     right = np.clip(information @ own + gradient, -sizes.right, sizes.right)
     start = _definite(session, information, sizes).solve(_right(session, right, sizes), REACH)
     sealed = start.rescale(_START_BITS).seal()
     try:
-        opened = sealed.read(release.coefficients(sealed.ints, both))
+        opened = sealed.read(admitted.open(sealed.ints))
     except OutsideRange:
         return Fit.none(design, total, 1)
     found = np.zeros(design.size) if opened is None else opened[0]
@@ -199,7 +199,7 @@ def fit_model(
             figures.append(_squares(session, squares(rows, found), sizes))
         sealed = step.rescale(sizes.coefficient_bits).seal(*figures)
         try:
-            opened = sealed.read(release.coefficients(sealed.ints, both))
+            opened = sealed.read(admitted.open(sealed.ints))
         except OutsideRange:
             if reach >= STEP_REACH:
                 return Fit.none(design, total, openings)
@@ -207,25 +207,25 @@ def fit_model(
             continue
         if opened is None or not session.has_data:
             if asks:  # the price of a run that ends here
-                _discrimination(session, rows, found, sizes, total, release)
+                _discrimination(session, rows, found, sizes, total, admitted)
             break
         moved, variances, *more = opened
         found, reach, moves = found + moved, sizes.usual_step, True
         rest = float(more[0][0]) if more else 0.0
         least = 2.0**-sizes.bits
         if (np.abs(moved) <= SMALL_STEP * np.sqrt(np.maximum(variances, least))).all():
-            told = _discrimination(session, rows, found, sizes, total, release) if asks else None
+            told = _discrimination(session, rows, found, sizes, total, admitted) if asks else None
             return Fit(found, variances, rest, total, openings, converged=True, discrimination=told)
     return Fit.none(design, total, MAX_FIT_OPENINGS)
 
 
 def _discrimination(
-    session: Session, rows: ModelRows, coefficients: Floats, sizes: Sizes, total: int, release: Release
+    session: Session, rows: ModelRows, coefficients: Floats, sizes: Sizes, total: int, admitted: Coefficients
 ) -> Discrimination | None:
     """How well the model tells the outcomes apart."""
     figures = joint_figures(session, histograms(rows, coefficients), sizes.rows, total)
     sealed = figures[0].seal(*figures[1:])
-    opened = sealed.read(release.coefficients(sealed.ints, frozenset(Role)))
+    opened = sealed.read(admitted.open(sealed.ints))
     return None if opened is None else read_figures(opened, total)
 
 

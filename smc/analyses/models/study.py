@@ -10,8 +10,9 @@ from typing_extensions import override
 
 from smc.analyses.derived.study import with_derived
 from smc.analyses.disclosure.audit import ShownTables
+from smc.analyses.disclosure.fits import MAX_FIT_OPENINGS
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.disclosure.release import MAX_FIT_OPENINGS, Release
+from smc.analyses.disclosure.release import Release
 from smc.analyses.models.design import Design, check_alike
 from smc.analyses.models.matched_parameters import LAYOUT, is_vertical, parse_matched
 from smc.analyses.models.matched_study import MatchedModelsStudy

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from smc.analyses.disclosure.audit import Members
-from smc.analyses.disclosure.curves import CurvesPart
+from smc.analyses.disclosure.curves import CurvesFigure, CurvesPart
 from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.kinds.survival.digits import KeptDigits
 from smc.analyses.statistics.kinds.survival.figures import SurvivalFigures
@@ -101,5 +101,5 @@ def run_curves(
         KeptDigits.of_sides(session, persons, *asked),
         KeptDigits.of_sides(session, events, *asked),
     )
-    opened = release.curves(own.part, *digits.rounded(*joint), recipients)
+    opened = release.exact(CurvesFigure(own.part, *digits.rounded(*joint)), recipients)
     return None if opened is None else digits.figures(statistic, *opened)

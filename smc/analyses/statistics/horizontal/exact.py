@@ -24,7 +24,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.release import Release
-from smc.analyses.disclosure.tables import TablePart, Weighed, join_parts, suppress
+from smc.analyses.disclosure.tables import TablePart, TablesFigure, Weighed, join_parts, suppress
 from smc.analyses.records.held_conditions import Where
 from smc.analyses.records.real_units import real
 from smc.analyses.statistics.kinds.chi_square import exact_test
@@ -140,7 +140,7 @@ class Tables:
     ) -> list[OpenedTable] | None:
         """The tables as far as the limits allow; None for a party that is not a recipient."""
         span = 1 if self.clamp is None else max(1, self.clamp.upper - self.clamp.lower) * self.heaviest
-        return release.tables(own, maximum_rows * span, recipients, margins=self._margins)
+        return release.exact(TablesFigure(own, maximum_rows * span, self._margins), recipients)
 
     def run(
         self, session: Session, release: Release, rows: LocalRows, data: Data, recipients: frozenset[Role]

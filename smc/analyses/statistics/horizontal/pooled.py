@@ -9,6 +9,7 @@ import numpy as np
 
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.persons import check_one_row_each
+from smc.analyses.disclosure.pooled import PooledFigure
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.held_conditions import Where
 from smc.analyses.statistics.horizontal.exact import Results, counted
@@ -81,7 +82,7 @@ class Pooled:
             kept.append(found[0].seal(*found[1:]))
             return kept[0].ints
 
-        opened = release.pooled(part, strata, figures, recipients)
+        opened = release.exact(PooledFigure(part, strata, figures), recipients)
         if opened is None:
             return None
         try:

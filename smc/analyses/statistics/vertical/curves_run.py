@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from smc.analyses.disclosure.matched_curves import MatchedCurvesPart
+from smc.analyses.disclosure.matched_curves import MatchedCurvesFigure, MatchedCurvesPart
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.held_conditions import Where, rows_meeting
 from smc.analyses.records.matched_columns import Vertical
@@ -172,7 +172,7 @@ def run_matched_curves(
     part = MatchedCurvesPart(
         _between_points(cells, layout), len(layout.groups), layout.endings.kinds, statistic.query.test
     )
-    opened = release.matched_curves(part, *digits.rounded(curves, test), recipients)
+    opened = release.exact(MatchedCurvesFigure(part, *digits.rounded(curves, test)), recipients)
     return statistic, None if opened is None else digits.figures(statistic, *opened)
 
 

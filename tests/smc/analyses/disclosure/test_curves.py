@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from smc.analyses.disclosure.audit import Members, Unaudited
-from smc.analyses.disclosure.curves import CurvesPart, Shows
+from smc.analyses.disclosure.curves import CurvesFigure, CurvesPart, Shows
 from smc.analyses.disclosure.limits import Agreed, Limits
 from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.disclosure.owned import Owned
@@ -159,7 +159,9 @@ def opened(parts, limits=(THREE, THREE), recipients=BOTH, values=None):
             )
             for role in Role
         ]
-        return release.curves(mine, [(Shows.EVENTS, figures[0] + figures[1])], [figures[0][0]], recipients)
+        return release.exact(
+            CurvesFigure(mine, [(Shows.EVENTS, figures[0] + figures[1])], [figures[0][0]]), recipients
+        )
 
     return run_pair(side, side), heard
 

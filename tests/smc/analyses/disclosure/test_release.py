@@ -13,6 +13,7 @@ from smc.analyses.disclosure.figures import Groups, Noisy, Rows, Shares, Size, S
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.disclosure.release import MAX_STEPS, Release
+from smc.analyses.disclosure.tables import TablesFigure
 from smc.analyses.studies.facts import Asked, ExactFigures, Facts, RowBounds, Whom
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.runner import run_study
@@ -159,7 +160,7 @@ def test_one_person_must_not_dominate_a_sum():
 
 
 def table(release, x, y, recipients):
-    (found,) = release.tables([part([9, 2, 8, 7])], 100, recipients, margins=False)
+    (found,) = release.exact(TablesFigure([part([9, 2, 8, 7])], 100, margins=False), recipients)
     return found.counts.tolist()
 
 
@@ -172,7 +173,7 @@ def test_a_table_withholds_its_small_cells():
 
 def test_clusters_need_the_numbers_of_their_persons():
     def clusters(release, x, y, recipients):
-        return release.clusters(Clusters((), (), ((x + y, -1),), (x.sum(), -1)), recipients)
+        return release.exact(Clusters((), (), ((x + y, -1),), (x.sum(), -1)), recipients)
 
     refused(clusters, GROUPS, STRICT)
     assert attempt(clusters, GROUPS, NO_LIMITS)[0][0].figures[0].tolist() == [2, 4, 6, 8]

@@ -22,7 +22,7 @@ from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.scope import Kind, Scope
 from smc.analyses.disclosure.suppression import roomy_from
-from smc.analyses.disclosure.tables import MAX_WITHHELD, join_parts, suppress
+from smc.analyses.disclosure.tables import MAX_WITHHELD, TablesFigure, join_parts, suppress
 from smc.errors import DisclosureRefused, PeerAborted, PeerLost, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -71,7 +71,7 @@ def opened(
         agreed = Agreed(Owned(own[session.role]), limits.stricter(own[Role.BOB]))
         scope = Scope(frozenset({Kind.GROUPS}))
         release = Release(session, scope, recipients, agreed, gate, auditor or Unaudited())
-        found = release.tables([parts[session.role]], REACH, recipients, margins=margins)
+        found = release.exact(TablesFigure([parts[session.role]], REACH, margins), recipients)
         return None if found is None else found[0]
 
     return run_pair(side, side)

@@ -15,7 +15,7 @@ from smc.analyses.disclosure.limits import Agreed, Limits
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.scope import Kind, Scope
-from smc.analyses.disclosure.tables import TablePart
+from smc.analyses.disclosure.tables import TablePart, TablesFigure
 from smc.analyses.disclosure.together import run_together
 from smc.analyses.disclosure.turns import Turn
 from smc.errors import DisclosureRefused, DomainError
@@ -60,7 +60,7 @@ def tables(*counts):
 
     def run(release, session, said):
         said.append("computes")
-        found = release.tables([table(*counts)], 1000, BOTH, margins=False)
+        found = release.exact(TablesFigure([table(*counts)], 1000, margins=False), BOTH)
         said.append("opened")
         return found[0].counts.tolist()
 
@@ -174,8 +174,8 @@ def test_a_part_opens_nothing_that_it_has_not_stated():
     """What it shows once others have opened is asked for by itself."""
 
     def twice(release, session, said):
-        release.tables([table(10, 20)], 1000, BOTH, margins=False)
-        return release.tables([table(30)], 1000, BOTH, margins=False)
+        release.exact(TablesFigure([table(10, 20)], 1000, margins=False), BOTH)
+        return release.exact(TablesFigure([table(30)], 1000, margins=False), BOTH)
 
     with pytest.raises(DisclosureRefused, match="more figures than the facts"):
         joined(twice)
@@ -193,7 +193,7 @@ def test_parts_are_bounded_by_the_facts_of_the_job():
 def test_a_job_of_parts_opens_nothing_by_itself():
     def side(session):
         release = Release(session, WHOLE, BOTH, Limits().of_both)
-        release.tables([table(10, 20)], 1000, BOTH, margins=False)
+        release.exact(TablesFigure([table(10, 20)], 1000, margins=False), BOTH)
 
     with pytest.raises(DisclosureRefused, match="settled together"):
         run_pair(side)

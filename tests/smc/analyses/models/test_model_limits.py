@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from smc.analyses.disclosure.audit import ShownTables
-from smc.analyses.disclosure.fits import FitPart, refusal
+from smc.analyses.disclosure.fits import MAX_FIT_OPENINGS, FitPart, refusal
 from smc.analyses.disclosure.limits import NO_LIMITS, Agreed, Limits
 from smc.analyses.disclosure.owned import Owned
-from smc.analyses.disclosure.release import MAX_FIT_OPENINGS, Release
+from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.scope import Kind, Scope
 from smc.analyses.models.outcome import NOT_COMPUTED
 from smc.analyses.models.study import MODELS as ANALYSIS
@@ -232,15 +232,13 @@ def test_a_release_opens_coefficients_of_an_admitted_model_only():
         values = SecretInts.from_plain(
             session, [3] if session.role is Role.BOB else None, Role.BOB, Bounds(0, 9), 1
         )
-        with pytest.raises(DisclosureRefused, match="no admitted model"):
-            release.coefficients(values, BOTH)
-        release.fit(part, BOTH)
+        admitted = release.exact(part, BOTH)
         for _ in range(MAX_FIT_OPENINGS):
-            assert release.coefficients(values, BOTH) == [3]
+            assert admitted.open(values) == [3]
         with pytest.raises(DisclosureRefused, match="too often"):
-            release.coefficients(values, BOTH)
+            admitted.open(values)
         with pytest.raises(DisclosureRefused, match="more figures"):
-            release.fit(part, BOTH)
+            release.exact(part, BOTH)
         release.close()
 
     run_pair(side)

@@ -11,7 +11,7 @@ import pytest
 from smc.analyses.disclosure.audit import Members
 from smc.analyses.disclosure.curves import CurvesPart, Shows
 from smc.analyses.disclosure.limits import NO_LIMITS, SHOWN, WITHHELD, Limits
-from smc.analyses.disclosure.matched_curves import MatchedCurvesPart, open_matched_curves
+from smc.analyses.disclosure.matched_curves import MatchedCurvesFigure, MatchedCurvesPart
 from smc.analyses.disclosure.opener import Opener, open_gate
 from smc.analyses.disclosure.owned import Owned
 from smc.analyses.disclosure.release import _UNAUDITED
@@ -237,7 +237,8 @@ def _opened(session, limits, part, mask):
     asked = MatchedCurvesPart(secret, part.marks[1], part.endings, part.tested)
     opener = Opener(session, open_gate, _UNAUDITED)
     try:
-        found = open_matched_curves(opener, limits, asked, [(shows, held) for shows in Shows], [], BOTH)
+        figure = MatchedCurvesFigure(asked, [(shows, held) for shows in Shows], [])
+        found = figure.open(opener, limits.of_both, BOTH)
     except DisclosureRefused:
         return None
     marks, values = found
