@@ -229,13 +229,13 @@ def open_shown(
         opener: all opening goes through it.
         shown: where figures of each kind are shown, shape (kinds, groups * (points + 1)).
         shape: (kinds, groups, points + 1).
-        at_points: as of `open_curves`.
+        at_points: as of `CurvesFigure`.
         of_all: likewise.
         recipients: who gets them.
         told: what the other one learns by it.
 
     Returns:
-        As `open_curves`.
+        As `CurvesFigure.open`.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

@@ -242,7 +242,7 @@ def refusal(
 
 
 def join_parts(sides: Sequence[TablePart], found: Sequence[Suppression], *, margins: bool) -> OpenedTable:
-    """The reference of `open_tables`: what recipients get of a table, from the parts of both sides.
+    """The reference of `TablesFigure.open`: what recipients get of a table, from the parts of both sides.
 
     Args:
         sides: the parts.
