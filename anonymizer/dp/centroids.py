@@ -75,15 +75,17 @@ def noisy(means: Float, changes: Float, low: float, epsilon: float) -> tuple[Flo
     return found, changes * unit
 
 
-def on_public_grid(numbers: Float, low: float, high: float) -> Float:
+def on_public_grid(numbers: Float, low: float, high: float, finest: float = 0.0) -> Float:
     """Numbers rounded to multiples of a power of two that the declared bounds decide, and nothing else.
 
     Args:
         numbers: any shape.
         low: the least number that a record can have.
         high: the largest.
+        finest: the least distance of released numbers, a power of two or 0. A declared step that is finer
+            than the grid of the bounds would tell what the noise was made by, so the coarser of both counts.
     """
-    step = 2.0 ** np.floor(np.log2((high - low) / PARTS))
+    step = max(2.0 ** np.floor(np.log2((high - low) / PARTS)), finest)
     rounded: Float = np.round(numbers / step) * step
     return rounded
 

@@ -24,6 +24,8 @@ MOST: Final = 0.5
 MANY: Final = 60
 """Values from which on a column that is called a number or a key is taken for one."""
 
+_KNOWN: Final = ("birth_date", "date", "income", "postcode")
+"""Kinds of columns whose values others know of a person."""
 _OF_NAMES: Final = ("surname", "given_name", "full_name")
 _NOTHING: Final = frozenset({"", ANY, GAP})
 _TRUTHS: Final = frozenset(
@@ -70,8 +72,14 @@ def names_persons(column: ColumnView) -> str | None:
     return None
 
 
-def singles_out(column: ColumnView) -> str | None:
-    """Why the cells of a column find persons, though they name none; None if nothing says so."""
+def singles_out(column: ColumnView, *, has_role: bool = True) -> str | None:
+    """Why the cells of a column find persons, though they name none; None if nothing says so.
+
+    Args:
+        column: of the original.
+        has_role: whether somebody has said what the column is to an attacker. Where nobody has, dates and
+            incomes count like texts, as others know them of a person. Measured numbers are left to a warning.
+    """
     rows = int((column.codes >= 0).sum())
     if rows < MIN_VALUES:
         return None
@@ -79,8 +87,10 @@ def singles_out(column: ColumnView) -> str | None:
     if is_called(column.name, "identifier") and (different > MANY or different > NEARLY_ALL * rows):
         return "is called like a number or a key of persons, and has many values"
     alone = int((np.bincount(column.codes[column.codes >= 0]) == 1).sum())
-    if column.is_text and alone > MOST * rows:
-        return f"holds texts that occur once, in {alone:,} of {rows:,} rows"
+    is_known = not has_role and (column.days is not None or is_called(column.name, *_KNOWN))
+    if (column.is_text or is_known) and alone > MOST * rows:
+        what = "texts" if column.is_text else "values"
+        return f"holds {what} that occur once, in {alone:,} of {rows:,} rows"
     return None
 
 
@@ -89,6 +99,7 @@ def inspect_names(
     before: Mapping[str, ColumnView],
     fresh: Mapping[str, bool],
     known: Collection[str],
+    sensitive: Collection[str] | None = None,
 ) -> Iterator[Finding]:
     """Look at the names of released columns and at names in them.
 
@@ -97,6 +108,7 @@ def inspect_names(
         before: the same columns of the original.
         fresh: of each released column whether a step has changed it.
         known: quasi-identifiers, which may single out rows as far as the steps let them.
+        sensitive: columns with that role; None where columns need no role.
     """
     for column in released:
         original = before.get(column.name)
@@ -105,7 +117,9 @@ def inspect_names(
         left = {text_of(value) for value in column.values} & {text_of(value) for value in original.values}
         words = names_persons(original) if left - _NOTHING else None
         if words is None and not fresh.get(column.name, False) and column.name not in known:
-            words = singles_out(original) if looks_like_an_identifier(original) is None else None
+            has_role = sensitive is None or column.name in sensitive
+            seen = looks_like_an_identifier(original) is not None
+            words = None if seen else singles_out(original, has_role=has_role)
         if words is not None:
             yield Finding(RULE, column.name, f"Column {column.name} {words}.", _hint(column.name))
 
@@ -120,7 +134,8 @@ def _some(column: ColumnView, texts: list[str]) -> dict[str, int]:
 def _hint(name: str) -> str:
     entry = tomli_w.dumps({"column": name}).strip()
     return (
-        f"Name {name} among the identifiers, which takes it out; or, if it names and finds nobody, accept "
+        f"Name {name} among the identifiers, which takes it out, or give it the role that it has ([roles]); "
+        f"or, if it names and finds nobody, accept "
         f'that: [[accept]] with finding = "{RULE}", {entry} and why = "the reason".'
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from anonymizer.gate.gate import KEPT, Gate, publish
 from anonymizer.gate.recording import Recording
 from anonymizer.gate.staging import staging
 from anonymizer.gate.wording import persons_in_wording
+from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import Spec
 from anonymizer.releases.guarantee import ABOUT_CLASSES
@@ -140,12 +141,13 @@ def stream(
     return Streamed(run.read, run.released, columns, names, manifest, warnings)
 
 
-def _check_rows(pipeline: Pipeline, table: Table) -> None:
+def _check_rows(pipeline: Pipeline, table: Table, hierarchies: Mapping[str, Hierarchy]) -> None:
     """Check that what becomes of a row does not depend on rows of other chunks.
 
     Args:
         pipeline: not yet run.
         table: any chunk, with what is declared.
+        hierarchies: as declared.
 
     Raises:
         SpecError: it does; names the hierarchy, the column or the step.
@@ -155,8 +157,8 @@ def _check_rows(pipeline: Pipeline, table: Table) -> None:
             "Which rows of a person stay is drawn of the whole table and cannot be by chunks.",
             "Leave --chunk-rows out, or rows_per_person.",
         )
-    for name in table.hierarchies:
-        if table.provenance.hierarchies(name).sources:
+    for name, hierarchy in hierarchies.items():
+        if hierarchy.needs_table:
             raise SpecError(
                 f"The hierarchy of column {name!r} is built of the whole table and cannot be by chunks.",
                 "Leave --chunk-rows out, or write its levels down.",
@@ -183,7 +185,7 @@ def _chunks(spec: Spec, pipeline: Pipeline, source: Path, rows: int, run: _Run) 
             continue
         declared = table.declared(spec.roles, spec.hierarchies, spec.schema)
         if not run.read:
-            _check_rows(pipeline, declared)
+            _check_rows(pipeline, declared, spec.hierarchies)
         run.read += len(table)
         run.content.add(table)
         try:

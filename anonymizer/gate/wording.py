@@ -13,6 +13,7 @@ from typing import Final
 
 from anonymizer.gate.mentions import UNCASED, folded
 from anonymizer.hierarchies.hierarchy import ValueHierarchy, text_of
+from anonymizer.hierarchies.learned import LearnedHierarchy
 from anonymizer.pipelines.spec import Spec
 from anonymizer.tables.table import Table
 from commons.tabular.person_names import names_somebody
@@ -70,6 +71,8 @@ def _short_texts(spec: Spec, original: Table, output: Path) -> Iterator[tuple[st
     for name in original.names:
         if name not in original.roles.identifiers:
             column, hierarchy = spec.schema.get(name), spec.hierarchies.get(name)
+            if isinstance(hierarchy, LearnedHierarchy):
+                hierarchy = hierarchy.declared
             if column is not None and column.categories:
                 yield f"the categories of {name}", _SEPARATOR.join(map(text_of, column.categories))
             if isinstance(hierarchy, ValueHierarchy):

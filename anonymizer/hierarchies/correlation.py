@@ -60,6 +60,11 @@ class CorrelationHierarchy(Hierarchy):
             "Give the whole table.",
         )
 
+    @property
+    @override
+    def needs_table(self) -> bool:
+        return True
+
     @override
     def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
         """The groups of the values of a table."""

@@ -14,11 +14,14 @@ from anonymizer.hierarchies.correlation import CorrelationHierarchy
 from anonymizer.hierarchies.dates import DateHierarchy
 from anonymizer.hierarchies.hierarchy import Hierarchy, ValueHierarchy
 from anonymizer.hierarchies.intervals import EqualFrequencyHierarchy, IntervalHierarchy
+from anonymizer.hierarchies.learned import LearnedHierarchy
 from anonymizer.hierarchies.prefix import PrefixHierarchy
 from anonymizer.schema.documents import table_of
 from commons.settings.shapes import Document, keys_schema
 
 _BUILTIN: Final = "thesis-adult"
+LEARNED_FROM: Final = "learned_from"
+"""The key of the columns whose cells a hierarchy was made of before it was written down."""
 
 
 def resolve(column: str, given: Any, folder: Path, place: str) -> Mapping[str, Any]:
@@ -75,8 +78,9 @@ def build(column: str, given: Mapping[str, Any], place: str, date_format: str = 
             f"{where} is not of a known kind.", f"Give one of {', '.join((*_KINDS, 'file', 'builtin'))}."
         )
     entries = _KINDS[kind]
-    _known(given, tuple(entries.known), f"{place}, hierarchy of {column!r}")
-    for key, entry in entries.known.items():
+    known = {**entries.known, LEARNED_FROM: _COLUMNS}
+    _known(given, tuple(known), f"{place}, hierarchy of {column!r}")
+    for key, entry in known.items():
         if key not in given and key in entries.needed:
             raise SpecError(f"{where} lacks {key}.", f"It needs {', '.join(entries.needed)}.")
         if key in given and not entry.fits(given[key]):
@@ -84,7 +88,8 @@ def build(column: str, given: Mapping[str, Any], place: str, date_format: str = 
                 f"{where}: {key} = {given[key]!r} is of the wrong type.", f"Write {entry.example}."
             )
     try:
-        return entries.build(given, date_format)
+        built = entries.build(given, date_format)
+        return LearnedHierarchy(built, given[LEARNED_FROM]) if LEARNED_FROM in given else built
     except HierarchyError as problem:
         raise HierarchyError(f"{where}: {problem.what}", problem.hint) from None
 
@@ -124,6 +129,7 @@ def _listed(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 _NUMBER: Final = _Entry(_is_number, "a number")
 _WHOLE: Final = _Entry(_is_whole, "a whole number")
+_COLUMNS: Final = _Entry(_listed(lambda name: isinstance(name, str)), '["town", "income"]')
 _COUNTS: Final = _Entry(_listed(_is_whole), "decreasing whole numbers, such as [16, 4, 2]")
 
 
@@ -188,5 +194,8 @@ _KINDS: Final[Mapping[str, _Kind]] = {
 def hierarchies_schema() -> Document:
     """JSON Schema of the table `[hierarchies]`: which keys each has, by its kind."""
     files = (keys_schema((key,), (key,), **{key: {"type": "string"}}) for key in ("file", "builtin"))
-    several = [*files, *(keys_schema(kind.known, kind.needed) for kind in _KINDS.values())]
+    several = [
+        *files,
+        *(keys_schema((*kind.known, LEARNED_FROM), kind.needed) for kind in _KINDS.values()),
+    ]
     return {"type": "object", "additionalProperties": {"anyOf": several}}

@@ -71,6 +71,11 @@ class Hierarchy(ABC):
             HierarchyError: a value is not covered; names column and value and says how to fix it.
         """
 
+    @property
+    def needs_table(self) -> bool:
+        """Whether it is built of the cells of a whole table, by `fitted`."""
+        return False
+
     def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
         """The hierarchy for a table: itself, unless it is one that is built of the cells.
 

@@ -192,6 +192,11 @@ class EqualFrequencyHierarchy(Hierarchy):
         """As `equal_frequency` of the given values, each once; a table's own hierarchy is `fitted`."""
         return self.fitted(column, lambda _: (values, np.arange(len(values)))).bind(values, column)
 
+    @property
+    @override
+    def needs_table(self) -> bool:
+        return True
+
     @override
     def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
         """The intervals for the numbers of a table."""

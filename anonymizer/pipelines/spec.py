@@ -54,7 +54,7 @@ from commons.settings.shapes import Document, keys_schema
 from commons.tabular.dialect import Dialect
 
 THE_DATA: Final = "the data"
-"""What `chosen_on` says where epsilon was chosen by trials on the data themselves."""
+"""What `chosen_on` says where epsilon, or anything else, was chosen by trials on the data themselves."""
 
 NOTHING: Final[Mapping[str, type[Method]]] = MappingProxyType({})
 
@@ -72,7 +72,7 @@ class SpecFile:
         title: for people.
         csv: how CSV files are written.
         release_as_is: that a table without quasi-identifiers is meant.
-        chosen_on: what epsilon was chosen on.
+        chosen_on: what epsilon, or another parameter, was chosen on.
         purpose: what the release is for.
         plugins: packages whose methods steps may name.
         roles: of the columns.
@@ -138,8 +138,8 @@ class Spec:
         chosen_on = self.document.get("chosen_on", "")
         if chosen_on == THE_DATA:
             return (
-                "Epsilon was chosen by trials on the data themselves. The choice is a release of them too, "
-                "and epsilon does not cover it."
+                "Epsilon, or another parameter, was chosen by trials on the data themselves. The choice is a "
+                "release of them too, and epsilon does not cover it."
             )
         return f"Epsilon was chosen by trials on {chosen_on}, not on the data." if chosen_on else ""
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.correlation import CorrelationHierarchy
+from anonymizer.hierarchies.declared import LEARNED_FROM
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import equal_frequency
 from anonymizer.proposals.profiles import MAX_CATEGORIES, Profile
@@ -23,6 +24,10 @@ _INTERVALS: Final = 32
 _FEW: Final = 12
 _LONGEST: Final = 64
 _VALUES: Final = 5000
+_LEARNED: Final = (
+    "no differential privacy is claimed for what rests on them; write public ones and delete learned_from to "
+    "have it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +107,10 @@ def _numbers(profile: Profile) -> Suggestion:
             "open_ends": True,
             "lower": min(lower, levels[0][0]),
             "upper": max(upper, levels[0][-1]),
+            LEARNED_FROM: [profile.name],
         },
-        "intervals with about equally many rows; boundaries, lower and upper are taken from the data",
+        "intervals with about equally many rows; boundaries, lower and upper are taken from the data: "
+        f"{_LEARNED}",
     )
 
 
@@ -150,8 +157,9 @@ def _categories(table: Table, profile: Profile, target: str | None) -> Suggestio
         return Suggestion({"rows": [[text, ANY] for text in texts]})
     rows = found.rows if isinstance(found, ValueHierarchy) else ()
     return Suggestion(
-        {"rows": [list(row) for row in rows]},
-        f"values that have to do alike with {target} are joined: rename them",
+        {"rows": [list(row) for row in rows], LEARNED_FROM: [profile.name, target]},
+        f"values that have to do alike with {target} are joined: rename them. Groups are taken from the "
+        f"data: {_LEARNED}",
     )
 
 

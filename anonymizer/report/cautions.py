@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from anonymizer.errors import list_names
+from anonymizer.methods.contract.method import Method
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.report.assessment import Assessment
 from anonymizer.tables.roles import Roles
@@ -119,7 +120,14 @@ def _of_methods(pipeline: Pipeline, seed: int | None) -> Iterator[str]:
             "chance protects. Release without a seed, or keep it secret like a key."
         )
     promised = {word for one in pipeline.promises for word in one.method.split(", ")}
-    silent = [method.name for method in methods if method.blurs and method.name not in promised]
+    others = [method for method in methods if method.blurs and method.name not in promised]
+    refused = [one.name for one in others if type(one).guarantees is not Method.guarantees]
+    if refused:
+        yield (
+            f"No differential privacy is claimed for {', '.join(refused)} here: a seed, a later step, or "
+            "what the cells were made of stands against it."
+        )
+    silent = [one.name for one in others if one.name not in refused]
     if silent:
         yield (
             f"No differential privacy is claimed for {', '.join(silent)}: they draw in double precision, "

@@ -21,7 +21,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from anonymizer.errors import SpecError
-from anonymizer.pipelines.spec import Spec, dialect_of, parse, spec_schema
+from anonymizer.pipelines.spec import THE_DATA, Spec, dialect_of, parse, spec_schema
 from anonymizer.schema.documents import document_of, table_of
 from commons.errors import near
 from commons.settings.shapes import Document
@@ -172,7 +172,7 @@ class SearchSpace:
             for key in where[:-1]:
                 holder = holder[key]
             holder[where[-1]] = point[name]
-        return parse(filled, self.folder, self.place)
+        return parse({**filled, "chosen_on": THE_DATA} if self._places else filled, self.folder, self.place)
 
 
 def space_schema() -> Document:

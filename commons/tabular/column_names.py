@@ -31,6 +31,10 @@ _FULL: Final = 7
 """Letters of words that are shortened."""
 _CONSONANTS: Final = 4
 """Letters of a word without its vowels: `trtmnt`, `hlth`."""
+_FULL_NAME: Final = "full_name"
+_NAMING: Final = "naming"
+_NAMED: Final = ("person", "bearer")
+_NAME_ENDS: Final = ("name", "naam")
 _EASTERN: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff]")
 _CHANGE: Final = re.compile(r"(?<=[a-z\u00df-\u00ff])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE: Final = re.compile(r"[^\W\d_]+|\d+")
@@ -114,6 +118,8 @@ def kinds_of(name: str) -> tuple[Kind, ...]:
     found = _longest(_found(pieces))
     found |= _longest(one for one in _found(bare) if one[:2] == (0, len(bare)))
     found |= _eastern(_joined(pieces))
+    if _names_persons(pieces):
+        found.add(_FULL_NAME)
     if not any(kinds()[kind].role for kind in found):
         found |= _guessed(pieces)
     return tuple(kind for key, kind in kinds().items() if key in found)
@@ -193,6 +199,26 @@ def _longest(found: Iterable[tuple[int, int, str]]) -> set[str]:
         if not kinds()[kind].role
         or not any(first <= start and end <= last and last - first > end - start for first, last, _ in spans)
     }
+
+
+def _names_persons(pieces: tuple[str, ...]) -> bool:
+    """Whether a word for a name stands beside one for persons (`Name of patient`), or alone with a number."""
+    apart = tuple(part for piece in pieces for part in _without_name(piece))
+    found = {kind: {start for start, _, one in _found(apart) if one == kind} for kind in (_NAMING, *_NAMED)}
+    persons = set().union(*(found[kind] for kind in _NAMED))
+    others = {place for place, part in enumerate(apart) if not part.isdigit()} - found[_NAMING]
+    eastern = _eastern(_joined(pieces))
+    western = bool(found[_NAMING]) and (bool(persons - found[_NAMING]) or not others)
+    return western or (_NAMING in eastern and not eastern.isdisjoint(_NAMED))
+
+
+def _without_name(piece: str) -> tuple[str, ...]:
+    """A word that ends in one for a name in two: `schulername` (pupil) is `schuler`, `name`."""
+    for ending in _NAME_ENDS:
+        head = piece.removesuffix(ending)
+        if head != piece and len(head) >= _SHORTEST:
+            return head, ending
+    return (piece,)
 
 
 def _guessed(pieces: tuple[str, ...]) -> set[str]:

@@ -208,8 +208,8 @@ class Microaggregation(Method):
         wide = -np.log1p(-min(self.confidence, 1 - 1e-15)) * scales
         reach = ((means - wide)[clusters.groups], (means + wide)[clusters.groups])
         self.known_[column] = ReleasedNumbers(domain, *_reach(values, *reach))
-        if domain.grid is None:
-            found = on_public_grid(found, low, high)
+        # low and high are in declared steps, if there are any
+        found = on_public_grid(found, low, high, finest=0.0 if domain.grid is None else 1.0)
         return domain.of(domain.at(found[clusters.groups]))
 
     def _categories(self, column: str, values: NDArray[Any], codes: Int, groups: Int) -> NDArray[Any]:

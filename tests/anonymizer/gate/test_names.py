@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from datetime import date, timedelta
 
 import pandas as pd
 import pytest
@@ -106,6 +107,26 @@ def test_the_hint_is_followed_to_the_letter(tmp_path, run):
 def test_what_names_nobody_is_no_finding(tmp_path, run, name, make):
     patients(60, **{name: make})
     released(run, tmp_path, 0)
+    assert name in (tmp_path / "out.csv").read_text().splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("birth_day", lambda i: str(date(1940, 1, 1) + timedelta(days=i * i * 37 % 20_011))),
+        ("income", lambda i: 1000 + i * i * 37 % 20_011 / 100),
+    ],
+)
+def test_dates_and_incomes_of_their_own_need_a_role(tmp_path, run, name, make):
+    patients(200, **{name: make})
+    told = " ".join(released(run, tmp_path, 65).split())
+    assert f"Column {name} holds values that occur once" in told
+    assert "or give it the role that it has ([roles])" in told
+    spec = tmp_path / "s.toml"
+    text = spec.read_text()
+    assert "sensitive = [" in text
+    spec.write_text(text.replace("sensitive = [", f'sensitive = ["{name}", '))
+    run("anonymize data.csv --spec s.toml -o out.csv")
     assert name in (tmp_path / "out.csv").read_text().splitlines()[0]
 
 

@@ -67,11 +67,11 @@ def released(word: str) -> np.ndarray:
     return np.array([cell for cell in cells if LOW < cell < HIGH])
 
 
-def is_told(cells: np.ndarray) -> bool:
+def is_told(cells: np.ndarray, high: float = HIGH, tolerance: float = 1e-5) -> bool:
     """Whether few amounts are left by which all cells lie on points of the lattice, the secret among them."""
-    for changes in CHANGES.values():
+    for changes in (*CHANGES.values(), high - AMOUNTS):
         places = cells[:, None] / (changes / (K * FINENESS))
-        whole = np.abs(places - np.round(places)) < 1e-5
+        whole = np.abs(places - np.round(places)) < tolerance
         left = AMOUNTS[whole.all(axis=0)]
         if SECRET in left and len(left) < len(AMOUNTS) / 2:
             return True
@@ -99,10 +99,48 @@ def test_every_method_that_releases_other_numbers_is_looked_at():
 def test_without_the_public_grid_they_would(word, monkeypatch):
     """The attack works: one amount is left of 40,000."""
     place = "anonymizer.methods.perturbation.microaggregation.on_public_grid"
-    monkeypatch.setattr(place, lambda numbers, low, high: numbers)
+    monkeypatch.setattr(place, lambda numbers, low, high, finest: numbers)
     cells = released(word)
     assert len(cells) >= RUNS / 3
     assert is_told(cells)
+
+
+WIDE = 1e9
+STEPPED = {
+    "cents": (Column("float", 0, WIDE, step=0.01), 1),
+    "integers": (Column("integer", 0, int(100 * WIDE)), 100),
+}
+"""Declared steps of a cent, finer than the lattice of the noise, which stays visible behind them;
+and what an amount is multiplied by."""
+
+
+def released_in_steps(word, kind):
+    column, factor = STEPPED[kind]
+    parameters = {"minimum_change": 0.0} if word == "idp-cbls" else {}
+    incomes = np.round(np.array([SECRET, *OTHERS]) * factor, 2)
+    if factor > 1:
+        incomes = incomes.astype(np.int64)
+    original = Table.of(pd.DataFrame({"income": incomes}), ROLES, None, Schema({"income": column}))
+    cells = []
+    for _ in range(RUNS):
+        method = METHODS[word](k=K, epsilon=50.0, **parameters)
+        cells.append(float(method.fit_transform_table(original).numbers("income")[0]) / factor)
+    return np.array([cell for cell in cells if 0 < cell < WIDE])
+
+
+@pytest.mark.parametrize("kind", STEPPED)
+@pytest.mark.parametrize("word", ["idp-ls", "idp-cbls", "dp-um"])
+def test_a_fine_declared_step_tells_no_more(word, kind):
+    assert not is_told(released_in_steps(word, kind), WIDE, 1e-3)
+
+
+@pytest.mark.parametrize("kind", STEPPED)
+def test_with_the_declared_step_alone_it_would(kind, monkeypatch):
+    place = "anonymizer.methods.perturbation.microaggregation.on_public_grid"
+    monkeypatch.setattr(place, lambda numbers, low, high, finest: numbers)
+    cells = released_in_steps("idp-ls", kind)
+    assert len(cells) >= RUNS / 3
+    assert is_told(cells, WIDE, 1e-3)
 
 
 @pytest.mark.parametrize("method", [DpUm, IdpLs, IdpCbls])

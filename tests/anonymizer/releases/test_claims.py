@@ -25,6 +25,8 @@ from anonymizer.methods.sensitive.anatomy import Anatomy
 from anonymizer.methods.synthesis.synthesizers import SynthHistogram
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import parse
+from anonymizer.proposals.hierarchies import suggest_hierarchy
+from anonymizer.proposals.profiles import profile
 from anonymizer.releases.manifest import Manifest
 from anonymizer.releases.release import Release
 from anonymizer.schema.columns import Column, Schema
@@ -73,6 +75,25 @@ def test_a_hierarchy_that_is_built_of_a_column_takes_its_epsilon_away(steps):
         == Manifest.from_json(made.manifest.to_json()).made_of["city"]
     )
     assert made.manifest.made_of["income"] == "own row, noise"
+
+
+def test_a_hierarchy_that_was_learned_and_written_down_takes_its_epsilon_away():
+    """`init` writes groups by incomes as rows: one income decides the labels of towns all the same."""
+    towns = "ABCDEFGH"
+    frame = pd.DataFrame({"city": [*(6 * towns)], "income": [1 + (i % 8) // 3 + i % 2 for i in range(48)]})
+    table = Table.of(frame)
+    declared = suggest_hierarchy(table, profile(table, "city"), "income").declared
+    document = {
+        **LEARNED,
+        "columns": {"city": {"type": "category", "categories": [*towns]}, "income": INCOME},
+        "hierarchies": {"city": declared},
+        "steps": [GENERALIZED, NOISE],
+    }
+    made = released(document, frame)
+    assert made.manifest.epsilon is None
+    assert made.manifest.made_of["city"] == "all rows, by income"
+    public = {key: value for key, value in declared.items() if key != "learned_from"}
+    assert released({**document, "hierarchies": {"city": public}}, frame).manifest.epsilon is not None
 
 
 def test_without_such_a_hierarchy_the_epsilon_is_promised():

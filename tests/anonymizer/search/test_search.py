@@ -61,6 +61,12 @@ def test_a_space_names_its_parameters_and_fills_them(tmp_path):
     assert found.document["steps"][1]["rate"] == {"from": 0.5, "to": 0.9, "points": 3}
 
 
+def test_what_a_search_chose_says_so():
+    chosen = space().spec({"generalization.levels.age": 2, "sampling.rate": 0.6})
+    assert chosen.document["chosen_on"] == "the data"
+    assert "release of them too" in chosen.choice
+
+
 def test_a_method_that_comes_twice_has_its_number_in_the_name():
     text = TEXT + '[[steps]]\nmethod = "sampling"\nrate = { choices = [0.9] }\n'
     assert set(space(text).free) == {"generalization.levels.age", "2-sampling.rate", "3-sampling.rate"}

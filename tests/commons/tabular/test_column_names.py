@@ -118,6 +118,45 @@ def test_what_names_a_person_is_direct_and_what_counts_is_not():
     assert direct("admission_type_id") is direct("age") is direct("diagnosis") is None
 
 
+NAMES = (
+    *(
+        "Patient's name",
+        "Name of patient",
+        "name_of_the_employee",
+        "NAME1",
+        "Name 1",
+        "emp_name",
+        "pupil name",
+    ),
+    *("Name des Patienten", "Name Patient", "Name_Pat.", "Schülername", "Mitarbeitername", "Arztname"),
+    *("Nom du patient", "nom de l'élève", "Nombre del paciente", "nome del dipendente"),
+    *("Naam van de patiënt", "patiëntnaam", "生徒名", "社員名", "保護者名", "カナ", "ヨミ", "よみがな"),
+)
+NO_NAMES = (
+    *("drug name", "name of drug", "hospital_name", "school name", "file_name", "variable name", "Dateiname"),
+    *(
+        "Medikamentenname",
+        "Städtename",
+        "nom de la commune",
+        "nombre de hijos",
+        "病名",
+        "国名",
+        "カナダ",
+        "patient",
+    ),
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_word_for_a_name_beside_one_for_persons_is_the_name_of_persons(name):
+    assert is_called(name, "full_name")
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_names_of_things_are_no_names_of_persons(name):
+    assert direct(name) is None
+
+
 def test_a_whole_name_is_more_than_a_part_of_it():
     assert "given_name" in [one.name for one in named_as_a_whole("First Name")]
     assert not named_as_a_whole("first_name_of_mother_again")
