@@ -108,6 +108,7 @@ class Limits:
         wait_days: how long a job may wait in one state: for a person on either side, or for the peer to come.
         memory_mib: MiB that one job may take by the model of its analysis; 0 for all that there is.
         reconnect_seconds: how long a session whose connection was cut waits for another; 0 for not at all.
+        ask_seconds: pause between questions to a peer about a job that it has not decided or begun.
         source_mib: MiB that reading one source may take; 0 for half of all that there is.
         source_seconds: how long reading one source may take.
     """
@@ -119,6 +120,7 @@ class Limits:
     wait_days: Annotated[int, Between(1, 3650)] = 14
     memory_mib: Annotated[int, Between(0, 1 << 24)] = 0
     reconnect_seconds: Annotated[int, Between(0, 3600)] = 120
+    ask_seconds: Annotated[int, Between(1, 3600)] = 60
     source_mib: Annotated[int, Between(0, 1 << 24)] = 0
     source_seconds: Annotated[int, Between(1, 86400)] = 1800
 

@@ -86,7 +86,7 @@ class JobManager:
         self._loading = LazyAnalyses(config, self.ledger, self._begun, analyses)
         self._identity = identity
         self._peers = peers
-        self._patience = patience or RetryPolicy()
+        self._patience = patience or RetryPolicy(ask_seconds=config.limits.ask_seconds)
         self.store, self.carried = JobStore(config.home, self.ledger.clock), Carried()
         self.closed = closed or ClosedPeers(config.home, self.ledger.clock.stamp, self.store.audit.write)
         self._outbox = Outbox(config.home)

@@ -359,6 +359,7 @@ def _asked(rule: Rule, view: JobView) -> Iterator[Condition]:
                 and rule.limits.allow_one_figure
                 and Stated.CENTRES.value in left
             ):
+                what = "under limits no exact clusters begin at stated centres, whatever may_state says"
                 hint = "Leave out centres, so that clusters begin elsewhere, or add noise (epsilon)."
             yield Condition(rule.name, key, False, "policy", what, hint)
         else:

@@ -175,6 +175,7 @@ def _shared_options(keepalive: Keepalive) -> tuple[tuple[str, int | str], ...]:
         ("grpc.max_send_message_length", MESSAGE_LIMIT),
         ("grpc.max_receive_message_length", MESSAGE_LIMIT),
         ("grpc.max_metadata_size", 8192),
+        ("grpc.absolute_max_metadata_size", 8192),
         ("grpc.default_compression_algorithm", 0),
         ("grpc.enable_http_proxy", 0),
         ("grpc.enable_retries", 0),

@@ -16,8 +16,8 @@ and how each job ended. So each number that it sees has a set of persons whose a
   that are tested on data cannot do without such bits; they are counted by the code of the end, and only those
   that follow from the peer's own bounds, not from the victim's limits, are printed (`PEER_CHOSEN`).
 
-Every finding is printed with the seed of its round, which `--round` repeats. m is the `minimum_group` of the
-victim's policy.
+Every finding is printed with the number of its round, which `--seed` of the run and `--round` repeat. m is
+the `minimum_group` of the victim's policy.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scripts.soak.seeds import add_seed, chosen
 from smc.errors import DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -539,15 +540,16 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--seed", default="duetto", help="of the whole run")
+    add_seed(parser)
     parser.add_argument("--round", type=int, help="repeat this one round, and print its policy and jobs")
     arguments = parser.parse_args()
+    seed = chosen(arguments.seed)
     until = time.monotonic() + 60 * arguments.minutes
     ends: Counter[str] = Counter()
     rounds = failures = 0
     numbers = iter([arguments.round]) if arguments.round is not None else iter(range(10**9))
     for number in numbers:
-        sequence = draw(f"{arguments.seed}/{number}")
+        sequence = draw(f"{seed}/{number}")
         found, how = look(sequence)
         ends += how
         rounds += 1

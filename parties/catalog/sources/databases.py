@@ -330,7 +330,10 @@ def _failing(asked: Query, problem: Exception, connection: Any) -> DataError:
         found = [
             ("42P01", tables),
             ("42703", "no such column|binder error.*not found"),
-            ("25006", "not authorized|too many attached|read-only|permission error"),
+            (
+                "25006",
+                "not authorized|too many attached|read-only|permission error",
+            ),
             ("42", "syntax|parser error"),
         ]
         state = next((one for one, form in found if re.search(form, words)), "")

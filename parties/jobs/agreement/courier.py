@@ -47,7 +47,7 @@ class RetryPolicy:
     """
 
     dial_seconds: tuple[float, ...] = (1, 3, 10, 30, 60)
-    ask_seconds: float = 60.0
+    ask_seconds: float = 60
     watch_seconds: float = 3600.0
 
 

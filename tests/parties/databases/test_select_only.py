@@ -35,6 +35,31 @@ def cells(driver: str, path: str, query: str) -> list[object]:
     return [cell for batch in batches for cell in batch.columns[0]]
 
 
+@pytest.mark.parametrize("taken", ["setlimit", "set_authorizer"])
+def test_sqlite_refuses_by_two_walls(tmp_path, monkeypatch, taken):
+    """The limit alone lets no database be attached; the authorizer alone lets nothing but a selection run."""
+    path = sqlite_file(tmp_path)
+
+    class Connection(sqlite3.Connection):
+        pass
+
+    setattr(Connection, taken, lambda self, *_: None)
+    real = sqlite3.connect
+    monkeypatch.setattr(
+        "parties.catalog.sources.databases.sqlite3.connect",
+        lambda *given, **named: real(*given, factory=Connection, **named),
+    )
+    with pytest.raises(DataError):
+        cells("sqlite3", path, f"attach database '{tmp_path / 'evil'}' as other")
+    assert not (tmp_path / "evil").exists()
+    names = "select name as x from pragma_database_list"
+    if taken == "setlimit":
+        with pytest.raises(DataError):
+            cells("sqlite3", path, names)
+    else:
+        assert cells("sqlite3", path, names) == ["main"]  # what the authorizer keeps from queries
+
+
 @pytest.mark.parametrize(
     "query",
     [

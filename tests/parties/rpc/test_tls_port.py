@@ -118,6 +118,29 @@ def test_health_for_peers(south):
         watch.cancel()
 
 
+def test_credentials_never_change_while_handshakes_run(monkeypatch):
+    """A new configuration at a handshake is freed while others take it up, which ends the process."""
+    fetchers, heard = [], []
+    monkeypatch.setattr(
+        grpc, "dynamic_ssl_server_credentials", lambda first, fetch, **_: fetchers.append(fetch)
+    )
+    tls.server_credentials(SOUTH, NORTH.certificate, lambda: heard.append(1))
+    assert [fetchers[0]() for _ in range(3)] == [None] * 3
+    assert len(heard) == 3
+
+
+def test_headers_of_a_peer_are_bounded(south):
+    """12 kB would pass by the bound of the library, sent on in continuation frames."""
+    with tls.dial(NORTH, public(SOUTH), south.server.address, Keepalive()) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        request = health_pb2.HealthCheckRequest(service="duetto.v1.Peer")
+        for _ in range(8):
+            with pytest.raises(grpc.RpcError) as refused:
+                stub.Check(request, timeout=5, metadata=[(f"x-{n}", "a" * 900) for n in range(13)])
+            assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+        stub.Check(request, timeout=5)
+
+
 class Context:
     """A `ServicerContext` as far as `Pins` uses it."""
 
