@@ -50,7 +50,7 @@ from parties.dashboard.pages import (
 )
 from parties.errors import DaemonUnavailable
 from parties.person_roles import PersonRole
-from parties.persons.roles import ALLOWED, CATALOG, Act
+from parties.persons.roles import ALLOWED, CATALOG, SOCKETS, Act
 from smc.errors import DuettoError
 
 _LOG = logging.getLogger("duetto.dashboard")
@@ -110,7 +110,14 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
 )
 """Forms that do something."""
 
+EVERYBODY: Final = frozenset(PersonRole)
+
 ROLES: Final[Mapping[str, frozenset[PersonRole]]] = {
+    **dict.fromkeys((path for path, _ in (*SHOWS, *ASKS)), EVERYBODY),
+    "/jobs/{job_id}/{table}.csv": SOCKETS["Result"],
+    "/new/check": SOCKETS["Check"],
+    "/policy/try": SOCKETS["Check"],
+    "/data/check": SOCKETS["Check"] | CATALOG,
     "/decide/{job_id}": ALLOWED[Act.APPROVE] | ALLOWED[Act.DENY],
     "/jobs/{job_id}/cancel": ALLOWED[Act.CANCEL],
     "/jobs/{job_id}/forget": ALLOWED[Act.FORGET],
@@ -124,9 +131,9 @@ ROLES: Final[Mapping[str, frozenset[PersonRole]]] = {
     "/peers/pair": ALLOWED[Act.PIN],
     "/peers/open": ALLOWED[Act.OPEN],
 }
-"""Of each form in `ACTS`, the roles of which somebody has one who came in by an account, where persons are in
-force. Who came in by a link has the rights of the account of the machine; what has to be signed is signed by
-either."""
+"""Of each page and form, the roles of which somebody has one who came in by an account, where persons are in
+force: what the socket of a role refuses, pages refuse as well. Who came in by a link has the rights of the
+account of the machine; what has to be signed is signed by either."""
 
 UPLOADS: Final = frozenset({"/peers/look"})
 """Forms that bring a small file."""
@@ -188,11 +195,10 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
             Route(SIGN_IN, to_provider, methods=["GET"]),
             Route(BACK, from_provider, methods=["GET"]),
             Route(LEAVE, leave, methods=["POST"]),
-            *(Route(path, _answering(desk, page), methods=["GET"]) for path, page in SHOWS),
-            *(Route(path, _answering(desk, page), methods=["POST"]) for path, page in ASKS),
             *(
-                Route(path, _answering(desk, _for(ROLES[path], page)), methods=["POST"])
-                for path, page in ACTS
+                Route(path, _answering(desk, _for(ROLES[path], page)), methods=[method])
+                for method, pages in (("GET", SHOWS), ("POST", ASKS), ("POST", ACTS))
+                for path, page in pages
             ),
         ],
         middleware=[Middleware(Guard, access=access, rules=rules)],
@@ -201,7 +207,9 @@ def make_app(desk: Context, access: Access, host: str, accounts: SignIn | None =
 
 
 def _for(roles: frozenset[PersonRole], page: Page) -> Page:
-    """A page for those who have one of some roles."""
+    """A page for those who have one of some roles; of pages for all of them nobody is asked."""
+    if roles == EVERYBODY:
+        return page
 
     @functools.wraps(page)
     def answer(desk: Context, request: Request) -> Response:

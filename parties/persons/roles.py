@@ -92,7 +92,7 @@ SOCKETS: Final[Mapping[str, frozenset[PersonRole]]] = {
     **{verb: ALLOWED[act] for verb, act in VERBS.items() if act is not None},
     **dict.fromkeys(("List", "Show", "Watch", "Status", "Certificate"), frozenset(PersonRole)),
     "Result": frozenset({PersonRole.VIEWER, PersonRole.ANALYST, PersonRole.STEWARD}),
-    **dict.fromkeys(("Check", "Estimate"), ALLOWED[Act.SUBMIT]),
+    **dict.fromkeys(("Check", "Estimate"), ALLOWED[Act.SUBMIT] | ALLOWED[Act.APPROVE]),
     "Reload": _MAINTAINERS,
 }
 """The verbs of the control service that the socket of each role takes. What has to be signed is signed

@@ -13,9 +13,9 @@ from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, form, redirect, render
 from parties.dashboard.drawing.words import when
 from parties.dashboard.pages.job import learners, papers
-from parties.dashboard.pages.persons import acting, signable
+from parties.dashboard.pages.persons import acting, may, signable
 from parties.errors import JobError
-from parties.persons.roles import Act
+from parties.persons.roles import SOCKETS, Act
 from smc.errors import DuettoError, UsageError
 
 _EARLIER = 10
@@ -71,14 +71,17 @@ def _shown(desk: Context, request: Request, job: Job) -> Response:
         learners=learners(desk, job),
         papers=papers(desk, job),
         audit=list(audit_lines(job.audit, when)),
-        **_report(desk, job),
+        **_report(desk, request, job),
         earlier=_earlier(desk, job),
     )
 
 
-def _report(desk: Context, job: Job) -> dict[str, Any]:
-    """What a job comes to here now: `report` as of `Party.check`; None with a `problem` where that fails."""
-    if job.is_older:
+def _report(desk: Context, request: Request, job: Job) -> dict[str, Any]:
+    """What a job comes to here now: `report` as of `Party.check`; None with a `problem` where that fails.
+
+    It reads data, so that it is shown to those alone who may submit or approve jobs.
+    """
+    if job.is_older or not may(desk, request, SOCKETS["Check"]):
         return {"report": None, "problem": ""}
     try:
         return {"report": desk.party.check(job.contract["spec"]), "problem": ""}

@@ -18,8 +18,8 @@ from parties.client.words import audit_lines
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Context, redirect, render
 from parties.dashboard.drawing.words import settings, when
-from parties.dashboard.pages.persons import acting, signable
-from parties.persons.roles import Act
+from parties.dashboard.pages.persons import acting, may, signable
+from parties.persons.roles import SOCKETS, Act
 from parties.results.plots import plots_of
 from parties.results.svg import svg
 from parties.results.tables import show_table
@@ -36,7 +36,7 @@ _ROLES: Final = ("alice", "bob")
 def page(desk: Context, request: Request) -> Response:
     """The page."""
     job = _job(desk, request)
-    result = _result(job)
+    result = _result(job) if may(desk, request, SOCKETS["Result"]) else None
     return render(
         desk,
         request,
@@ -46,6 +46,7 @@ def page(desk: Context, request: Request) -> Response:
         audit=list(audit_lines(job.audit, when)),
         facts=job.facts,
         result=result,
+        sees_results=may(desk, request, SOCKETS["Result"]),
         signable=None
         if job.is_older
         else signable(desk, request, Act.FORGET if job.state.is_final else Act.CANCEL, job.shown, job.peer),

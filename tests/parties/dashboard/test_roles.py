@@ -12,6 +12,7 @@ from parties.dashboard.pages import persons
 from parties.ledger.entries import LedgerError
 from parties.person_roles import PersonRole
 from parties.persons.declaration import parse_persons
+from parties.persons.roles import SOCKETS
 from tests.parties.dashboard.browsing import Browser
 from tests.parties.jobs.joined import job_file
 from tests.parties.persons.made import OF_ROLE, PEOPLE, persons_toml
@@ -40,9 +41,23 @@ def signed_in(party, word):
     return browser
 
 
-def test_every_form_names_its_roles():
-    assert set(app.ROLES) == set(PATHS)
+def test_every_page_and_form_names_its_roles():
+    assert set(app.ROLES) == {path for path, _ in (*app.SHOWS, *app.ASKS, *app.ACTS)}
     assert all(app.ROLES.values())
+
+
+@pytest.mark.parametrize("role", PersonRole)
+def test_pages_show_to_a_role_what_its_socket_does(party, served, in_force, role):
+    """Results to those who may have them; what data come to, to those who submit or approve."""
+    job = party.submit(job_file("1/2")).wait(timeout=60)
+    browser = signed_in(party, OF_ROLE[role])
+    page = browser.get(f"/jobs/{job.id}")
+    assert page.status_code == 200
+    sees = role in SOCKETS["Result"]
+    assert ("Your role does not see results" in page.text) is not sees
+    assert (browser.get(f"/jobs/{job.id}/0.csv").status_code == 200) is sees
+    for path, verb in (("/new/check", "Check"), ("/policy/try", "Check")):
+        assert ("may not do this now" in browser.post(path, {}).text) is (role not in SOCKETS[verb]), path
 
 
 @pytest.mark.parametrize("role", PersonRole)
