@@ -26,7 +26,10 @@ from parties.cli.party import DEFAULT_PORT, address_of, listening_address, make_
 from parties.config import Address, check_name, load
 from parties.errors import ConfigError, DaemonUnavailable
 from parties.exits import why_unreadable
+from parties.pki import passphrase
 from parties.pki.lock import running_pid
+from parties.pki.protection import read_protection, unlock
+from parties.pki.token import open_key, read_place
 from parties.places import find, user_folder
 from smc.ciphers.keys import DEFAULT_BITS
 from smc.errors import Cancelled
@@ -177,13 +180,16 @@ def _daemon(path: Path) -> Iterator[bool]:
     if running_pid(config) is not None:
         yield False
         return
-    process = subprocess.Popen(  # noqa: S603 - this program's own daemon
-        [sys.executable, *_DAEMON, "--config", str(path)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is for this process, which ends the daemon in order
-        text=True,
-    )
+    with passphrase.handing_on(_secrets(config.home / "keys")) as handed:
+        process = subprocess.Popen(  # noqa: S603 - this program's own daemon
+            [sys.executable, *_DAEMON, "--config", str(path)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for this process, which ends the daemon in order
+            text=True,
+            env={**os.environ, **{variable: str(descriptor) for variable, descriptor in handed.items()}},
+            pass_fds=tuple(handed.values()),
+        )
     try:
         line = process.stdout.readline() if process.stdout else ""
         said = json.loads(line) if line else {}
@@ -201,6 +207,26 @@ def _daemon(path: Path) -> Iterator[bool]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
+
+
+def _secrets(keys: Path) -> dict[str, tuple[str, ...]]:
+    """What the daemon needs to open the keys of its party, by the variables that name its descriptors.
+
+    It has no terminal, so that this process asks in its place, and opens them for its own pages as well.
+
+    Raises:
+        ConfigError: there is no terminal either, or what was told is wrong.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    protection, place = read_protection(keys), read_place(keys)
+    if protection is not None:
+        parts = found[passphrase.DESCRIPTOR_VARIABLE] = passphrase.ask(protection.parts)
+        unlock(keys, parts)
+    if place is not None:
+        pin = passphrase.ask_pin(place.token)
+        found[passphrase.PIN_VARIABLE] = (pin,)
+        open_key(place, pin)
+    return found
 
 
 def _has_screen() -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import getpass
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -71,6 +72,25 @@ def ask_pin(token: str, environment: Mapping[str, str] = os.environ) -> str:
             f"named {PIN_CREDENTIAL}, as docs/operations.md shows under *The signing key in a token*.",
         )
     return getpass.getpass(f"PIN of the token {token!r}: ")
+
+
+@contextmanager
+def handing_on(secrets: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, int]]:
+    """Descriptors from which a process that is started here reads what this one was told.
+
+    Args:
+        secrets: lines by the variable that names their descriptor to that process.
+    """
+    reading: dict[str, int] = {}
+    try:
+        for variable, lines in secrets.items():
+            reading[variable], writing = os.pipe()
+            with os.fdopen(writing, "wb") as pipe:
+                pipe.write("\n".join(lines).encode()[:MAX_BYTES])  # less than any pipe holds
+        yield reading
+    finally:
+        for descriptor in reading.values():
+            os.close(descriptor)
 
 
 def is_new_given(environment: Mapping[str, str] = os.environ) -> bool:

@@ -184,13 +184,18 @@ def write_key(path: Path, data: bytes) -> None:
     write_atomically(path, _sealed(path, data) if is_protected(path.parent) else data, PRIVATE)
 
 
-def unlock(folder: Path) -> bytes | None:
-    """The data key of a folder; None where nothing is protected. Raises as `read_key`."""
+def unlock(folder: Path, told: Sequence[str] = ()) -> bytes | None:
+    """The data key of a folder; None where nothing is protected. Raises as `read_key`.
+
+    Args:
+        folder: of the keys.
+        told: the parts of the passphrase, where they were asked for already.
+    """
     found = read_protection(folder)
     if found is None:
         return None
     if found.name not in _open:
-        _open[found.name] = found.open(passphrase.ask(found.parts))
+        _open[found.name] = found.open(tuple(told) or passphrase.ask(found.parts))
     return _open[found.name]
 
 

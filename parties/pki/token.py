@@ -145,11 +145,16 @@ class TokenKey:
         return session, found
 
 
-def open_key(place: TokenPlace) -> TokenKey:
-    """The signing key in a token; asks for the PIN once in a process. Raises as `TokenKey`."""
+def open_key(place: TokenPlace, told: str = "") -> TokenKey:
+    """The signing key in a token; asks for the PIN once in a process. Raises as `TokenKey`.
+
+    Args:
+        place: of the key.
+        told: the PIN, where it was asked for already.
+    """
     with _opening:
         if place not in _open:
-            _open[place] = TokenKey(place, passphrase.ask_pin(place.token))
+            _open[place] = TokenKey(place, told or passphrase.ask_pin(place.token))
         return _open[place]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -15,7 +16,8 @@ import pytest
 
 from parties.config import load
 from parties.pki.lock import running_pid
-from scripts.processes import COMMAND, ended, free_port, paired, started
+from parties.pki.passphrase import DESCRIPTOR_VARIABLE, NEW_VARIABLE, handing_on
+from scripts.processes import COMMAND, ended, free_port, introduced, paired, started
 
 pytest.importorskip("starlette")
 KEY = ("--key", "2048")
@@ -36,6 +38,37 @@ def up(home, *more):
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
+
+
+def test_the_daemon_gets_the_passphrase_that_the_command_was_told(tmp_path):
+    """By a descriptor here; at a terminal the command asks in place of the daemon, which has none."""
+    home = tmp_path / "north"
+    introduced(home)
+    words = "five long words for this"
+    with handing_on({NEW_VARIABLE: (words,)}) as handed:
+        subprocess.run(
+            [*COMMAND, "keys", "protect", "--config", str(home)],
+            env={**os.environ, NEW_VARIABLE: str(handed[NEW_VARIABLE])},
+            pass_fds=tuple(handed.values()),
+            stdin=subprocess.DEVNULL,
+            check=True,
+            capture_output=True,
+        )
+    with handing_on({DESCRIPTOR_VARIABLE: (words,)}) as handed:
+        process = subprocess.Popen(
+            [*COMMAND, "up", "--config", str(home), "--json", *KEY],
+            env={**os.environ, DESCRIPTOR_VARIABLE: str(handed[DESCRIPTOR_VARIABLE])},
+            pass_fds=tuple(handed.values()),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    line = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert json.loads(line)["daemon_started"] is True, said
+    assert running_pid(load(home / "duetto.toml")) is None
 
 
 class Pages:
