@@ -23,8 +23,10 @@ from parties.texts import is_plain
 FILE: Final = "persons.toml"
 
 NAME_LENGTH: Final = 80
-NAME: Final = re.compile(rf"\w[\w .,'@()-]{{0,{NAME_LENGTH - 1}}}")
+_MARKS: Final = ".,;/&'’@()–-"
+NAME: Final = re.compile(rf"\w[\w {_MARKS}]{{0,{NAME_LENGTH - 1}}}")
 """A name that can be written into the ledger."""
+NAME_HINT: Final = f"up to {NAME_LENGTH} letters, digits, spaces and {_MARKS}, a letter first"
 
 MAX_PERSONS: Final = 200
 MAX_KEYS: Final = 4
@@ -38,7 +40,7 @@ def _parse_name(text: str) -> str:
     if not NAME.fullmatch(text) or not is_plain(text):
         raise ConfigError(
             f"{text[:80]!r} is not a name of a person.",
-            f"Write up to {NAME_LENGTH} letters, digits, spaces and .,'@()-, a letter first.",
+            f"Write {NAME_HINT}.",
         )
     return text
 

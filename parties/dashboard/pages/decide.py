@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,6 +21,7 @@ from parties.persons.roles import SOCKETS, Act
 from smc.errors import DuettoError, UsageError
 
 _EARLIER = 10
+NOTHING_TYPED: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def page(desk: Context, request: Request) -> Response:
@@ -36,9 +39,18 @@ def decision(desk: Context, request: Request) -> Response:
     """Approve what was shown, or deny it.
 
     The form sends back the digest of the contract that the page has shown. If the contract has changed since,
-    nothing is approved.
+    nothing is approved. What a form lacks is said on the page, which keeps what was typed.
     """
     sent = form(request)
+    try:
+        return _decided(desk, request, sent)
+    except UsageError as error:
+        job = desk.party.job(request.path_params["job_id"])
+        return _shown(desk, request, job, f"Nothing was decided. {error.what} {error.hint}", sent)
+
+
+def _decided(desk: Context, request: Request, sent: Mapping[str, str]) -> Response:
+    """Raises `UsageError` if the form lacks something."""
     with acting(desk, request) as party:
         job = party.job(request.path_params["job_id"])
         name = request.state.session.person or sent.get("name", "").strip() or sent.get("person", "")
@@ -58,12 +70,15 @@ def decision(desk: Context, request: Request) -> Response:
     return redirect(f"/jobs/{job.id}")
 
 
-def _shown(desk: Context, request: Request, job: Job) -> Response:
+def _shown(
+    desk: Context, request: Request, job: Job, wrong: str = "", typed: Mapping[str, str] = NOTHING_TYPED
+) -> Response:
     described = job.describe()
     return render(
         desk,
         request,
         "decide_one.html",
+        code=409 if wrong else 200,
         job=described,
         shown=job.shown,
         signable=signable(desk, request, Act.APPROVE, job.shown, job.peer),
@@ -73,6 +88,8 @@ def _shown(desk: Context, request: Request, job: Job) -> Response:
         audit=list(audit_lines(job.audit, when)),
         **_report(desk, request, job),
         earlier=_earlier(desk, job),
+        wrong=wrong,
+        typed=typed,
     )
 
 

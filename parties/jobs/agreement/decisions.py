@@ -15,7 +15,7 @@ from parties.contracts.records import Record
 from parties.errors import JobError, PolicyError
 from parties.ledger.book import Ledger
 from parties.ledger.entries import APPROVED, CANCELLED, DENIED, Entry
-from parties.persons.declaration import NAME, NAME_LENGTH
+from parties.persons.declaration import NAME, NAME_HINT, NAME_LENGTH
 from parties.persons.gate import Admitted, Approvals, Gate
 from parties.persons.roles import Act, Needed
 from parties.policy.verdict import Verdict
@@ -47,8 +47,8 @@ class Person:
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name) or not is_plain(self.name) or self.uid < 0:
             raise UsageError(
-                "The name of the person who decides is not valid.",
-                f"Give up to {NAME_LENGTH} letters, digits, spaces and .,'@()- with --as, a letter first.",
+                f"The name {self.name[:NAME_LENGTH]!r} of who decides is not valid.",
+                f"Give {NAME_HINT} (on the command line: --as NAME).",
             )
 
 

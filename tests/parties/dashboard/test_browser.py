@@ -381,8 +381,11 @@ def test_paper_has_what_matters_and_no_controls(north):
     assert hidden
     assert not any(one.is_displayed() for one in hidden)
     assert north.find_element(By.TAG_NAME, "h1").is_displayed()
-    at(north, "/policy")
-    assert not any(one.is_displayed() for one in north.find_elements(By.TAG_NAME, "button"))
+    for path in ("/policy", "/jobs", "/learned", "/data", "/new"):
+        at(north, path)
+        controls = north.find_elements(By.CSS_SELECTOR, "button, input, select, textarea")
+        assert controls, path
+        assert not any(one.is_displayed() for one in controls), path
 
 
 def test_the_keyboard_is_enough(north):

@@ -184,6 +184,25 @@ def test_approving_sends_back_what_was_shown(served, south):
     assert decided[0].actor == "Dr. Meyer"
 
 
+@pytest.mark.parametrize("name", ["Seán O’Neil", "Dr. Weiß–Groß", "Müller/Weiß", "A. Müller, M.Sc.; Stellv."])
+def test_names_as_people_write_them_can_decide(served, south, name):
+    job_id = waiting(served, job_file("1/2"))
+    sent = {"decision": "deny", "reason": "no", "name": name}
+    assert Browser(south).post(f"/decide/{job_id}", sent).status_code == 303
+    assert [entry.actor for entry in served.south.ledger.entries() if entry.event == DENIED] == [name]
+
+
+def test_what_was_typed_stays_where_the_name_is_none(served, south):
+    job_id = waiting(served, job_file("1/2"))
+    sent = {"decision": "deny", "reason": "a long reason & more", "name": "<Eve>"}
+    answer = Browser(south).post(f"/decide/{job_id}", sent)
+    assert answer.status_code == 409
+    assert "Nothing was decided." in answer.text
+    assert 'value="a long reason &amp; more"' in answer.text
+    assert 'value="&lt;Eve&gt;"' in answer.text
+    assert south.job(job_id).state is State.WAITING_OWN
+
+
 def test_denying_keeps_the_reason_at_home(served, south, party):
     job_id = waiting(served, job_file("1/2"))
     browser = Browser(south)

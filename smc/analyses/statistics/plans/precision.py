@@ -30,6 +30,9 @@ _SPREAD: Final = frozenset({"mean", "median", "quantile", "summary"})
 
 _QUANTILES: Final = frozenset({"median", "quantile"})
 
+_PARTS: Final = {"sd": 0.5, "deviation": 0.5}
+"""Terms and kinds that reach over a part of a column's range: a standard deviation is at most half of it."""
+
 _COUNTS: Final = frozenset({"count", "histogram", "crosstab"})
 """Kinds of figures that lie between 0 and the number of rows."""
 
@@ -56,7 +59,15 @@ def expected_precision(planned: Planned, entries: Ints, sides: int, rows: int = 
         random = Randomness.from_seed(b"", planned.query.name)
         result = statistic.result(typical, statistic.distributions, random)
         found += [
-            _row(planned.query, statistic.unit, group, term, width, reach) for term, width in _widths(result)
+            _row(
+                planned.query,
+                statistic.unit,
+                group,
+                term,
+                width,
+                reach and reach * _PARTS.get(term or planned.query.kind, 1.0),
+            )
+            for term, width in _widths(result)
         ]
     return found
 
@@ -119,7 +130,7 @@ def _reach(planned: Planned, rows: int) -> float | None:
         return float(rows) if rows else None
     if query.follow_up is not None:
         return 1.0  # a chance
-    if query.kind not in _SPREAD:
+    if query.kind not in _SPREAD and query.kind not in _PARTS:
         return None
     schema, lower, upper = planned.statistic.schemas[0], query.lower[:1], query.upper[:1]
     ends = [

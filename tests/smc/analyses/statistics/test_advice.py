@@ -46,4 +46,13 @@ def test_a_figure_is_vague_where_it_can_lie_nearly_anywhere(rows, vague):
     found = preview("mean", "count", rows=rows, epsilon="0.1").details[PRECISION]
     assert [is_vague(row) for row in found] == [vague] * 2
     assert not is_vague({"half_width": 5.0})
+
+
+def test_a_standard_deviation_reaches_over_half_of_the_range():
+    """It is at most 60 for ages between 0 and 120, so that an interval of 26 on either side tells nothing."""
+    (row,) = preview("deviation", rows=600, epsilon="0.1").details[PRECISION]
+    assert row["reach"] == 60
+
+
+def test_unknown_widths_are_not_vague():
     assert not is_vague({"half_width": None, "reach": 1.0})
