@@ -1,4 +1,4 @@
-"""The border for texts: which ones are let in from peers and job files, and how any text is shown.
+"""The check of texts: which ones are let in from peers and job files, and how any text is shown.
 
 A text that is shown to somebody who decides must not be able to move the cursor, change its style, reorder
 what stands around it, begin a line of its own or hide. So a plain text is printable, and holds neither

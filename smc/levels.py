@@ -34,7 +34,7 @@ def records_of(module: str) -> tuple[Record, ...]:
 
 
 def level_of(module: str) -> Against:
-    """What a module's protocols hold; of one that is not of this house, semi-honest alone."""
+    """What a module's protocols hold; of one that is not of duetto, semi-honest alone."""
     found = records_of(module)
     return weakest(record.level for record in found) if found else Against.SEMI_HONEST
 

@@ -70,7 +70,7 @@ class Plan:
             )
         if not 0 < self.wrong < 0.5:
             raise SpecError(
-                f"The probability of error is {self.wrong}, outside (0, 0.5).", "Choose such as 0.05."
+                f"The probability of error is {self.wrong}, outside (0, 0.5).", "Choose, for example, 0.05."
             )
 
 

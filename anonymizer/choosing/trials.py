@@ -83,7 +83,7 @@ def find_step(pipeline: Pipeline, step: str | None = None) -> str:
     if not known:
         raise SpecError(
             "No step of the specification has an epsilon.",
-            'Write such as method = "dp-noise", epsilon = 1.0.',
+            'Write, for example, method = "dp-noise", epsilon = 1.0.',
         )
     if step is None:
         if len(known) > 1:

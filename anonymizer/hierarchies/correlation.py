@@ -115,7 +115,8 @@ def _checked(counts: Sequence[int]) -> None:
     whole = all(isinstance(count, int) for count in counts)
     if not counts or not whole or any(a <= b for a, b in pairwise([*counts, 0])):
         raise HierarchyError(
-            "A hierarchy from correlation needs decreasing numbers of groups.", "Write such as [8, 4, 2]."
+            "A hierarchy from correlation needs decreasing numbers of groups.",
+            "Write, for example, [8, 4, 2].",
         )
 
 

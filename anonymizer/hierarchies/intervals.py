@@ -53,7 +53,7 @@ class IntervalHierarchy(Hierarchy):
         self._open = open_ends
         least = 1 if open_ends else 2
         if not self._levels:
-            raise HierarchyError("There are no levels.", "Write such as levels = [[0, 18, 65, 120]].")
+            raise HierarchyError("There are no levels.", "Write, for example, levels = [[0, 18, 65, 120]].")
         for number, level in enumerate(self._levels, 1):
             if len(level) < least or not np.isfinite(level).all() or (np.diff(level) <= 0).any():
                 raise HierarchyError(

@@ -35,7 +35,7 @@ class PrefixHierarchy(Hierarchy):
         if not 1 <= length <= _LONGEST or not 2 <= alphabet <= _LARGEST:
             raise HierarchyError(
                 f"Prefix masking needs a length of 1 to {_LONGEST} and an alphabet of 2 to {_LARGEST:,}.",
-                "Write such as prefix = 5, the length of the codes.",
+                "Write, for example, prefix = 5, the length of the codes.",
             )
         self._length = length
         self._alphabet = alphabet

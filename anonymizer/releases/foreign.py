@@ -21,7 +21,7 @@ _MADE_BY_INSTALLERS: Final = frozenset({"RECORD", "INSTALLER", "REQUESTED", "dir
 
 @dataclass(frozen=True, slots=True)
 class ForeignCode:
-    """A program that is not of this house.
+    """A program that is not of duetto.
 
     Attributes:
         name: of the distribution as it was installed; of the module where none was.

@@ -202,7 +202,7 @@ def checked_budget(epsilon: float, delta: float = 0.0) -> None:
     if not MIN_EPSILON <= epsilon <= MAX_EPSILON:
         raise SpecError(
             f"epsilon is {epsilon}, outside [{MIN_EPSILON:g}, {MAX_EPSILON:g}].",
-            "Choose such as 1.0; smaller protects more.",
+            "Choose, for example, 1.0; smaller protects more.",
         )
     if delta != 0 and not MIN_DELTA <= delta <= MAX_DELTA:
         raise SpecError(

@@ -16,7 +16,7 @@ MOST_LETTERS: Final = 500
 
 _JOINERS: Final = "\u200c\u200d"
 """Signs that scripts such as Persian and Hindi are written with."""
-_EXAMPLE: Final = 'Write such as legal_basis = "Art. 89 GDPR, ethics vote 12/2025".'
+_EXAMPLE: Final = 'Write, for example, legal_basis = "Art. 89 GDPR, ethics vote 12/2025".'
 Entry = Annotated[str, Wrong("is not a text", _EXAMPLE)]
 
 

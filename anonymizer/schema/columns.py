@@ -120,7 +120,7 @@ class Column:
             if self.kind == "integer" and number != int(number):
                 raise SpecError(f"{name} = {number!r} of a column of integers is not whole.", "Round it.")
         if self.step is not None and not self.step > 0:
-            raise SpecError(f"The step {self.step} is not positive.", "Write such as step = 0.1.")
+            raise SpecError(f"The step {self.step} is not positive.", "Write, for example, step = 0.1.")
         if self.lower is not None and self.upper is not None:
             if not self.lower < self.upper:
                 raise SpecError(

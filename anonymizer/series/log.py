@@ -157,12 +157,12 @@ class Log:
             except ValueError:
                 raise TableError(
                     f"The window begins or ends at {given!r}, which is not a date.",
-                    "Write such as 2025-01-31 or 2025-01-31T16:00:00.",
+                    "Write, for example, 2025-01-31 or 2025-01-31T16:00:00.",
                 ) from None
         if not isinstance(given, date):
             raise TableError(
                 f"The window begins or ends at {given}, which is not a date.",
-                "Write such as 2025-01-31 or 2025-01-31T16:00:00.",
+                "Write, for example, 2025-01-31 or 2025-01-31T16:00:00.",
             )
         found = given if isinstance(given, datetime) else datetime(given.year, given.month, given.day)
         known = found if found.tzinfo is not None else found.replace(tzinfo=UTC)

@@ -103,7 +103,7 @@ class LogTable:
     place: Annotated[
         tuple[str, ...] | None, Length(2, 2), Wrong("is not two columns", 'Write ["longitude", "latitude"].')
     ] = None
-    cell: Annotated[float | None, Wrong("is not a number", "Write such as 0.01.")] = None
+    cell: Annotated[float | None, Wrong("is not a number", "Write, for example, 0.01.")] = None
 
     def __post_init__(self) -> None:
         has_place, has_cell = self.place is not None, self.cell is not None

@@ -41,7 +41,7 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_EXAMPLE: Final = "Write such as diagnosis = flu and age < 40."
+_EXAMPLE: Final = "Write, for example, diagnosis = flu and age < 40."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,8 @@ class Condition:
             number = np.nan
         if not np.isfinite(number):
             raise SpecError(
-                f"Column {self.column!r} holds numbers, and {value!r} is not a number.", "Write such as 40."
+                f"Column {self.column!r} holds numbers, and {value!r} is not a number.",
+                "Write, for example, 40.",
             )
         return number
 

@@ -240,7 +240,7 @@ def _edges(name: str, declared: Column, bins: int, cuts: Sequence[float] | None)
         if not inside or not cuts or any(b <= a for a, b in pairwise(cuts)):
             raise SpecError(
                 f"The cuts of column {name!r} do not increase within its bounds [{low:g}, {high:g}].",
-                "Write such as cuts = { age = [18, 30, 65] }, each above the lower bound.",
+                "Write, for example, cuts = { age = [18, 30, 65] }, each above the lower bound.",
             )
     if grid is None:
         return (low, *cuts, high) if cuts else tuple(np.linspace(low, high, bins + 1).tolist())

@@ -114,7 +114,7 @@ def clones_have_learned_nothing(make: Make) -> None:
     except NotFittedError:
         return
     raise ConformanceError(
-        "A clone transforms without a fit.", "Keep what is learned in names that end in _."
+        "A copy of the method transforms before it is fitted.", "Keep what is learned in names that end in _."
     )
 
 

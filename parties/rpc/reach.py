@@ -134,7 +134,7 @@ def _shake_hands(connection: socket.socket, address: Address, peer: PeerIdentity
             Stage.PIN,
             f"What answers at {address} does not have the certificate that was paired for {peer.name!r}.",
             f"If {peer.name!r} has a new certificate, run `duetto pair` with its new file; "
-            "else somebody stands in between.",
+            "else somebody intercepts the connection.",
             seconds,
         )
     now = dt.datetime.now(dt.UTC)

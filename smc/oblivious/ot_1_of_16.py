@@ -21,7 +21,7 @@ Assumes: `smc.oblivious.ggm_trees`, of a receiver that deviates
 `smc.oblivious.correlation_robust_hash` with 15 offsets per row.
 Reference: Roy, SoftSpokenOT, CRYPTO 2022, sections 3 and 5 (subspace correlations over a field with four
 elements); codes for 1-of-N transfer: Kolesnikov and Kumaresan, Improved OT extension for transferring short
-secrets, CRYPTO 2013. The compression L is this house's.
+secrets, CRYPTO 2013. The compression L is duetto's own.
 """
 
 from __future__ import annotations

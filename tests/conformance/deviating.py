@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from smc.channel.channel import Channel
 from smc.channel.message import KINDS, Message
@@ -231,7 +232,12 @@ def _kept(name: str) -> Any:
 
 
 def _named(runs: Iterable[Any], name: str) -> Any:
-    return next(run for run in runs if run.name == name)
+    found = next((run for run in runs if run.name == name), None)
+    if found is None:
+        pytest.fail(
+            f"No run is called {name!r}: give the job a section in docs/analyses.md, as CONTRIBUTING.md says."
+        )
+    return found
 
 
 def plain(value: Any) -> bytes:

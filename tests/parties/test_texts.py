@@ -1,4 +1,4 @@
-"""The border for texts: what is let in, what is shown, in documents, logs and spreadsheets."""
+"""The check of texts: what is let in, what is shown, in documents, logs and spreadsheets."""
 
 from __future__ import annotations
 

@@ -256,7 +256,7 @@ class Authorization:
 
 def _address(url: str, *, plain: bool) -> tuple[str, str, bool, str]:
     """The scheme and host of an address, whether it is this machine, and the address as it is used."""
-    hint = 'Write such as "https://search.example.org".'
+    hint = 'Write, for example, "https://search.example.org".'
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port

@@ -41,7 +41,7 @@ class Accuracy(Measure[Mapping[str, LearningUtility]]):
     def measure(self, case: Case) -> Mapping[str, LearningUtility]:
         """By model; training with 5,000 rows at most, drawn at random."""
         if case.control is None or not isinstance(case.utility, Learning):
-            raise TableError("It is not said what to predict.", "Name a column, and give rows held out.")
+            raise TableError("Nothing says what to predict.", "Name a column, and give rows held out.")
         return {
             model: learning_utility(
                 case.original,

@@ -25,7 +25,7 @@ class LearningMeasure(Measure[float]):
     def measure(self, case: Case) -> float:
         """The ratio of F-measures."""
         if case.utility is None or case.pipeline is None:
-            raise TableError("It is not said what to predict.", "Name a column.")
+            raise TableError("Nothing says what to predict.", "Name a column.")
         found = case.utility(case.original, case.release, case.pipeline)
         if math.isnan(found):
             raise TableError(

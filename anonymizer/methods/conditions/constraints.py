@@ -203,7 +203,9 @@ def constraint(given: Any) -> Constraint:
     for key, needed in known.items():
         if needed and key not in entries:
             example = 'column = "diagnosis"' if key == "column" else f"{key} = {_example(kind, key)}"
-            raise SpecError(f"The constraint {asked} lacks the key {key!r}.", f"Write such as {example}.")
+            raise SpecError(
+                f"The constraint {asked} lacks the key {key!r}.", f"Write, for example, {example}."
+            )
     for key, value in entries.items():
         if key == "known":
             _named(asked, value)

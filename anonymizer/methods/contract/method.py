@@ -353,7 +353,7 @@ class Method(Parameterized, ABC):
         """
         confidence = self.get_params(deep=False).get("confidence", 0.9)
         if not 0 < confidence <= 1:
-            raise TableError(f"The confidence {confidence} lies outside (0, 1].", "Write such as 0.9.")
+            raise TableError(f"The confidence {confidence} lies outside (0, 1].", "Write, for example, 0.9.")
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """The columns that the method works on: those named, or else those that it usually takes."""

@@ -162,7 +162,7 @@ class CorrelatedNoise(_DrawnNoise):
     def check(self) -> None:
         super().check()
         if not 0 < self.factor < np.inf:
-            raise TableError("The factor of correlated noise is not positive.", "Write such as 0.1.")
+            raise TableError("The factor of correlated noise is not positive.", "Write, for example, 0.1.")
 
     @override
     def _fit(self, table: Table) -> None:
@@ -232,7 +232,7 @@ class MultiplicativeNoise(_DrawnNoise):
         super().check()
         if not 0 < 3 * self.deviation < 1:
             raise TableError(
-                "The deviation of multiplicative noise lies outside (0, 1/3).", "Write such as 0.05."
+                "The deviation of multiplicative noise lies outside (0, 1/3).", "Write, for example, 0.05."
             )
 
     @override

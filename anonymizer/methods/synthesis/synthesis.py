@@ -97,7 +97,7 @@ class Synthesis(Method):
                 f"delta is 0, and {self.name} needs one.", "Choose one well below 1 / records, such as 1e-6."
             )
         if not 1 <= self.bins <= MAX_BINS:
-            raise TableError(f"bins is {self.bins}, outside [1, {MAX_BINS:,}].", "Choose such as 32.")
+            raise TableError(f"bins is {self.bins}, outside [1, {MAX_BINS:,}].", "Choose, for example, 32.")
         if self.rows is not None and not 1 <= self.rows <= MAX_ROWS:
             raise TableError(f"rows is {self.rows}, outside [1, {MAX_ROWS:,}].", "Leave it out.")
 

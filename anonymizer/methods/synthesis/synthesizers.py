@@ -73,7 +73,7 @@ class SynthPrivBayes(Synthesis):
     def check(self) -> None:
         super().check()
         if not 1 <= self.degree <= 5:
-            raise TableError(f"degree is {self.degree}, outside [1, 5].", "Choose such as 2.")
+            raise TableError(f"degree is {self.degree}, outside [1, 5].", "Choose, for example, 2.")
 
     @override
     def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
@@ -139,4 +139,4 @@ def check_iterations(iterations: int) -> None:
         TableError: it is out of range.
     """
     if not 50 <= iterations <= 100_000:
-        raise TableError(f"iterations is {iterations}, outside [50, 100,000].", "Choose such as 500.")
+        raise TableError(f"iterations is {iterations}, outside [50, 100,000].", "Choose, for example, 500.")

@@ -24,7 +24,7 @@ Reference: [BO07] Bunn and Ostrovsky, Secure two-party k-means clustering, CCS 2
     known of it: values shared additively modulo N are compared by way of their bits, one bit after the
     other, with products of shares by the scalar product protocol on Paillier's cipher. How the bits are
     chained here, and that shares of x and y become plain bits of each party by Conversion 5, which hides
-    d = x - y under a sum of two numbers that one party each knows, are choices of this house. Erratum 3.
+    d = x - y under a sum of two numbers that one party each knows, are choices of duetto. Erratum 3.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Assumes: semi-honest parties; DCR; what the inner comparison assumes.
 Cost: 1 flight and those of the inner comparison; one ciphertext, one re-randomisation and one decryption per
     pack of (key bits - 1) div (bits + 66) values; bits + 66 squarings per value but the first of a pack. No
     ciphertext comes back: for encrypted output `bit-to-encrypted` follows, as many ciphertexts as it takes.
-Reference: this house, from the thesis's Conversion 5 (section 3.2, Lemma 3.2, after [Veu14]); errata 3, 7.
+Reference: duetto, from the thesis's Conversion 5 (section 3.2, Lemma 3.2, after [Veu14]); errata 3, 7.
     Of its quotients, which are taken off under encryption, only the parities are needed here, and those the
     parties take off on shares. Packing masked values is common knowledge of the field.
 """

@@ -13,7 +13,7 @@ Learns: nobody anything; the inner comparison's inputs are functions of the loca
 Assumes: what the inner comparison assumes.
 Cost: that of the inner comparison: once for k - 1 bits if M = 2**k, else twice for the bits of M, in one
     batch.
-Reference: this house; the bridge from shares modulo 2**k asked for by erratum 6. It tells the sign of the
+Reference: duetto; the bridge from shares modulo 2**k asked for by erratum 6. It tells the sign of the
     difference, as eq. 3.4 of the thesis does.
 """
 

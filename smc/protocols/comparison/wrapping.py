@@ -21,7 +21,7 @@ Cost: that of the inner comparison for the bits of M - 1, in one batch: three ti
     are three times as many, since the digits of x - y choose again. To choose by digits of x and y together
     was counted and is dearer: two bits of each make a choice of 32 with the borrow, whose answers of six bits
     take 46 bytes for two places, where three choices of 16 take 72 for four.
-Reference: this house; the carry of an addition is a cocycle: Isaksen, A cohomological viewpoint on elementary
+Reference: duetto; the carry of an addition is a cocycle: Isaksen, A cohomological viewpoint on elementary
     school arithmetic, American Mathematical Monthly 109, 2002.
 """
 

@@ -14,7 +14,7 @@ Assumes: semi-honest parties; DCR.
     A slot has bits + 65 bits, which z + r never exceeds: no slot runs over, nothing wraps modulo N.
 Cost: 1 flight; one ciphertext, one re-randomisation and one decryption per pack of
     (key bits - 1) div (bits + 65) values; bits + 65 squarings per value but the first of a pack.
-Reference: this house, from the thesis's Conversion 4 (section 3.2); errata 3, 6, 7.
+Reference: duetto, from the thesis's Conversion 4 (section 3.2); errata 3, 6, 7.
 """
 
 from __future__ import annotations

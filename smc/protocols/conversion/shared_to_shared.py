@@ -15,7 +15,7 @@ Learns: nobody anything.
 Assumes: what `smc.protocols.correlated` assumes.
 Cost: as `bit-to-shared`: 2 flights per span of 16 MiB; per value 4 bytes of matrix from Bob and a number
     modulo M' from Alice. The first use in a session sets up `TRANSFERS`.
-Reference: this house; widening of shares whose top bit is known to be 0, as in Rathee et al., SIRNN, IEEE S&P
+Reference: duetto; widening of shares whose top bit is known to be 0, as in Rathee et al., SIRNN, IEEE S&P
     2021, and Demmler, Schneider and Zohner, ABY, NDSS 2015 (A2B and back), for any two moduli.
 """
 

@@ -11,7 +11,7 @@ Outputs: shares modulo 2**64 of the least integer of each row and of its place.
 Learns: neither party anything.
 Assumes: `smc.secret.comparison.msb`, `smc.secret.comparison.mux`.
 Cost: `records.cost_least`; ceil(log2 n) times the rounds of a comparison and a selection.
-Reference: this house; the knock-out is folklore.
+Reference: duetto; the knock-out is folklore.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Outputs: XOR shares of a row of bits for each row, 1 where the least integer sta
 Learns: neither party anything.
 Assumes: `smc.secret.comparison.msb`, `smc.secret.comparison.mux`, `smc.oblivious`.
 Cost: `cost`.
-Reference: this house; the knock-out is folklore.
+Reference: duetto; the knock-out is folklore.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Outputs: shares modulo 2**64 of the quotients, rounded down.
 Learns: neither party anything.
 Assumes: `smc.secret.comparison.msb`, `smc.secret.comparison.mux`.
 Cost: `cost`; per digit a comparison of three pairs and a selection.
-Reference: this house; long division in base 4.
+Reference: duetto; long division in base 4.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ Assumes: `smc.secret.comparison.msb`, `smc.secret.comparison.mux`, `smc.secret.p
 Cost: `cost`.
 Reference: Goldschmidt, Applications of division by convergence, MIT 1964; in secret with a normalised
 divisor: Catrina and Saxena, Secure computation with fixed-point numbers, FC 2010; the table of lines and the
-exact last correction: this house.
+exact last correction: duetto.
 """
 
 from __future__ import annotations

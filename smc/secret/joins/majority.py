@@ -15,7 +15,7 @@ Learns: neither party anything.
 Assumes: `smc.secret.comparison.msb`, `smc.oblivious`.
 Cost: `cost`; per slot and digit an AND of bits, 8.5 bytes, and 12 bytes per slot; rounds grow with the
 logarithm of the digits.
-Reference: this house; that a majority has the majority in each digit is folklore.
+Reference: duetto; that a majority has the majority in each digit is folklore.
 """
 
 from __future__ import annotations

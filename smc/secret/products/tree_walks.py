@@ -23,7 +23,7 @@ Assumes: `smc.oblivious`. AES-128 as an ideal cipher, of which H is the hash of 
 `smc.secret.products.gilboa`; a key of it serves at most 2**21 of them.
 Cost: `cost`; a tree takes 2**d w / 8 + 2**(d - 2) bytes and 2 d - 1 transfers, and 2 d rounds all together.
 Reference: Naor and Pinkas, Computationally secure oblivious transfer, Journal of Cryptology 2005, section 3
-(one of many out of one of two); that shared bits lead through tables of both in turn: this house. Paths
+(one of many out of one of two); that shared bits lead through tables of both in turn: duetto. Paths
 through a tree that one party has put into a random order: Wu, Feng, Naehrig and Lauter, Privately evaluating
 decision trees and random forests, PoPETs 2016.
 """

@@ -14,7 +14,7 @@ at most 2, since |sum l_i A_jk| <= 1 by the inequality of Cauchy and Schwarz; an
 too, which any definite matrix with such pivots fulfils, entries of L are at most 2**5, and all products fit.
 
 Reference: L D L' by columns: Golub and Van Loan, Matrix computations, section 4.1; scaling: van der Sluis,
-Condition numbers and equilibration of matrices, Numerische Mathematik 1969; the order of steps: this house.
+Condition numbers and equilibration of matrices, Numerische Mathematik 1969; the order of steps: duetto.
 """
 
 from __future__ import annotations

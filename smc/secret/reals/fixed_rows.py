@@ -15,7 +15,7 @@ sums over rows are exact whatever a share is. Rows that are not to count have a 
 hold there does not matter.
 
 Assumes: `smc.secret.lattice.columns`, `smc.secret.lattice.factors`.
-Reference: as there; fixed shares as a matrix of each side: this house.
+Reference: as there; fixed shares as a matrix of each side: duetto.
 """
 
 from __future__ import annotations

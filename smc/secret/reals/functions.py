@@ -17,7 +17,7 @@ Beyond its reach a function is something else that is bounded: whoever uses it s
 it tested.
 
 Reference: fits of least largest error by least squares with weights: Lawson, Contributions to the theory of
-linear least maximum approximations, 1961; shares as angles, and one query for several functions: this house.
+linear least maximum approximations, 1961; shares as angles, and one query for several functions: duetto.
 """
 
 from __future__ import annotations

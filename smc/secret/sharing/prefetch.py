@@ -18,7 +18,7 @@ Learns: neither party anything.
 Assumes: `smc.oblivious.silent_transfers`, `smc.oblivious.prepared`.
 Cost: a flight of `smc.oblivious.silent_transfers.refills`, or of `smc.oblivious.cost.prepared`; steps take
 a round less where they use what was prepared.
-Reference: this house; correlations before inputs: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
+Reference: duetto; correlations before inputs: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ def suggest(data: Data, assumed: Assumed, say: Say = lambda _: None) -> Suggesti
     chosen = _best(qualities, assumed.least_score)
     if not chosen.f_measure and simulated.common >= MIN_COMMON:
         raise DomainError(
-            "No recipe tells these persons apart: of those who are in both registers none was found.",
+            "No recipe tells these persons apart: it found none of those who are in both registers.",
             "Name columns that differ from person to person, by --role; or take the recipe of "
             "docs/analyses.md.",
         )

@@ -50,7 +50,7 @@ def _hundredths(value: Any, place: str) -> int:
     if exact.denominator != 1 or abs(exact) > _HUNDRED * MAX_TERM:
         raise UsageError(
             f"{place} is not a number of units from -{MAX_TERM} to {MAX_TERM} in hundredths.",
-            'Write such as "-2.75".',
+            'Write, for example, "-2.75".',
         )
     return exact.numerator
 

@@ -7,7 +7,7 @@ number that stands for it in this run alone.
 
 References: Schnell, Bachteler and Reiher, BMC Medical Informatics and Decision Making 9, 2009; Vatsalan,
 Christen and Verykios, A taxonomy of privacy-preserving record linkage techniques, Information Systems 38,
-2013; comparing filters without a third party: this house.
+2013; comparing filters without a third party: duetto.
 """
 
 from __future__ import annotations
