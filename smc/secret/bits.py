@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 import numpy as np
@@ -107,7 +106,7 @@ class SecretBits(NoTruth):
     __rand__ = __and__
     __ror__ = __or__
 
-    def reveal(self, recipients: AbstractSet[Role] = BOTH) -> NDArray[np.bool_] | None:
+    def reveal(self, recipients: opening.Recipients = BOTH) -> NDArray[np.bool_] | None:
         """Open the bits to the recipients, and to nobody else; one flight.
 
         Args:
@@ -119,7 +118,7 @@ class SecretBits(NoTruth):
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        opened = opening.open_bits(self._session, self._shares.reshape(-1), recipients)
+        opened = opening.open_bits(self._session, self._shares.reshape(-1), opening.roles_of(recipients))
         return None if opened is None else opened.astype(np.bool_).reshape(self.shape)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from smc.protocols.session import Session
 from smc.secret.bits import BOTH
 from smc.secret.sharing import opening
 from smc.secret.sharing.bounds import Bounds, Operand
-from smc.secret.sharing.fixed import PublicInts, check_scale, held_integers
+from smc.secret.sharing.fixed import Fixed, PublicInts, check_scale, held_at
 from smc.secret.sharing.truth import NoTruth
 
 Word = NDArray[np.uint64]
@@ -58,9 +57,9 @@ class SharedWords(NoTruth):
     def from_plain(
         cls,
         session: Session,
-        values: PublicInts | None,
+        values: PublicInts | Fixed | None,
         owner: Role,
-        bounds: Bounds,
+        bounds: Bounds | tuple[int, int],
         shape: int | tuple[int, ...],
         scale: int = 0,
     ) -> Self:
@@ -68,7 +67,7 @@ class SharedWords(NoTruth):
 
         Args:
             session: this side of the run.
-            values: the held integers at their owner, None at the peer.
+            values: the held integers at their owner, or fixed-point numbers of that scale; None at the peer.
             owner: whose input it is.
             bounds: public; of the held integers.
             shape: public; of the values, one or two dimensions.
@@ -78,13 +77,14 @@ class SharedWords(NoTruth):
             UsageError: values on the wrong side, or of another type or shape than declared.
             DomainError: a value lies outside the bounds, or the bounds do not fit a word.
         """
+        bounds = Bounds.of(bounds)
         wanted = (shape,) if isinstance(shape, int) else shape
         if (values is None) is (session.role is owner):
             raise UsageError(
                 "Either both parties gave values, or none of them did.",
                 "Give the values at their owner, and None at the other party.",
             )
-        held = np.zeros(wanted, dtype=np.int64) if values is None else held_integers(values)
+        held = np.zeros(wanted, dtype=np.int64) if values is None else held_at(values, scale)
         if held.shape != wanted:
             raise UsageError(
                 f"The input has shape {held.shape} instead of {wanted}.", "Declare the shape that it has."
@@ -97,7 +97,7 @@ class SharedWords(NoTruth):
 
     @classmethod
     def from_both(
-        cls, session: Session, values: PublicInts, bounds: Bounds, scale: int = 0
+        cls, session: Session, values: PublicInts | Fixed, bounds: Bounds | tuple[int, int], scale: int = 0
     ) -> tuple[Self, Self]:
         """The inputs of both parties, which are of one shape and within the same bounds.
 
@@ -105,7 +105,8 @@ class SharedWords(NoTruth):
 
         Args:
             session: this side of the run.
-            values: the held integers of this party, one or two dimensions; the peer's have the same shape.
+            values: the held integers of this party, or fixed-point numbers with that scale, one or two
+                dimensions; the peer's have the same shape.
             bounds: public; of the held integers of both.
             scale: fractional bits.
 
@@ -117,7 +118,7 @@ class SharedWords(NoTruth):
             DomainError: a value lies outside the bounds, the bounds do not fit a word, or the two inputs have
                 different shapes, which both sides find.
         """
-        held = held_integers(values)
+        bounds, held = Bounds.of(bounds), held_at(values, scale)
         if held.ndim not in (1, 2):
             raise UsageError(
                 f"An input has {held.ndim} dimensions; it takes one or two.", "Give a list of integers."
@@ -210,7 +211,7 @@ class SharedWords(NoTruth):
         """The same integers with bounds that the caller vouches for."""
         return self._with(self._shares, bounds)
 
-    def reveal(self, recipients: AbstractSet[Role] = BOTH) -> NDArray[np.int64] | None:
+    def reveal(self, recipients: opening.Recipients = BOTH) -> NDArray[np.int64] | None:
         """Open the held integers to the recipients, and to nobody else; one flight.
 
         Args:
@@ -224,7 +225,7 @@ class SharedWords(NoTruth):
             ProtocolViolation: the peer sent something else than the protocol says, or what came out lies
                 outside the bounds.
         """
-        opened = opening.open_words(self._session, self._shares.reshape(-1), recipients)
+        opened = opening.open_words(self._session, self._shares.reshape(-1), opening.roles_of(recipients))
         if opened is None:
             return None
         return _within(opened.view(np.int64).reshape(self.shape), self._bounds)

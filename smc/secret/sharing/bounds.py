@@ -39,6 +39,23 @@ class Bounds:
         if self.lower > self.upper:
             raise UsageError("The lower bound is above the upper bound.", "Exchange the bounds.")
 
+    @classmethod
+    def of(cls, given: Bounds | tuple[int, int]) -> Bounds:
+        """Bounds, which may be given as two integers.
+
+        Raises:
+            UsageError: they are neither, or in the wrong order.
+        """
+        if isinstance(given, Bounds):
+            return given
+        if (
+            not isinstance(given, tuple)
+            or len(given) != 2
+            or not all(isinstance(end, int) and not isinstance(end, bool) for end in given)
+        ):
+            raise UsageError("The bounds are not two integers.", "Give Bounds(0, 100), or (0, 100).")
+        return cls(*given)
+
     def __add__(self, other: Bounds) -> Bounds:
         return Bounds(self.lower + other.lower, self.upper + other.upper)
 

@@ -42,7 +42,10 @@ def held_integers(values: PublicInts) -> NDArray[np.int64]:
     if array.dtype.kind not in "iuO" or (
         array.dtype.kind == "O" and not all(isinstance(value, int | np.integer) for value in array.flat)
     ):
-        raise UsageError("The values are not all integers.", "Turn fractions into fixed point with Fixed.of.")
+        raise UsageError(
+            "The values are not all integers.",
+            "Give Fixed.of(values, 8) with scale=8 and bounds in units of 2**-8, or use SecretReals.",
+        )
     if array.size and (int(array.max()) >= LIMIT or int(array.min()) <= -LIMIT):
         raise DomainError("An integer does not fit into 63 bits and a sign.", "Use a smaller scale or unit.")
     return array.astype(np.int64)
@@ -100,6 +103,18 @@ class Fixed:
             )
         self.bounds.shifted(scale - self.scale).fit(operation)
         return Fixed(self.held << (scale - self.scale), scale)
+
+
+def held_at(values: PublicInts | Fixed, scale: int) -> NDArray[np.int64]:
+    """The held integers of an input with the stated scale. Raises as `held_integers`, or if it has another."""
+    if not isinstance(values, Fixed):
+        return held_integers(values)
+    if values.scale != scale:
+        raise UsageError(
+            f"The input has {values.scale} fractional bits, and {scale} are stated.",
+            f"State scale={values.scale}, at both parties.",
+        )
+    return values.held
 
 
 def as_fixed(values: PublicInts | Fixed) -> Fixed:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import Bits, ExpectedBits, ExpectedWords, Words
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
 
@@ -38,6 +39,25 @@ class OpenedBits(Message, kind="opened-bits"):
     """The local XOR shares of bits, for a recipient."""
 
     shares: Bits
+
+
+Recipients = AbstractSet[Role] | Role | str
+"""Who learns what is opened: a set of roles, or one, which may be given by its word."""
+
+
+def roles_of(recipients: Recipients) -> AbstractSet[Role]:
+    """Recipients as a set.
+
+    Raises:
+        UsageError: they are no parties.
+    """
+    given = {recipients} if isinstance(recipients, str | Role) else recipients
+    try:
+        return frozenset(map(Role, given))
+    except (ValueError, TypeError):
+        raise UsageError(
+            f"{recipients!r} is no recipient.", "Give Role.ALICE or Role.BOB, or a set of both."
+        ) from None
 
 
 def open_words(
