@@ -163,8 +163,8 @@ def called(text: str) -> int:
 def small_named(text: str) -> int:
     """A title and a name in small letters: words that no dictionary holds.
 
-    Behind a title that is nothing else, the first word may be any but a function word, and a surname any after
-    a known first name. Other surnames that are words are not found ("ms mbatha brook").
+    Behind a title that is nothing else, the first word may be any but a function word, and a surname any
+    after a known first name. Other surnames that are words are not found ("ms mbatha brook").
     """
     title, *words = text.split(" ")
     sure, end = title.rstrip(".").lower() in _ONLY_TITLES, len(title)

@@ -232,10 +232,11 @@ def test_a_disguise_is_seen_through(disguise: str) -> None:
         ("Aktenzeichen: S 12 KR 345/20", "S 12 KR 345/20", "de"),
         ("Der Beschluss B 12 KR 3/20 R ist bekannt.", "B 12 KR 3/20 R", "de"),
         ("Ermittelt wird unter 123 Js 4567/2020.", "123 Js 4567/2020", "de"),
-        ("The case 1:21-cv-00123-ABC was filed.", "1:21-cv-00123-ABC", "en"),
+        ("Case 1:21-cv-00123-ABC filed.", "1:21-cv-00123-ABC", "en"),
         ("Case 21-CR-412 (KMW) was closed.", "21-CR-412 (KMW)", "en"),
         ("See [2021] EWHC 123 (QB).", "[2021] EWHC 123 (QB)", "en"),
-        ("Call us, phone: 55 66 77, any day.", "55 66 77", "en"),
+        ("Call 1-800-555-0199 x12 today.", "1-800-555-0199 x12", "en"),
+        ("Die Versichertennummer lautet A 123 456 789 und gilt.", "A 123 456 789", "de"),
     ],
 )
 def test_phones_plates_and_reference_numbers(text: str, code: str, language: Language) -> None:
@@ -303,7 +304,8 @@ def test_short_titles_small_letters_and_foreign_names(text: str, name: str, lang
 
 
 @pytest.mark.parametrize(
-    "text", ["It took 12 ms longer.", "I asked the dr about it.", "You miss nothing there.", "Both mr and mrs."]
+    "text",
+    ["It took 12 ms longer.", "I asked the dr about it.", "You miss nothing there.", "Both mr and mrs."],
 )
 def test_words_behind_what_is_no_title_stay(text: str) -> None:
     assert not [one for one in Rules("en").found(Document("one.txt", text)) if one.by == "title-small"]
