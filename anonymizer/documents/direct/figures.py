@@ -4,8 +4,8 @@
 say come from it, so that they cannot differ.
 
 Texts of one template are one text, filled several times. What is missed in one is missed in most of them, so
-that they are no independent trials: an interval over identifiers would be far too narrow. Of single kinds none
-is given; of a language there is one that counts each kind of text once.
+that they are no independent trials, and an interval over identifiers would be far too narrow. Of single kinds
+none is given; of a language there is one that counts each kind of text once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ LANGUAGE_NAMES: Final[Mapping[Language, str]] = {
     "fr": "French",
 }
 _WRONG: Final = 0.025
-_THESE: Final = ("this template does", "these templates do")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,8 @@ class FirstPassFigure:
             f"which are {_filled(self.templates, self.texts)}, the first pass alone hides "
             f"{self.direct_whole} of {self.direct} direct identifiers and {self.quasi_whole} of {self.quasi} "
             f"quasi-identifiers; {self.right / self.words:.2f} of the words that it hides belong to one. "
-            f"Other texts of this kind can be missed in ways that {_THESE[self.templates > 1]} not show: real "
-            "texts will have lower figures."
+            "In other texts of this kind more can be missed than these can show: real texts will have lower "
+            "figures."
         )
 
     def to_values(self) -> dict[str, Any]:
@@ -146,11 +145,8 @@ def _filled(templates: int, texts: int) -> str:
     if templates == texts:
         return "each written for itself"
     each = texts // templates
-    return (
-        f"one template filled {each} times"
-        if templates == 1
-        else f"{templates} templates filled {each} times each"
-    )
+    many = f"{templates} templates filled {each} times each"
+    return f"one template filled {each} times" if templates == 1 else many
 
 
 def kinds_of_text() -> tuple[str, ...]:
