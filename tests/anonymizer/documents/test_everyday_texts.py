@@ -311,6 +311,12 @@ def test_words_behind_what_is_no_title_stay(text: str) -> None:
     assert not [one for one in Rules("en").found(Document("one.txt", text)) if one.by == "title-small"]
 
 
+def test_two_people_that_and_joins_are_two() -> None:
+    assert masked("Wir haben Fr. Weber und Hrn. Adler gesehen.", "de") == ["Fr. Weber", "Hrn. Adler"]
+    assert masked("Die Kinder Wiebke und Anton waren dabei.", "de") == ["Wiebke", "Anton"]
+    assert hides("Herr von und zu Guttental kam.", "von und zu Guttental", "de")
+
+
 def test_a_range_of_weekdays_is_no_title() -> None:
     found = Rules("de").found(Document("one.txt", "Geöffnet Mo. bis Fr. Termine nach Absprache."))
     assert not [one for one in found if one.by == "title-short-de"]
