@@ -294,6 +294,8 @@ def test_a_place_is_no_address_of_mail(text: str) -> None:
         ("Ms. thandeka mbatha called.", "thandeka mbatha", "en"),
         ("We saw mrs rose baker there.", "rose baker", "en"),
         ("I told dr mbatha about it.", "mbatha", "en"),
+        ("Sick leave of Thandeka: thandeka mbatha phoned me.", "thandeka mbatha", "en"),
+        ("Then tobias wigglesworth phoned me.", "tobias wigglesworth", "en"),
         ("証人のグエン・ヴァン・アンが述べた。", "グエン・ヴァン・アン", "ja"),
         ("グエン・ヴァン・アンは現場にいた。", "グエン・ヴァン・アン", "ja"),
         ("患者のゾフ＝ミロ・テクは入院した。", "ゾフ＝ミロ・テク", "ja"),
