@@ -89,7 +89,7 @@ class Lexicon:
         return (*self._joined(document.text, words, strong), *self._small(document.text, words, strong))
 
     def _small(self, text: str, words: Sequence[Word], strong: Sequence[Kind | None]) -> Iterator[Found]:
-        """English names in small letters: a first name, or one that the text has with a capital, and a surname.
+        """English names in small letters: a first name, or one with a capital elsewhere, and a surname.
 
         No dictionary holds either; names that are words as well are not found.
         """
