@@ -168,7 +168,7 @@ class FirstPass:
         hits = [
             one for one in read.hits(self._recognizers(language), self._threshold) if one.kind in self._kinds
         ]
-        edits, persons = [], Persons()
+        edits, persons = [], Persons(language)
         everything = findings(plain, read.words, [*known, *hits])
         texts = [plain.text[one.start : one.end] for one in everything]
         numbers = [

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Final
 
 from anonymizer.documents.direct.gazetteers import words_of, words_of_list
+from anonymizer.documents.direct.lexicon import is_common
+from anonymizer.documents.languages.vocabulary import FUNCTION_WORDS
 from commons.tabular.person_names import given_names
 
 Check = Callable[[str], int]
@@ -43,6 +45,9 @@ _NO_ILLNESS: Final = frozenset(
 )
 _DATE: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 _YEARS: Final = re.compile(r"(?:1[5-9]|20|21)\d{2}[-/](?:\d{2}){1,2}")
+
+_ONLY_TITLES: Final = frozenset({"mr", "mrs", "ms", "mx"})
+"""Before a name and nothing else, also in small letters; "dr" and "miss" begin other phrases."""
 
 _NOT_NAMES: Final = words_of_list("not-a-name")
 """What stands before 様, さん or 氏 without being a name."""
@@ -87,6 +92,12 @@ def phone(text: str) -> int:
     digits = sum(one.isdigit() for one in text)
     paired = text.count("(") == text.count(")") and text.count("（") == text.count("）")
     return len(text) if 8 <= digits <= 15 and paired else 0
+
+
+def dialled(text: str) -> int:
+    """A phone number behind its label: 5 to 15 digits, brackets in pairs."""
+    digits = sum(map(str.isdigit, text))
+    return len(text) if digits <= 15 and text.count("(") == text.count(")") else 0
 
 
 def link(text: str) -> int:
@@ -147,6 +158,23 @@ def called(text: str) -> int:
     if words[0].rstrip(",.") in _OPENERS or words[0].lower() in _OTHERS:
         return 0
     return len(text[: titled(text)].rstrip(",;: "))
+
+
+def small_named(text: str) -> int:
+    """A title and a name in small letters: words that no dictionary holds.
+
+    Behind a title that is nothing else, the first word may be any but a function word, and a surname any
+    after a known first name. Other surnames that are words are not found ("ms mbatha brook").
+    """
+    title, *words = text.split(" ")
+    sure, end = title.rstrip(".").lower() in _ONLY_TITLES, len(title)
+    for at, word in enumerate(words):
+        known = at == 1 and words[0].title() in given_names()
+        named = not is_common(word, "en") or (sure and (at == 0 or known) and word not in FUNCTION_WORDS)
+        if not named:
+            break
+        end += 1 + len(word)
+    return end if end > len(title) else 0
 
 
 def surname_first(text: str) -> int:

@@ -10,14 +10,23 @@ Persons: titles are left out. Two mentions of one document are the same person i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from anonymizer.documents.direct.gazetteers import titles, words_of
-from anonymizer.documents.texts.text import fold
+from anonymizer.documents.texts.text import Language, fold
 
-_MEN: Final = frozenset({"mr", "sir", "lord", "herr"})
-_WOMEN: Final = frozenset({"mrs", "ms", "miss", "mme", "mlle", "frau", "lady", "dame"})
+_MEN: Final = frozenset({"mr", "sir", "lord", "herr", "herrn", "hr", "hrn", "monsieur"})
+_WOMEN: Final = frozenset(
+    {"mrs", "ms", "miss", "mme", "mlle", "madame", "mademoiselle", "frau", "frl", "fräulein", "lady", "dame"}
+)
+_SHORT: Final[Mapping[Language, Mapping[str, str]]] = {
+    "fr": {"m": "m"},
+    "de": {"fr": "f"},
+    "en": {"fr": "m"},
+}
+"""Titles that are other words elsewhere, and which sex they say."""
 _AROUND: Final = " \"'“”«»()[].,;:「」"
 _KANA: Final = 0x3041
 
@@ -35,11 +44,19 @@ class Name:
     sex: str = ""
 
     @classmethod
-    def of(cls, text: str) -> Name:
-        """Take the name of a person apart."""
+    def of(cls, text: str, language: Language) -> Name:
+        """Take the name of a person apart.
+
+        Args:
+            text: the name.
+            language: of the text that it stands in: "M." begins a name as a title in French alone.
+        """
         split = text.replace(".", ". ").replace("　", " ").split()
         words = [fold(one).strip(_AROUND).removesuffix("'s").removesuffix("’s") for one in split]
         sex = "m" if _MEN & set(words) else "f" if _WOMEN & set(words) else ""
+        short = _SHORT.get(language, {}).get(words[0], "") if len(words) > 1 else ""
+        if short:
+            sex, words = short, words[1:]
         parts = [one for one in words if one and one not in titles()]
         if parts:
             for ending in words_of("ja", "honorific"):
@@ -63,13 +80,19 @@ class Name:
 
 @dataclass(slots=True)
 class Persons:
-    """The persons of one document so far, each with the names under which it was met."""
+    """The persons of one document so far, each with the names under which it was met.
 
+    Attributes:
+        language: of the document.
+        met: the names.
+    """
+
+    language: Language
     met: list[list[Name]] = field(default_factory=list)
 
     def number(self, text: str) -> int:
         """Which person a mention names, from 0; a new one is added."""
-        name = Name.of(text)
+        name = Name.of(text, self.language)
         same = [at for at, names in enumerate(self.met) if name in names]
         fitting = same or [
             at for at, names in enumerate(self.met) if all(name.fits(other) for other in names)
@@ -98,7 +121,12 @@ def _begins(one: str, other: str) -> bool:
 
 
 def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
-    """Whether all parts of a name are in another, each once; an initial is in the name that it begins."""
+    """Whether all parts of a name are in another, each once; an initial is in the name that it begins.
+
+    One part is whole in both: "M. Quayle" and Maud may be two people.
+    """
+    if not {one for one in short if len(one) > 1} & set(long):
+        return short == long
     left = list(long)
     for one in sorted(short, key=len, reverse=True):
         match = next((other for other in left if one == other), None)
@@ -109,4 +137,4 @@ def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
         if match is None:
             return False
         left.remove(match)
-    return any(len(one) > 1 for one in short) or short == long
+    return True

@@ -2,6 +2,10 @@
 
 `figures.csv` is written by scripts/score_documents; the tables of docs/documents-direct.md and what reports
 say come from it, so that they cannot differ.
+
+Texts of one template are one text, filled several times. What is missed in one is missed in most of them, so
+that they are no independent trials, and an interval over identifiers would be far too narrow. Of single kinds
+none is given; of a language there is one that counts each kind of text once.
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ class FirstPassFigure:
         language: of the texts.
         kind: of the texts, such as "hospital letter"; `ALL_KINDS` for all together.
         disguise: of their direct identifiers; `AS_WRITTEN` for none.
+        templates: that the texts were filled from.
         texts: how many there are.
         direct_whole: direct identifiers masked whole.
         direct: direct identifiers.
@@ -51,6 +56,7 @@ class FirstPassFigure:
     language: Language
     kind: str
     disguise: str
+    templates: int
     texts: int
     direct_whole: int
     direct: int
@@ -58,11 +64,6 @@ class FirstPassFigure:
     quasi: int
     right: int
     words: int
-
-    @property
-    def least(self) -> float:
-        """The lower end of the 95 % confidence interval (Clopper-Pearson) of the direct identifiers found."""
-        return clopper_pearson(self.direct_whole, self.direct, _WRONG)[0]
 
     def cells(self) -> str:
         """Recalls with their counts, and the token precision, as cells of a table of the documents."""
@@ -74,12 +75,12 @@ class FirstPassFigure:
     def sentence(self) -> str:
         """What is known, for people."""
         return (
-            f"Of {self.texts} invented {LANGUAGE_NAMES[self.language]} texts of the kind {self.kind!r}, the "
-            f"first pass alone hides {self.direct_whole} of {self.direct} direct identifiers "
-            f"({self.direct_whole / self.direct:.3f}, at least {self.least:.3f} with 95 % confidence) and "
-            f"{self.quasi_whole} of {self.quasi} quasi-identifiers ({self.quasi_whole / self.quasi:.3f}); "
-            f"{self.right / self.words:.2f} of the words that it hides belong to one. Real texts will have "
-            "lower figures."
+            f"Of {self.texts} invented {LANGUAGE_NAMES[self.language]} texts of the kind {self.kind!r}, "
+            f"which are {_filled(self.templates, self.texts)}, the first pass alone hides "
+            f"{self.direct_whole} of {self.direct} direct identifiers and {self.quasi_whole} of {self.quasi} "
+            f"quasi-identifiers; {self.right / self.words:.2f} of the words that it hides belong to one. "
+            "In other texts of this kind more can be missed than these can show: real texts will have lower "
+            "figures."
         )
 
     def to_values(self) -> dict[str, Any]:
@@ -108,24 +109,44 @@ def as_csv(figures: Iterable[FirstPassFigure]) -> str:
 
 
 def tables(figures: Iterable[FirstPassFigure]) -> str:
-    """Figures as the two tables of the documents: languages in disguises, and kinds of text as written."""
+    """Figures as the tables of the documents: languages in disguises, kinds without a miss, and each kind."""
     given = list(figures)
     head = "DIRECT whole | | QUASI whole | | token precision |\n|"
     rows = [
-        f"| {one.language} | {one.texts} | {one.disguise} | {one.cells()} |"
+        f"| {one.language} | {one.templates} | {one.texts} | {one.disguise} | {one.cells()} |"
         for one in given
         if one.kind == ALL_KINDS
     ]
-    kinds = [f"| {one.language} | {one.kind} | {one.cells()} |" for one in given if one.kind != ALL_KINDS]
+    kinds = [one for one in given if one.kind != ALL_KINDS]
+    languages = dict.fromkeys(one.language for one in kinds)
     return "\n".join(
         [
-            f"| language | texts | disguise | {head}{'---|' * 8}",
+            f"| language | templates | texts | disguise | {head}{'---|' * 9}",
             *rows,
             "",
-            f"| language | kind of text | {head}{'---|' * 7}",
-            *kinds,
+            f"| language | kinds | without a miss | 95 % interval |\n|{'---|' * 4}",
+            *(_without_a_miss(one, kinds) for one in languages),
+            "",
+            f"| language | kind of text | templates | {head}{'---|' * 8}",
+            *(f"| {one.language} | {one.kind} | {one.templates} | {one.cells()} |" for one in kinds),
         ]
     )
+
+
+def _without_a_miss(language: Language, figures: Iterable[FirstPassFigure]) -> str:
+    """Of how many kinds every direct identifier was found, with the Clopper-Pearson interval over kinds."""
+    whole = [one.direct_whole == one.direct for one in figures if one.language == language]
+    low, high = clopper_pearson(sum(whole), len(whole), _WRONG)
+    return f"| {language} | {len(whole)} | {sum(whole)} | [{low:.2f}, {high:.2f}] |"
+
+
+def _filled(templates: int, texts: int) -> str:
+    """How texts came from templates."""
+    if templates == texts:
+        return "each written for itself"
+    each = texts // templates
+    many = f"{templates} templates filled {each} times each"
+    return f"one template filled {each} times" if templates == 1 else many
 
 
 def kinds_of_text() -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from anonymizer.documents.direct.found import Found, Kind
@@ -25,6 +26,7 @@ _PARTICLES: Final = frozenset(
         *("ben", "bin", "al", "el", "zu", "zum", "af", "ter", "of"),
     }
 )
+_PEOPLE: Final = frozenset({"PERSON", "MISC"})
 _ACRONYM: Final = 4
 """Letters up to which a word in capitals is taken for an abbreviation."""
 _LONGEST: Final = 5
@@ -84,7 +86,24 @@ class Lexicon:
     def found(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
         """All names in a text."""
         strong = self._strong(words)
-        return tuple(self._joined(document.text, words, strong))
+        return (*self._joined(document.text, words, strong), *self._small(document.text, words, strong))
+
+    def _small(self, text: str, words: Sequence[Word], strong: Sequence[Kind | None]) -> Iterator[Found]:
+        """English names in small letters: a first name, or one with a capital elsewhere, and a surname.
+
+        No dictionary holds either; names that are words as well are not found.
+        """
+        if self.language != "en":
+            return
+        named = {word.text.lower() for word, kind in zip(words, strong, strict=True) if kind in _PEOPLE}
+        for first, last in pairwise(words):
+            if (
+                text[first.end : last.start] == " "
+                and all(word.text.islower() and word.text.isalpha() for word in (first, last))
+                and (first.text in named or first.text.title() in given_names())
+                and not any(len(word.text) < 3 or is_common(word.text, "en") for word in (first, last))
+            ):
+                yield Found(first.start, last.end, "PERSON", self.name)
 
     def _strong(self, words: Sequence[Word]) -> list[Kind | None]:
         """Of each word the kind of name that it is by itself; None if it is none."""

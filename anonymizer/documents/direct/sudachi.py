@@ -21,6 +21,8 @@ _KANJI: Final = re.compile("[々〆ヶケノ\u4e00-\u9fff]+")
 _KANA: Final = re.compile("[ァ-ヴー]{2,8}|[ぁ-ん]{2,5}")
 _NAMELIKE: Final = re.compile("[々〆ヶ\u4e00-\u9fffァ-ヴーぁ-ん]+")
 _READING: Final = re.compile("[ァ-ヴー]{2,8} [ァ-ヴー]{2,8}")
+_FOREIGN: Final = re.compile("[ァ-ヴー]{1,12}(?:[・=＝][ァ-ヴー]{1,12}){1,4}")
+"""A foreign name whose parts a dot or a double hyphen parts; one known part makes all of it a name."""
 _LONGEST: Final = 8
 """Characters of a name without a blank."""
 
@@ -34,6 +36,11 @@ class Sudachi:
     def found(self, document: Document, words: tuple[Word, ...]) -> tuple[Found, ...]:
         """All names in a text whose words Sudachi has tagged."""
         hits = [*self._persons(words), *self._places(words)]
+        hits += [
+            Found(*run.span(), "PERSON", self.name)
+            for run in _FOREIGN.finditer(document.text)
+            if any(run.start() < one.end and one.start < run.end() for one in hits if one.kind == "PERSON")
+        ]
         hits += [Found(*one.span(), "PERSON", self.name) for one in _READING.finditer(document.text)]
         return tuple(hits)
 

@@ -137,7 +137,7 @@ def _unnamed(edit: Edit, language: Language) -> Edit:
 
 def _names(text: str, language: Language) -> Iterable[tuple[str, bool]]:
     """What a name is known by elsewhere, and whether it is the whole name."""
-    name = Name.of(text)
+    name = Name.of(text, language)
     if _SOLID.search(text):
         solid = "".join(name.parts)
         return [(solid, True)] if len(solid) > 2 else []
@@ -163,7 +163,7 @@ def other_forms(text: str, language: Language) -> tuple[str, ...]:
 
 
 def _other_forms(text: str, language: Language) -> Iterator[str]:
-    name = Name.of(text)
+    name = Name.of(text, language)
     parts = [one for one in name.parts if len(one) > 1]
     if len(parts) > 1 and len("".join(parts)) >= _JOINED:
         yield from ("".join(parts), "".join((parts[-1], *parts[:-1])))

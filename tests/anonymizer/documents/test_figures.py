@@ -6,18 +6,28 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from anonymizer.cli.sanitize import sanitize
-from anonymizer.documents.direct.figures import AS_WRITTEN, as_csv, figure_of, kinds_of_text, known_figures
+from anonymizer.documents.direct.figures import (
+    AS_WRITTEN,
+    FirstPassFigure,
+    as_csv,
+    figure_of,
+    kinds_of_text,
+    known_figures,
+    tables,
+)
 from anonymizer.documents.specification import parse_sanitization
 from anonymizer.errors import SpecError
 from tests.anonymizer.documents.test_everyday_texts import score, texts
 
 ROOT = Path(__file__).parents[3]
+CORPUS = Path(__file__).parent / "corpus"
 RECORD = ROOT / "anonymizer" / "documents" / "direct" / "figures.csv"
 ENGLISH = "The boy came to the school on that day, and the teacher saw that he was not well with Mr Quayle."
 GERMAN = (
@@ -46,18 +56,38 @@ def test_the_documents_print_the_record():
     page = (ROOT / "docs" / "documents-direct.md").read_text(encoding="utf-8")
     for one in known_figures():
         row = (
-            f"| {one.language} | {one.kind} | "
+            f"| {one.language} | {one.kind} | {one.templates} | "
             if one.kind
-            else f"| {one.language} | {one.texts} | {one.disguise} | "
+            else f"| {one.language} | {one.templates} | {one.texts} | {one.disguise} | "
         )
         if one.kind == "" or one.disguise == AS_WRITTEN:
             assert f"{row}{one.cells()} |\n" in page
 
 
+def test_texts_of_one_template_have_no_interval():
+    """What is missed in one filling is missed in all: six fillings are no six trials."""
+    said = figure_of("de", "police report").sentence()
+    assert "which are one template filled 6 times" in said
+    assert "which are 2 templates filled 6 times each," in figure_of("de", "hospital letter").sentence()
+    assert not any("confidence" in one.sentence() or "at least" in one.sentence() for one in known_figures())
+
+
+def test_templates_are_counted_in_the_corpus():
+    for one in known_figures():
+        text = (CORPUS / "templates" / f"{one.language}-held.txt").read_text(encoding="utf-8")
+        kinds = re.findall(r"^=== (.+)$", text, flags=re.MULTILINE)
+        assert one.templates == (kinds.count(one.kind) if one.kind else len(kinds))
+
+
+def test_an_interval_counts_each_kind_once():
+    whole = FirstPassFigure("de", "blog", AS_WRITTEN, 1, 6, 48, 48, 1, 1, 1, 1)
+    missed = replace(whole, kind="news", direct_whole=47)
+    assert "| de | 2 | 1 | [0.01, 0.99] |" in tables([whole, missed])
+
+
 def test_of_a_kind_that_nobody_said_or_measured_nothing_is_known():
     assert figure_of("en", "") is None
     assert figure_of("de", "blog") is None
-    assert figure_of("en", "blog").least < 0.95
 
 
 @pytest.fixture

@@ -194,11 +194,34 @@ def test_the_trained_recognizer_is_part_of_the_standard_for_english():
     ],
 )
 def test_which_names_fit(one: str, other: str, same: bool) -> None:
-    assert Name.of(one).fits(Name.of(other)) == same
+    assert Name.of(one, "en").fits(Name.of(other, "en")) == same
+
+
+@pytest.mark.parametrize(
+    ("names", "language", "numbers"),
+    [
+        (("M. Yannick Le Goff", "Maëlys", "M. Le Goff", "Le Goff"), "fr", [0, 1, 0, 0]),
+        (("M. Yannick Le Goff", "Maëlys Le Goff"), "fr", [0, 1]),
+        (("M. Kervella", "Mme Kervella"), "fr", [0, 1]),
+        (("M. Quayle", "Maud", "Mary Quayle"), "en", [0, 1, 0]),
+        (("Fr. Weber", "Hrn. Weber", "Frau Weber"), "de", [0, 1, 0]),
+    ],
+)
+def test_short_titles_are_no_initials_and_an_initial_alone_joins_nobody(names, language, numbers) -> None:
+    persons = Persons(language)
+    assert [persons.number(one) for one in names] == numbers
+
+
+def test_a_father_and_his_daughter_have_two_numbers_in_french() -> None:
+    text = "Nous avons vu M. Yannick Le Goff et sa fille Maëlys. M. Le Goff va bien, Maëlys aussi."
+    document = Document("a.txt", text)
+    edits = FirstPass.of(Direct(), {})(document, tagger_of(text, "fr").words(text), "fr")
+    written = apply_edits(text, edits)
+    assert written.count("[PERSON 1]") == written.count("[PERSON 2]") == 2
 
 
 def test_a_name_that_fits_two_persons_is_a_third_one() -> None:
-    persons = Persons()
+    persons = Persons("en")
     assert [persons.number(one) for one in ("Anna Keller", "Otto Keller", "Keller", "Keller")] == [0, 1, 2, 2]
 
 
