@@ -106,7 +106,7 @@ class Fixed:
 
 
 def held_at(values: PublicInts | Fixed, scale: int) -> NDArray[np.int64]:
-    """The held integers of an input with the stated scale. Raises as `held_integers`, or if it has another."""
+    """The held integers of an input with the stated scale. Raises as `held_integers`, and on other scales."""
     if not isinstance(values, Fixed):
         return held_integers(values)
     if values.scale != scale:
