@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from parties.contracts.state import State
     from parties.errors import BudgetError, ConfigError, DataError, JobError, PolicyError
     from parties.python import Party
+    from parties.rehearsal import rehearse
     from parties.release import release
     from smc.errors import (
         DisclosureRefused,
@@ -107,6 +108,7 @@ __all__ = [
     "UsageError",
     "concatenate",
     "join",
+    "rehearse",
     "release",
     "run_pair",
     "select",
@@ -121,6 +123,7 @@ _MODULES: Final = {
     "parties.contracts.state": ("State",),
     "parties.errors": ("BudgetError", "ConfigError", "DataError", "JobError", "PolicyError"),
     "parties.python": ("Party",),
+    "parties.rehearsal": ("rehearse",),
     "parties.release": ("release",),
     "smc.errors": (
         *("DisclosureRefused", "DomainError", "DuettoError", "OutsideRange", "PeerError", "UsageError"),

@@ -18,9 +18,7 @@ WHOLE = {Role.ALICE: [1, 9, 3], Role.BOB: [4, 5, 6]}
 
 def test_the_hint_about_fractions_is_followed_to_the_letter():
     def given(session):
-        with pytest.raises(
-            UsageError, match="with scale=8 and bounds in units of"
-        ):
+        with pytest.raises(UsageError, match="with scale=8 and bounds in units of"):
             SecretInts.from_both(session, FRACTIONS[session.role], Bounds(0, 10))
         fixed = Fixed.of(FRACTIONS[session.role], 8)
         with pytest.raises(UsageError, match="State scale=8"):
