@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from parties.catalog.declarations.declaration import load_catalog
-from parties.catalog.drafting.adding import Asked, draft_addition
-from parties.catalog.loading.loading import load
+from parties.catalog.drafting.adding import Asked
+from parties.catalog.reading import Reader
 from parties.client.job_file import job_text
 from parties.client.result import Result
+from parties.config import Limits
 from parties.contracts.spec import JobSpec, parse_spec
 from parties.errors import JobError
 from parties.jobs.checks.local_data import columns_of, with_persons
@@ -94,7 +95,7 @@ def _columns(spec: JobSpec, role: Role, frame: pd.DataFrame) -> Data:
     with tempfile.TemporaryDirectory(prefix="duetto-") as folder:
         source, catalog = Path(folder, "table.csv"), Path(folder, "catalog.toml")
         frame[[*dict.fromkeys(side.columns.values())]].to_csv(source, index=False)
-        added = draft_addition(catalog, Asked(source=str(source), name=NAME))
-        added.write()
-        loaded = load(load_catalog(catalog).dataset(NAME), side.columns.values())
+        reader = Reader(Limits())
+        reader.drafted(catalog, Asked(source=str(source), name=NAME)).write()
+        loaded = reader.load(load_catalog(catalog).dataset(NAME), side.columns.values())
         return with_persons(columns_of(side, loaded), loaded)

@@ -133,7 +133,7 @@ FLOORS = (
     ("parties.daemon", "parties.client"),
     ("parties.needs", "parties.importing"),
     ("parties.doctor",),
-    ("parties.python",),
+    ("parties.python", "parties.rehearsal"),
     ("parties.bench", "parties.dashboard.entrance", "parties.dashboard.drawing"),
     ("parties.dashboard.pages",),
     ("parties.dashboard",),
