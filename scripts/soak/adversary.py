@@ -465,7 +465,9 @@ def look(sequence: Round) -> tuple[list[Finding], Counter[str]]:
     without = [see(sequence, absent) for absent in range(count)]
     found = list(_ends(whole, without, ends))
     without = [_with_cell(sequence, whole, view, ends) for view in without]
-    found += _figures(whole, without, sequence.minimum)
+    analyses = [job["job"]["analysis"] for job in sequence.jobs]
+    clusterings = frozenset(number for number, one in enumerate(analyses) if one == "clustering")
+    found += _figures(whole, without, sequence.minimum, clusterings)
     return found, ends
 
 
@@ -497,7 +499,13 @@ def _with_cell(sequence: Round, whole: View, view: View, ends: Counter[str]) -> 
     return View(view.ends, opened)
 
 
-def _figures(whole: View, without: Sequence[View], minimum: int) -> Iterator[Finding]:
+OTHER_CLUSTERS: Final = 1e9
+"""The change of a figure that is the same of other clusters; another one for each, so that none cancel."""
+
+
+def _figures(
+    whole: View, without: Sequence[View], minimum: int, clusterings: frozenset[int]
+) -> Iterator[Finding]:
     places = [
         (number, place)
         for number, opened in enumerate(whole.opened)
@@ -511,6 +519,10 @@ def _figures(whole: View, without: Sequence[View], minimum: int) -> Iterator[Fin
         change = np.where(
             np.isnan(seen), np.inf, seen - base
         )  # what is withheld without somebody is about them
+        if number in clusterings:
+            # Without somebody the clusters can be others, of which one has as many persons by chance.
+            others = [view.opened[number] != whole.opened[number] for view in without]
+            change = np.where(np.array(others) & (change == 0), OTHER_CLUSTERS + len(changes), change)
         # A job that ends otherwise without somebody is counted as an end.
         other_end = [view.ends[number] != whole.ends[number] for view in without]
         if np.count_nonzero(change[~np.array(other_end)]):
