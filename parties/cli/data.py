@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from parties.catalog.declarations.declaration import load_catalog
-from parties.catalog.loading.checking import below_limits, unconfirmed_columns
+from parties.catalog.loading.checking import beyond_limits, unconfirmed_columns
 from parties.catalog.loading.described import dataset_document, dataset_documents
 from parties.catalog.loading.survey import Fault
 from parties.catalog.reading import Reader
@@ -88,7 +88,7 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
             counted[one] = {
                 **(found.counts or {}),
                 "unconfirmed": unconfirmed_columns(dataset),
-                "below_limits": below_limits(dataset),
+                "below_limits": beyond_limits(dataset),
             }
     report: dict[str, Any] = {
         "rows": {one: counts["rows"] for one, counts in counted.items()},
