@@ -17,7 +17,7 @@ from parties.catalog.reading import Reader
 from parties.cli.drafts import add, confirm
 from parties.cli.hints import with_config
 from parties.cli.options import Listing, config_option
-from parties.cli.output import Screen, emit, json_option, table, talk
+from parties.cli.output import Screen, emit, json_option, listing, table, talk
 from parties.config import load
 from parties.errors import DataError
 from parties.exits import exit_code
@@ -113,10 +113,13 @@ def _show_counts(out: Screen, counted: Mapping[str, Mapping[str, Any]]) -> None:
     if not counted:
         out.print(with_config("The catalog declares no data set. Draft one with `duetto data add FILE`."))
         return
-    heads = ("data set", "rows", "persons", "left_out", "dropped", "imputed")
-    rows = [[one, *(_cell(counts[head]) for head in heads[1:])] for one, counts in counted.items()]
-    out.print(table("", heads, rows))
     for one, counts in counted.items():
+        out.print(f"{one} is as declared: {counts['rows']:,} rows of {counts['persons']:,} persons.")
+        for what, by_column in (("are skipped", counts["dropped"]), ("get a value", counts["imputed"])):
+            rows = [(f"  {column}", count) for column, count in by_column.items()]
+            if rows:
+                out.print(f"  Rows that {what} by jobs that use the column, since its cell is missing:")
+                out.print(listing(("", ""), rows))
         for column, said in counts["below_limits"].items():
             out.print(f"{one}, column {column!r}: {said}")
         if counts["unconfirmed"]:

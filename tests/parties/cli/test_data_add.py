@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from types import SimpleNamespace
 
@@ -41,6 +42,10 @@ def test_an_export_is_added_checked_confirmed_and_used(served, command, export):
     checked = parsed(command("data", "check", "cards", "--json"))["datasets"]["cards"]
     assert (checked["rows"], checked["dropped"]) == (39, {"Alter": 1})
     assert checked["unconfirmed"] == ["Gewicht", "Geschlecht"]
+    words = command("data", "check", "cards").stdout
+    assert "cards is as declared: 39 rows of 39 persons." in words
+    assert re.search(r"cell is missing:\n +Alter +1\n", words)
+    assert "left_out" not in words
     job = served.folder / "job.toml"
     job.write_text(TOTAL.replace('"numbers"', '"cards"', 1).replace('"value"', '"Gewicht"', 1))
     policy = home / "policy.toml"
@@ -187,5 +192,5 @@ def test_names_and_free_text_are_not_declared_unasked(served, command):
     assert "(line 44): 1 cells, the header has 5" in said
     said = parsed(command(*asked, "--type", "Nachname=text"))
     assert {*said["left_out"]} == {"Vorname", "Bemerkung"}
-    nobody = ("--without", "Alter", "--without", "Kosten")
+    nobody = ("--name", "r", "--without", "Alter", "--without", "Kosten")
     assert "--type Nachname=" in command(*asked[:-1], *nobody, code=78).stderr
