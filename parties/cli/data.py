@@ -114,7 +114,10 @@ def _show_counts(out: Screen, counted: Mapping[str, Mapping[str, Any]]) -> None:
         out.print(with_config("The catalog declares no data set. Draft one with `duetto data add FILE`."))
         return
     for one, counts in counted.items():
-        out.print(f"{one} is as declared: {counts['rows']:,} rows of {counts['persons']:,} persons.")
+        whole = f"{counts['rows']:,} rows of {counts['persons']:,} persons"
+        if counts["left_out"]:
+            whole = f"{counts['rows'] + counts['left_out']:,} rows; {whole} lack no declared cell"
+        out.print(f"{one} is as declared: {whole}.")
         for what, by_column in (("are skipped", counts["dropped"]), ("get a value", counts["imputed"])):
             rows = [(f"  {column}", count) for column, count in by_column.items()]
             if rows:

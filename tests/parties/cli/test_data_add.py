@@ -43,7 +43,7 @@ def test_an_export_is_added_checked_confirmed_and_used(served, command, export):
     assert (checked["rows"], checked["dropped"]) == (39, {"Alter": 1})
     assert checked["unconfirmed"] == ["Gewicht", "Geschlecht"]
     words = command("data", "check", "cards").stdout
-    assert "cards is as declared: 39 rows of 39 persons." in words
+    assert "cards is as declared: 40 rows; 39 rows of 39 persons lack no declared cell." in words
     assert re.search(r"cell is missing:\n +Alter +1\n", words)
     assert "left_out" not in words
     job = served.folder / "job.toml"
