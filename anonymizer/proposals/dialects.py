@@ -13,7 +13,7 @@ from anonymizer.hierarchies.days import day
 from anonymizer.tables import csvs, files
 from anonymizer.tables.dialect import kinds_of
 from anonymizer.tables.table import Table
-from commons.tabular.cells import MISSING_TOKENS, limit_in
+from commons.tabular.cells import MISSING_TOKENS, above_in, limit_in
 from commons.tabular.dialect import WRITINGS, Dialect, Writing
 
 _MOST: Final = 30
@@ -72,7 +72,11 @@ def _writing(frame: pl.DataFrame) -> Writing:
 def _tokens(cells: pl.Series, way: Writing) -> set[str]:
     """The tokens and limits of detection that keep a column from being one of numbers or dates."""
     texts = {one.strip() for one in cells.unique().drop_nulls().to_list()}
-    there = {one for one in texts if one in MISSING_TOKENS or limit_in(one) is not None}
+    there = {
+        one
+        for one in texts
+        if one in MISSING_TOKENS or limit_in(one) is not None or above_in(one) is not None
+    }
     if not there or len(there) > _MOST:
         return set()
     kinds = kinds_of(way, _without(cells, there))

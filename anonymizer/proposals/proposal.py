@@ -20,7 +20,7 @@ from anonymizer.proposals.profiles import Profile, profile, together
 from anonymizer.proposals.roles import Proposed, person_of, propose_roles, with_guesses
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
-from commons.tabular.cells import limit_in, lost_by_limits
+from commons.tabular.cells import lost_by_limits
 from commons.tabular.column_names import Role
 from commons.tabular.dialect import Dialect
 
@@ -59,9 +59,8 @@ class Proposal:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know besides: of values below limits, and of many columns without a role."""
-        limits = [token for token in self.dialect.writing.missing_tokens if limit_in(token) is not None]
-        said = [lost_by_limits(limits[0])] if limits else []
-        return (*said, *([self._of_free()] if self._of_free() else []))
+        said = (lost_by_limits(self.dialect.writing.missing_tokens), self._of_free())
+        return tuple(filter(None, said))
 
     def _of_free(self) -> str:
         free = _free(self.columns)

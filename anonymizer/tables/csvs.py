@@ -36,11 +36,11 @@ def read(path: Path, dialect: Dialect) -> pl.DataFrame:
     """
     file = source_of(path, dialect)
     with _explained(file):
-        names, filled = _header(file)
+        names, filled, above = _header(file)
         if not filled:
             return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
-        with _stream(file) as source, _located(file, names):
-            found = pc.read_csv(source, *_options(names, dialect))
+        with _stream(file) as source, _located(file, names, above):
+            found = pc.read_csv(source, *_options(names, dialect, above))
         _check_closed(file, found)
         return _framed(found)
 
@@ -49,12 +49,12 @@ def batches(path: Path, rows: int, dialect: Dialect) -> Iterator[pl.DataFrame]:
     """The same by at most `rows` rows at a time."""
     file = source_of(path, dialect)
     with _explained(file):
-        names, filled = _header(file)
+        names, filled, above = _header(file)
         if not filled:
             return
         held: list[pa.RecordBatch] = []
-        with _stream(file) as source, _located(file, names):
-            for batch in pc.open_csv(source, *_options(names, dialect)):
+        with _stream(file) as source, _located(file, names, above):
+            for batch in pc.open_csv(source, *_options(names, dialect, above)):
                 held.append(batch)
                 if sum(map(len, held)) < rows:
                     continue
@@ -74,12 +74,12 @@ def source_of(path: Path, dialect: Dialect = PLAIN) -> CsvFile:
     return CsvFile(path, FileError, dialect, str(path), "the specification", "csv")
 
 
-def _header(file: CsvFile) -> tuple[list[str], bool]:
-    """The names of the columns, and whether a row follows them."""
+def _header(file: CsvFile) -> tuple[list[str], bool, int]:
+    """The names of the columns, whether a row follows them, and how many lines stand above them."""
     found = file.header()
     if found.blank:
         raise TableError(f"{file.path}: the first line is blank.", "Let it name the columns.")
-    return name_columns(file.path, found.names, "line"), found.second is not None
+    return name_columns(file.path, found.names, "line"), found.second is not None, found.above
 
 
 class CsvParts:
@@ -166,11 +166,12 @@ def _writable(frame: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
 
 
 def _options(
-    names: list[str], dialect: Dialect, *, careful: bool = False
+    names: list[str], dialect: Dialect, above: int, *, careful: bool = False
 ) -> tuple[pc.ReadOptions, pc.ParseOptions, pc.ConvertOptions]:
     return (
         pc.ReadOptions(
             column_names=names,
+            skip_rows=above,
             skip_rows_after_names=1,
             encoding="utf8" if dialect.is_utf8 else dialect.encoding,
             block_size=_BLOCK,
@@ -189,7 +190,7 @@ def _options(
 
 
 @contextmanager
-def _located(file: CsvFile, names: list[str]) -> Iterator[None]:
+def _located(file: CsvFile, names: list[str], above: int) -> Iterator[None]:
     """Say of a row that does not fit where it stands; Arrow counts rows only if it reads one by one."""
     try:
         yield
@@ -202,7 +203,7 @@ def _located(file: CsvFile, names: list[str]) -> Iterator[None]:
             wrong.append(row)
             return "error"
 
-        reading, parsing, converting = _options(names, file.dialect, careful=True)
+        reading, parsing, converting = _options(names, file.dialect, above, careful=True)
         parsing.invalid_row_handler = seen
         try:
             with _stream(file) as source:

@@ -13,7 +13,7 @@ import polars as pl
 from anonymizer.errors import SpecError
 from anonymizer.schema.documents import table_of
 from commons.settings.reader import declared
-from commons.tabular.cells import LIMIT_SIGN
+from commons.tabular.cells import ABOVE_SIGN, LIMIT_SIGN
 from commons.tabular.dialect import Dialect, Writing
 
 Kind = Literal["integer", "float"]
@@ -70,7 +70,7 @@ def _kinds(writing: Writing, frame: pl.DataFrame) -> dict[str, set[Kind | None]]
         if some and number and not code:
             kind: Kind = "integer" if whole and not limited else "float"
             filled = cells.filter(cells != "")
-            read = numbers_of(writing, filled.str.replace(LIMIT_SIGN, "") if limited else filled, kind)
+            read = numbers_of(writing, filled.str.replace(_sign(writing), "") if limited else filled, kind)
             found[name] = {None} if read.null_count() or not read.is_finite().all() else {kind}
     return found
 
@@ -79,13 +79,14 @@ def _looks(writing: Writing, texts: Sequence[pl.Series]) -> list[tuple[bool, boo
     """Of each column: is a text filled, has one leading zeros, are all numbers, all whole, is one a limit."""
     filled = pl.col("text").filter(pl.col("text") != "")
     text = _without_suffix(writing, filled)
-    number = text.str.replace(LIMIT_SIGN, "") if writing.below_limit else text
+    sign = _sign(writing)
+    number = text.str.replace(sign, "") if sign else text
     looks = (
         (filled.len() > 0).alias("some"),
         number.str.contains(r"^[+-]?0\d").any().alias("code"),
         number.str.contains(_number(writing)).all().alias("number"),
         number.str.contains(_whole(writing)).all().alias("whole"),
-        (text.str.contains(LIMIT_SIGN).any() if writing.below_limit else pl.lit(value=False)).alias("limit"),
+        (text.str.contains(sign).any() if sign else pl.lit(value=False)).alias("limit"),
     )
     if len(texts) == 1:
         return texts[0].to_frame("text").select(looks).rows()
@@ -96,12 +97,20 @@ def _looks(writing: Writing, texts: Sequence[pl.Series]) -> list[tuple[bool, boo
     return together.group_by("place", maintain_order=True).agg(looks).drop("place").rows()
 
 
+def _sign(writing: Writing) -> str:
+    """The signs of limits that are read, as a regular expression; empty for none."""
+    read = ((LIMIT_SIGN, writing.below_limit), (ABOVE_SIGN, writing.above_limit))
+    return "|".join(sign for sign, said in read if said)
+
+
 def numbers_of(writing: Writing, cells: pl.Series, kind: Kind) -> pl.Series:
     """A column of texts as numbers, null where a cell is blank or not a number."""
     if writing.below_limit and (limits := cells.str.contains(LIMIT_SIGN).fill_null(value=False)).any():
         bare = numbers_of(replace(writing, below_limit=""), cells.str.replace(LIMIT_SIGN, ""), kind)
         part = 0.5 if writing.below_limit == "half" else 1.0
         return bare * limits.replace_strict({True: part, False: 1.0}, return_dtype=pl.Float64)
+    if writing.above_limit:
+        return numbers_of(replace(writing, above_limit=""), cells.str.replace(ABOVE_SIGN, ""), kind)
     plain = _without_suffix(writing, pl.nth(0).str.strip_chars())
     if writing.thousands:
         plain = plain.str.replace_all(writing.thousands, "", literal=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 MISSING_TOKENS: Final = (
@@ -27,10 +28,18 @@ MISSING_TOKENS: Final = (
 BELOW_LIMIT: Final = ("half", "limit")
 """What a cell below a limit of detection may be read as: half the limit, or the limit."""
 
+ABOVE_LIMIT: Final = ("limit",)
+"""What a cell above a limit of measurement may be read as: the limit."""
+
 LIMIT_SIGN: Final = r"^\s*(?:<=?|≤|＜)\s*"
 """The beginning of a cell such as `<0.2`, as a regular expression."""
 
-_LIMIT: Final = re.compile(LIMIT_SIGN + r"([0-9][0-9.,' ]*)%?$")
+ABOVE_SIGN: Final = r"^\s*(?:>=?|≥|＞)\s*"
+"""The beginning of a cell such as `>200`, as a regular expression."""
+
+_NUMBER: Final = r"([0-9][0-9.,' ]*)%?$"
+_LIMIT: Final = re.compile(LIMIT_SIGN + _NUMBER)
+_ABOVE: Final = re.compile(ABOVE_SIGN + _NUMBER)
 
 
 def limit_in(text: str) -> str | None:
@@ -39,12 +48,35 @@ def limit_in(text: str) -> str | None:
     return None if found is None else found[1].strip()
 
 
-def lost_by_limits(example: str) -> str:
-    """What is lost where cells below a limit of detection count as missing, for people, as two sentences.
+def above_in(text: str) -> str | None:
+    """The number in a text such as `>200` or `≥ 5`, as it is written there; None for any other text."""
+    found = _ABOVE.match(text)
+    return None if found is None else found[1].strip()
+
+
+def lost_by_limits(tokens: Iterable[str]) -> str:
+    """What is lost where cells beyond a limit count as missing, for people, two sentences for each side.
 
     Args:
-        example: such a cell.
+        tokens: what missing cells hold; empty if none of them is such a cell.
     """
+    every = [*tokens]
+    below = next((one for one in every if limit_in(one) is not None), None)
+    above = next((one for one in every if above_in(one) is not None), None)
+    said = [_lost_below(below)] if below is not None else []
+    said += [_lost_above(above)] if above is not None else []
+    return " ".join(said)
+
+
+def _lost_above(example: str) -> str:
+    return (
+        f"Cells such as {example!r} are above a limit of measurement and count as missing: just the greatest "
+        'values are lost, and means come out too low. To keep them, write above_limit = "limit" (the limit) '
+        "and take them out of missing_tokens."
+    )
+
+
+def _lost_below(example: str) -> str:
     return (
         f"Cells such as {example!r} are below a limit of detection and count as missing: just the least "
         "values are lost, and means come out too high. To keep them, write "

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,14 @@ from typing import IO, Any, Final, NamedTuple, NoReturn
 
 from commons.tabular.dialect import PLAIN, SEPARATORS, Dialect
 from commons.tabular.encodings import guess_encoding, is_same
-from commons.tabular.separators import guess_separator, other_separator, quoted
+from commons.tabular.footers import MAX_LINES, sums_below
+from commons.tabular.separators import (
+    guess_separator,
+    other_separator,
+    quoted,
+    stated_separator,
+    typical_width,
+)
 
 CELL: Final = 1 << 17
 """Characters that a cell may have at most."""
@@ -25,6 +33,13 @@ ROW: Final = 1 << 20
 
 _TITLES: Final = 20
 """Rows in which the names of columns are looked for below a title."""
+
+_LOOKED: Final = 200
+"""Rows that are looked at for the names of the columns."""
+_MOST: Final = 0.8
+"""The share of the columns that have a name."""
+_STATED: Final = 80
+"""Characters of a line that states the separator, at most."""
 
 _START: Final = 1 << 16
 """Bytes that are looked at together."""
@@ -37,11 +52,13 @@ class Header(NamedTuple):
         names: of the columns, as the first line has them that is not blank, without blanks around them.
         second: the row after them that is not blank, if there is one.
         blank: how many lines before them are blank.
+        above: how many lines before them hold something else: a title, or the separator for Excel.
     """
 
     names: list[str]
     second: list[str] | None
     blank: int
+    above: int
 
 
 @dataclass(frozen=True)
@@ -55,6 +72,9 @@ class CsvFile:
         name: how errors call the file; empty is the name in its folder.
         document: where the dialect is declared, as errors call it.
         place: the table of that document, such as `csv`.
+        names_line: the line that names the columns, from 1, whatever stands above it; 0 for the first that is
+            not blank, below one that tells Excel the separator.
+        names_key: the key of that table which says so; empty where there is none.
     """
 
     path: Path
@@ -63,6 +83,8 @@ class CsvFile:
     name: str = ""
     document: str = ""
     place: str = ""
+    names_line: int = 0
+    names_key: str = ""
 
     @property
     def called(self) -> str:
@@ -114,12 +136,18 @@ class CsvFile:
         start = self.start()
         with self.explained(), self.text() as text:
             self._check_encoding(start)
-            rows = Rows(self, text)
+            above = self._lines_above(text)
+            rows = Rows(self, text, above)
             blank, first = next(
                 ((at, row) for at, row in enumerate(rows) if any(map(str.strip, row))), (0, None)
             )
             second = next((row for row in rows if row), None)
-            names_line = _names_below(first, second, rows)
+            names_line = None if self.names_line else _names_below(first, second, rows)
+        if self.names_line and (first is None or blank):
+            raise self.fail(
+                f"{self.called} has no names of columns in line {self.names_line}.",
+                "Name the line that has them.",
+            )
         if first is None:
             hint = "Write a line with the names of the columns, and the rows below."
             raise self.fail(f"{self.called} is empty.", hint)
@@ -138,9 +166,50 @@ class CsvFile:
             raise self.fail(
                 f"{self.called} has lines above the names of its columns, which seem to stand in line "
                 f"{names_line}.",
-                f"Remove the lines above line {names_line}, or export the table without its title.",
+                f"Write {self.names_key} = {names_line} below [{self.place}]."
+                if self.names_key
+                else f"Remove the lines above line {names_line}, or export the table without its title.",
             )
-        return Header(names, second, blank)
+        return Header(names, second, blank, above)
+
+    def find_names(self) -> int:
+        """The line that seems to name the columns; 0 where it is the first that is not blank.
+
+        Above it are a title or a date of the export, which have few cells. Raises as `explained`.
+        """
+        with self.explained(), self.text() as text:
+            above = self._lines_above(text)
+            rows, looked, line = csv.reader(text, delimiter=self.dialect.separator), list[Any](), above + 1
+            for row in islice(rows, _LOOKED):
+                looked += [(line, row)] if any(map(str.strip, row)) else []
+                line = above + rows.line_num + 1
+        width, _ = typical_width([len(row) for _, row in looked])
+        for at, (line, row) in enumerate(looked[:_TITLES]):
+            filled = [cell for cell in row if cell.strip()]
+            if len(row) == width and len(filled) >= max(2, _MOST * width) and _can_be_names(filled):
+                return line if at else 0
+            if len(filled) * 2 > width:
+                return 0
+        return 0
+
+    def find_footer(self) -> tuple[str, ...]:
+        """How the last lines begin that look like sums or counts below the table. Raises as `explained`."""
+        with self.explained(), self.text() as text:
+            lines = (line for line in iter(partial(text.readline, ROW), "") if line.strip())
+            last = [
+                next(csv.reader([line], delimiter=self.dialect.separator)) for line in deque(lines, MAX_LINES)
+            ]
+        return sums_below(last) if max(map(len, last), default=0) > 1 else ()
+
+    def _lines_above(self, text: IO[str]) -> int:
+        """Read the lines above that of the names; how many they are."""
+        if self.names_line:
+            return sum(1 for _ in islice(text, self.names_line - 1))
+        begin = text.tell()
+        if stated_separator(text.readline(_STATED)) is not None:
+            return 1
+        text.seek(begin)
+        return 0
 
     def refuse_encoding(self) -> NoReturn:
         """Say that the file is not in the declared encoding, and which one it seems to be in.
@@ -210,12 +279,10 @@ class CsvFile:
                 f"{self.called} has the character NUL in its first line, which is in no name of a column.",
                 "Remove it, or export the file again.",
             )
-        if names[0].lower().startswith("sep=") and not any(names[1:]):
-            said = names[0][4:] or self.dialect.separator
-            raise self.fail(
-                f"{self.called} begins with a line for Excel, which names the separator.",
-                f"Remove that line; below it delimiter = {quoted(said)} is what it says.",
-            )
+
+
+def _can_be_names(row: Sequence[str]) -> bool:
+    return all(cell.strip(" 0123456789.,-+") for cell in row)
 
 
 def _names_below(first: Sequence[str] | None, second: Sequence[str] | None, rows: Rows) -> int | None:
@@ -224,7 +291,7 @@ def _names_below(first: Sequence[str] | None, second: Sequence[str] | None, rows
         return None
 
     def names(row: Sequence[str] | None) -> bool:
-        return row is not None and len(row) > 1 and all(cell.strip(" 0123456789.,-+") for cell in row)
+        return row is not None and len(row) > 1 and _can_be_names(row)
 
     if names(second):
         return rows.line

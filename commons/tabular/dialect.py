@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Annotated, Any, Final
 
 from commons.settings.marks import Inline
-from commons.tabular.cells import BELOW_LIMIT, halve, limit_in
+from commons.tabular.cells import ABOVE_LIMIT, BELOW_LIMIT, above_in, halve, limit_in
 from commons.tabular.encodings import is_encoding
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -23,8 +23,10 @@ SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"
 
 ISO: Final = "%Y-%m-%d"
 CHOICES: Final = ("", *BELOW_LIMIT)
-_SUFFIX: Final = re.compile(r"[^\s\d.,'+<>=≤＜-][^\s\d]{0,7}")
-"""What cannot be taken for a part of the number."""
+ABOVE_CHOICES: Final = ("", *ABOVE_LIMIT)
+SUFFIX: Final = r"[^\s\d.,'+<>=≤≥＜＞-][^\s\d]{0,7}"
+"""What may stand behind a number, as a regular expression: it cannot be taken for a part of the number."""
+_SUFFIX: Final = re.compile(SUFFIX)
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DIRECTIVES: Final = {
     "Y": "[0-9]{4}",
@@ -56,6 +58,7 @@ class Writing:
             is one as well.
         below_limit: what a number such as `<0.2` is read as, one of `BELOW_LIMIT`; empty is no
             number.
+        above_limit: what a number such as `>200` is read as, one of `ABOVE_LIMIT`; empty is no number.
     """
 
     decimal: str = "."
@@ -64,6 +67,7 @@ class Writing:
     missing_tokens: tuple[str, ...] = ()
     below_limit: str = ""
     suffix: str = ""
+    above_limit: str = ""
 
     def faults(self) -> Iterator[Fault]:
         """The keys that are impossible."""
@@ -83,22 +87,27 @@ class Writing:
             yield "suffix", f"cannot be {self.suffix!r}", 'For example: suffix = "%".'
         if self.below_limit not in CHOICES:
             yield "below_limit", f"is {self.below_limit!r}", 'Write "half" or "limit".'
+        if self.above_limit not in ABOVE_CHOICES:
+            yield "above_limit", f"is {self.above_limit!r}", 'Write "limit".'
 
     @property
     def is_plain(self) -> bool:
-        """Whether numbers are written with a point, without thousands, and none as below a limit."""
-        return self.decimal == "." and not (self.thousands or self.below_limit or self.suffix)
+        """Whether numbers are written with a point, without thousands, and none as beyond a limit."""
+        return self.decimal == "." and not (
+            self.thousands or self.below_limit or self.above_limit or self.suffix
+        )
 
     def plain_number(self, text: str) -> str | None:
         """A number as `[+-]digits[.digits]`, or None if it is not written like this."""
         found = self._number.fullmatch(text)
         if found is not None:
             return self._pointed(text)
-        limit = limit_in(text) if self.below_limit else None
+        below = limit_in(text) if self.below_limit else None
+        limit = above_in(text) if below is None and self.above_limit else below
         if limit is None or self._number.fullmatch(limit) is None:
             return None
         plain = self._pointed(limit)
-        return halve(plain) if self.below_limit == "half" else plain
+        return halve(plain) if below is not None and self.below_limit == "half" else plain
 
     def plain_numbers(self, texts: Sequence[str]) -> list[str] | None:
         """Many numbers at once, None if one of them is not written like this."""
@@ -117,6 +126,11 @@ class Writing:
             return datetime.strptime(text, self.date_format or ISO).toordinal() - _EPOCH
         except ValueError:
             return None
+
+    @property
+    def names_a_time(self) -> bool:
+        """Whether the form of dates names a time of day, which is read and left out."""
+        return any(letter in self.date_format for letter in ("%H", "%M", "%S", "%f"))
 
     def are_dates(self, texts: Sequence[str]) -> bool:
         """Whether all texts look like dates in this form; their days may not exist."""

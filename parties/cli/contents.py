@@ -10,8 +10,8 @@ from typing import Final
 import click
 
 from parties.cli.options import config_option
-from parties.cli.output import Screen, emit, json_option, table
-from parties.client.words import DUE_BECAUSE
+from parties.cli.output import Screen, emit, json_option, listing
+from parties.client.words import DUE_BECAUSE, local_time
 from parties.config import load
 from parties.jobs.checks.spending import ledger_document, log_document, names_of_jobs, totals
 from parties.ledger.accounting import DELTA_TOTAL, describe_loss, show_number
@@ -29,6 +29,8 @@ from parties.ledger.entries import (
     Entry,
 )
 
+_LETTERS: Final = 8
+"""Of the name of a job, as `duetto job list` shows it."""
 _NEWEST: Final = 40
 """Losses that are listed, and entries without the peer's signature, unless all are asked for."""
 
@@ -62,27 +64,35 @@ def show(*, every_one: bool, config_path: Path | None, as_json: bool) -> None:
         for entry in newest(out, unsigned, "entries without the signature of the peer"):
             name = names.get(entry.job, entry.job[:16])
             out.print(
-                f"Entry {entry.sequence} ({entry.event}, {entry.time}, job {name}) lacks the signature of "
-                f"{entry.peer!r}: the session broke at the gate."
+                f"Entry {entry.sequence} ({entry.event}, {local_time(entry.time)}, job {name}) lacks the "
+                f"signature of {entry.peer!r}: the session broke at the gate."
                 + (" That party had announced its own." if entry.signature else "")
             )
         if runs:
             rows_of_runs = [(*whose, count) for whose, count in runs.items()]
-            out.print(table("runs", ("account", "peer", "rule", "began"), rows_of_runs))
+            out.print(listing(("account", "peer", "rule", "began"), rows_of_runs, title="Runs:"), "")
         if exact:
             rows_of_exact = [(*whose, count) for whose, count in exact.items()]
-            out.print(table("released without noise", ("account", "peer", "jobs"), rows_of_exact))
+            title = "Released without noise:"
+            out.print(listing(("account", "peer", "jobs"), rows_of_exact, title=title), "")
         if not entries:
             out.print("Nothing has been spent.")
             return
         listed = newest(out, entries, "losses")
         rows = [
-            (e.time, names.get(e.job), e.dataset, e.account, e.peer, describe_loss(e.loss)) for e in listed
+            (
+                local_time(e.time),
+                names.get(e.job, e.job)[:_LETTERS],
+                e.dataset,
+                e.account,
+                e.peer,
+                describe_loss(e.loss),
+            )
+            for e in listed
         ]
-        out.print(table("spent", ("time", "job", "data set", "account", "peer", "loss"), rows))
+        out.print(listing(("time", "job", "data set", "account", "peer", "loss"), rows, title="Spent:"), "")
         out.print(
-            table(
-                f"in total, as epsilon at delta {show_number(DELTA_TOTAL)}",
+            listing(
                 ("account", "peer", "sum of the losses", "epsilon"),
                 [
                     (
@@ -93,6 +103,7 @@ def show(*, every_one: bool, config_path: Path | None, as_json: bool) -> None:
                     )
                     for t in every_total
                 ],
+                title=f"In total, as epsilon at delta {show_number(DELTA_TOTAL)}:",
             )
         )
         for total in every_total:
@@ -118,9 +129,10 @@ def log(config_path: Path | None, as_json: bool) -> None:
     def render(out: Screen) -> None:
         heads = ("entry", "time", "what", "job", "peer", "by or about")
         rows = [
-            (e.sequence, e.time, e.event, names.get(e.job, e.job[:16]), e.peer, _about(e)) for e in entries
+            (e.sequence, local_time(e.time), e.event, names.get(e.job, e.job)[:_LETTERS], e.peer, _about(e))
+            for e in entries
         ]
-        out.print(table("", heads, rows))
+        out.print(listing(heads, rows))
 
     emit(log_document(config), render, as_json=as_json)
 

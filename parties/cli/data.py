@@ -10,14 +10,14 @@ from typing import Any, Final
 import click
 
 from parties.catalog.declarations.declaration import load_catalog
-from parties.catalog.loading.checking import below_limits, unconfirmed_columns
+from parties.catalog.loading.checking import beyond_limits, unconfirmed_columns
 from parties.catalog.loading.described import dataset_document, dataset_documents
 from parties.catalog.loading.survey import Fault
 from parties.catalog.reading import Reader
 from parties.cli.drafts import add, confirm
 from parties.cli.hints import with_config
 from parties.cli.options import Listing, config_option
-from parties.cli.output import Screen, emit, json_option, table, talk
+from parties.cli.output import Screen, emit, json_option, listing, table, talk
 from parties.config import load
 from parties.errors import DataError
 from parties.exits import exit_code
@@ -88,7 +88,7 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
             counted[one] = {
                 **(found.counts or {}),
                 "unconfirmed": unconfirmed_columns(dataset),
-                "below_limits": below_limits(dataset),
+                "below_limits": beyond_limits(dataset),
             }
     report: dict[str, Any] = {
         "rows": {one: counts["rows"] for one, counts in counted.items()},
@@ -113,10 +113,16 @@ def _show_counts(out: Screen, counted: Mapping[str, Mapping[str, Any]]) -> None:
     if not counted:
         out.print(with_config("The catalog declares no data set. Draft one with `duetto data add FILE`."))
         return
-    heads = ("data set", "rows", "persons", "left_out", "dropped", "imputed")
-    rows = [[one, *(_cell(counts[head]) for head in heads[1:])] for one, counts in counted.items()]
-    out.print(table("", heads, rows))
     for one, counts in counted.items():
+        whole = f"{counts['rows']:,} rows of {counts['persons']:,} persons"
+        if counts["left_out"]:
+            whole = f"{counts['rows'] + counts['left_out']:,} rows; {whole} lack no declared cell"
+        out.print(f"{one} is as declared: {whole}.")
+        for what, by_column in (("are skipped", counts["dropped"]), ("get a value", counts["imputed"])):
+            rows = [(f"  {column}", count) for column, count in by_column.items()]
+            if rows:
+                out.print(f"  Rows that {what} by jobs that use the column, since its cell is missing:")
+                out.print(listing(("", ""), rows))
         for column, said in counts["below_limits"].items():
             out.print(f"{one}, column {column!r}: {said}")
         if counts["unconfirmed"]:

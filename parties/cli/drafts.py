@@ -6,13 +6,13 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog, toml_key
-from parties.catalog.drafting.adding import Asked, header_rows, stand_for
+from parties.catalog.drafting.adding import NONE, Addition, Asked, footer_words, header_rows, stand_for
 from parties.catalog.drafting.confirming import entries, proposal
 from parties.catalog.drafting.drafting import Choices, Draft
 from parties.catalog.loading.checking import unconfirmed_columns
@@ -24,7 +24,7 @@ from parties.config import load
 from parties.errors import ConfigError
 from smc.errors import UsageError
 
-_SKIP = "-"
+_NOT_CHOSEN: Final = "it names persons or holds free text; --type COLUMN=text declares it"
 
 
 @click.command()
@@ -35,7 +35,13 @@ _SKIP = "-"
     "--header",
     default="",
     metavar="ROW,...",
-    help="The row of an Excel file that names the columns, or several.",
+    help="The row that names the columns; of an Excel file also several.",
+)
+@click.option(
+    "--footer",
+    multiple=True,
+    metavar="BEGINNING",
+    help="How rows at the end of a file begin that are left out, such as Total; - for none.",
 )
 @click.option("--table", "table_name", help="The table of a database.")
 @click.option("--query", help="A SELECT, instead of --table.")
@@ -51,6 +57,9 @@ _SKIP = "-"
 )
 @click.option(
     "--below-limit", multiple=True, metavar="COLUMN=half", help="What <0.2 is read as: half, or limit."
+)
+@click.option(
+    "--above-limit", multiple=True, metavar="COLUMN=limit", help="What >200 is read as: limit; else missing."
 )
 @click.option("--unit", "units", multiple=True, metavar="COLUMN=UNIT", help="The unit of a column.")
 @click.option("--bounds", multiple=True, metavar="COLUMN=LOWER:UPPER", help="Bounds that you confirm.")
@@ -76,11 +85,13 @@ def add(
 
     All rows are looked at. Bounds and labels are proposed from the data; jobs cannot use them before a person
     confirms them, since the peer sees them and noise is scaled by them: here (--bounds, --values, --confirm,
-    or by the questions on a terminal) or later with duetto data confirm.
+    or by the questions on a terminal) or later with duetto data confirm. Columns that name persons, or
+    hold free text, are declared only where --type or another option about columns names them.
     """
     config = load(config_path)
     path, reader = config.catalog, Reader(config.limits)
-    added = reader.drafted(path, _said(source, given))
+    asked = _said(source, given)
+    added = _chosen(reader.drafted(path, asked), asked, given)
     choices = _pairs("--bounds", given["bounds"]) | _pairs("--values", given["values"])
     if not (yes or as_json) and sys.stdin.isatty():
         talk(*added.entry.splitlines())
@@ -166,6 +177,7 @@ def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
         population=given["population"] or "",
         sheet=given["sheet"],
         header=header_rows(given["header"]),
+        footer=footer_words(given["footer"]),
         table=given["table_name"] or "",
         query=given["query"] or "",
         delimiter=given["delimiter"],
@@ -182,10 +194,26 @@ def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
                 for name, said in _pairs("--missing", given["missing"]).items()
             },
             below_limit=_pairs("--below-limit", given["below_limit"]),
+            above_limit=_pairs("--above-limit", given["above_limit"]),
             units=_pairs("--unit", given["units"]),
             without=given["without"],
         ),
     )
+
+
+def _chosen(found: Addition, asked: Asked, given: Mapping[str, Any]) -> Addition:
+    """The addition without columns that a person has to choose by name, and has not."""
+    said = asked.choices
+    named = {*said.types, *said.tokens, *said.below_limit, *said.above_limit, *said.units, *given["confirm"]}
+    named |= {*_pairs("--bounds", given["bounds"]), *_pairs("--values", given["values"])}
+    columns = found.draft.columns
+    left = [name for name, one in columns.items() if not one.is_chosen and name not in named]
+    if len(left) == len(columns):
+        raise ConfigError(
+            "All columns name persons or hold free text, and are declared only if a person says so.",
+            f"Name those that jobs need: --type {shlex.quote(f'{left[0]}={columns[left[0]].column.type}')}.",
+        )
+    return found.without(left, _NOT_CHOSEN) if left else found
 
 
 def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
@@ -204,7 +232,7 @@ def _asked(found: Draft, decided: set[str]) -> dict[str, str]:
     """What a person at the terminal says about proposed bounds and labels."""
     choices: dict[str, str] = {}
     if any(not one.column.is_confirmed for one in found.columns.values()):
-        talk(f"The peer sees bounds and labels. Say what is known without the data; {_SKIP} leaves it open.")
+        talk(f"The peer sees bounds and labels. Say what is known without the data; {NONE} leaves it open.")
     for name, one in found.columns.items():
         if not one.column.is_confirmed and name not in decided:
             _ask(one.column, one.seen, choices)
@@ -217,7 +245,7 @@ def _ask(column: ColumnDeclaration, seen: str, choices: dict[str, str]) -> None:
     def fitting(answer: str) -> str:
         answer = answer.strip()
         try:
-            if answer != _SKIP:
+            if answer != NONE:
                 entries(column.name, column.type, answer)
         except ConfigError as error:
             raise click.BadParameter(f"{error.what} {error.hint}") from None
@@ -225,7 +253,7 @@ def _ask(column: ColumnDeclaration, seen: str, choices: dict[str, str]) -> None:
 
     hold = f" (the data hold {seen})" if seen else ""
     answer = click.prompt(f"{column.name}{hold}", default=proposal(column), value_proc=fitting, err=True)
-    if answer != _SKIP:
+    if answer != NONE:
         choices[column.name] = answer
 
 

@@ -104,7 +104,9 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
             out.print(f"large batches in {report['lanes']} lanes, each a process of its own on either side")
         if report["audit"]:
             out.print(report["audit"]["words"])
-        print_leakage(out, report["leakage"], "would learn")
+        own = report["role"]
+        names = {own: "you", "bob" if own == "alice" else "alice": report["peer"]}
+        print_leakage(out, report["leakage"], "would learn", names)
         if report["estimate"]:
             out.print(Against(report["estimate"]["against"]).means)
         for lost in report["bisection"]:
@@ -347,7 +349,8 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str 
         description |= {"shown": found.shown, "audit": found.audit or None}
 
     def render(out: Screen) -> None:
-        shown = [(label, description[name]) for name, label in _SHOWN.items() if description.get(name)]
+        said = description | {"state": state_words(description["state"])}
+        shown = [(label, said[name]) for name, label in _SHOWN.items() if said.get(name)]
         shown += [
             (label, local_time(description[name])) for name, label in _TIMES.items() if description[name]
         ]

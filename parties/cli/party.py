@@ -25,6 +25,7 @@ from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.cli.signing import say_what_to_sign
 from parties.client import Party, ask_daemon
+from parties.client.words import state_words
 from parties.clock import CLOCK
 from parties.closed_peers import read_closed
 from parties.config import LOG_LEVELS, Address, Config, Peer, load
@@ -279,7 +280,9 @@ def status(config_path: Path | None, as_json: bool) -> None:
     doubts = _doubts(config) if said["ledger_whole"] else []
     closed = read_closed(config.home)
     days = certificate.days_left(own_certificates(config))
-    jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
+    jobs = (
+        ", ".join(f"{count} {state_words(state)}" for state, count in sorted(said["jobs"].items())) or "none"
+    )
     signs = standing_line(
         config, Gate(config.name, config.home, open_ledger(config.home)), CLOCK.now().date()
     )

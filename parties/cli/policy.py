@@ -213,7 +213,11 @@ def print_verdict(out: Screen, verdict: dict[str, Any]) -> None:
 def limits_text(limits: dict[str, Any] | None) -> str:
     """Limits for people, without those that limit nothing."""
     usual = limits_document(Limits())
-    found = [f"{key} {value}" for key, value in (limits or {}).items() if usual and value != usual[key]]
+    found = [
+        f"{key.replace('_', ' ')} {value}"
+        for key, value in (limits or {}).items()
+        if usual and value != usual[key]
+    ]
     return ", ".join(found) or "none"
 
 

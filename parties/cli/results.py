@@ -108,18 +108,22 @@ def print_result(
                 out.print(f"... {one.left} more rows; --csv DIR writes all.")
         if not got.tables:
             out.print("This party gets no result, as the job says.")
-        for note in got.notes:
+        for note in got.notes if details or job is None else ():
             out.print(f"note: {note}")
         if details:
             print_facts(out, got.traffic | {"leakage": got.leakage})
         elif job is not None:
             short = got.job_id[:_LETTERS]
             out.print(
-                "More: --details (losses, cost, who learned what), --csv DIR, or "
+                f"More: --details ({_notes(len(got.notes))}losses, cost, who learned what), --csv DIR, or "
                 + with_config(f"`duetto job report {short}`")
             )
 
     emit(document, render, as_json=as_json)
+
+
+def _notes(count: int) -> str:
+    return f"{count} note{'s' * (count > 1)} on how to read this, " if count else ""
 
 
 def _heading(job: Mapping[str, Any], got: Result) -> str:
@@ -152,11 +156,14 @@ def _cost_text(cost: dict[str, Any]) -> str:
     )
 
 
-def print_leakage(out: Screen, leakage: dict[str, list[str]], verb: str) -> None:
-    """Print who learns what; the verb is such as `learned`."""
-    said = {who: "; ".join(leakage[who]) or "nothing" for who in ("alice", "bob")}
-    if said["alice"] == said["bob"]:
-        said = {"alice and bob": said["alice"]}
+def print_leakage(
+    out: Screen, leakage: dict[str, list[str]], verb: str, names: Mapping[str, str] | None = None
+) -> None:
+    """Print who learns what; the verb is such as `learned`, `names` are those of the parties by role."""
+    called = names or {"alice": "alice", "bob": "bob"}
+    said = {name: "; ".join(leakage[role]) or "nothing" for role, name in called.items()}
+    if len({*said.values()}) == 1:
+        said = {" and ".join(called.values()): next(iter(said.values()))}
     for who, what in said.items():
         out.print(f"{who} {verb}: {what}")
     out.print(f"public: {'; '.join(leakage['public']) or 'nothing'}")

@@ -44,6 +44,31 @@ CASES = [
         {"delimiter": "|", "thousands": " ", "date_format": "%d.%m.%Y %H:%M"},
     ),
     ("mass,born\n1.5,1990-12-31\n?,1980-02-01\n", {"missing_tokens": ["?", "NA"]}),
+    (
+        "sep=;\nmass;born\n1,5;31.12.1990\n2;01.02.1980\n",
+        {"delimiter": ";", "decimal": ",", "date_format": "%d.%m.%Y"},
+    ),
+    (
+        "mass;born\n9.951,5 €;31.12.1990\n>200;01.02.1980\n",
+        {
+            "delimiter": ";",
+            "decimal": ",",
+            "thousands": ".",
+            "suffix": "€",
+            "above_limit": "limit",
+            "date_format": "%d.%m.%Y",
+        },
+    ),
+    (
+        "mass;born\n<5;31.12.1990\n>200;01.02.1980\n",
+        {
+            "delimiter": ";",
+            "decimal": ",",
+            "below_limit": "half",
+            "above_limit": "limit",
+            "date_format": "%d.%m.%Y",
+        },
+    ),
 ]
 ENCODINGS = ["utf-8", "utf-8-sig", "cp1252", "utf-16"]
 
@@ -151,7 +176,7 @@ def test_both_guess_the_same_separator(tmp_path, separator, lines):
 @pytest.mark.parametrize(
     ("content", "given", "hint"),
     [
-        (b"sep=;\nmass;born\n1;1990-12-31\n", {}, "Remove that line"),
+        (b"sep=;\nmass;born\n1;1990-12-31\n", {}, 'Write delimiter = ";"'),
         ("mass,born\n1,Köln\n".encode(), {"encoding": "cp1252"}, "Remove encoding"),
         (b"mass,born\n1,a\x81\n", {}, 'encoding = "latin-1"'),
         ("mass,born\n1,Köln\n".encode("utf-32-be"), {}, 'encoding = "utf-32-be"'),

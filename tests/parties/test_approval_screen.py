@@ -122,7 +122,7 @@ def check_screen(shown):
     assert begins.count("alice and bob would learn") == 1
     assert "alice and bob learn" not in begins
     assert '"epsilon": "9"' in shown.text
-    assert "waiting-own-approval" in shown.text
+    assert "waits for you" in shown.text
     assert "Decide with" in shown.text
     for sequence in (b"\x1b[2J", b"\x1b[3J", b"\x1b[H", b"\x1b[8m", b"\x1b]", b"\x9b", b"\x07", b"\x08"):
         assert sequence not in shown.raw.replace("\u201c".encode(), b"")

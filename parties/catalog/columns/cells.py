@@ -8,7 +8,8 @@ A text is held without blanks around it and in Unicode normalisation form C, so 
 are the same; digits stay as they are, with leading zeros.
 
 Texts of numbers and dates are read as the catalog says that they are written (`commons.tabular.dialect`). A
-truth value is the label `true` or `false` of a category, in whatever case; a time is a date at midnight only.
+truth value is the label `true` or `false` of a category, in whatever case; a time is a date
+at midnight, or where the declared form of dates names a time of day, which is left out then.
 """
 
 from __future__ import annotations
@@ -148,10 +149,11 @@ def _decimal(scale: int, writing: Writing) -> _ParseNumber:
 
 def _date(writing: Writing) -> _ParseNumber:
     form = f"{writing.date_format!r}" if writing.date_format else "1990-12-31"
+    takes_times = writing.names_a_time
 
     def day(cell: Any) -> int:
         if isinstance(cell, datetime):
-            if cell.time() != time() or cell.tzinfo is not None:
+            if cell.tzinfo is not None or (cell.time() != time() and not takes_times):
                 raise ValueError("is a time, not a date")
             return cell.toordinal() - _EPOCH
         if isinstance(cell, date):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from commons.settings.table import StrictTable
-from commons.tabular.dialect import CHOICES, Dialect, Fault, Writing, has_digits_only
+from commons.tabular.dialect import ABOVE_CHOICES, CHOICES, Dialect, Fault, Writing, has_digits_only
 
 
 def parse_writing(table: StrictTable, default: Writing) -> Writing:
@@ -25,6 +25,7 @@ def parse_writing(table: StrictTable, default: Writing) -> Writing:
         table.texts("missing_tokens", default.missing_tokens),
         table.choice("below_limit", CHOICES, default.below_limit),
         table.text("suffix", default.suffix),
+        table.choice("above_limit", ABOVE_CHOICES, default.above_limit),
     )
     _check(table, writing.faults())
     if writing.date_format and not has_digits_only(writing.date_format):

@@ -13,7 +13,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from commons.tabular.cells import MISSING_TOKENS, limit_in
+from commons.tabular.cells import MISSING_TOKENS, above_in, limit_in
 from commons.tabular.dialect import ISO, WRITINGS, Writing
 from parties.catalog.columns.cells import is_nan
 from parties.catalog.columns.columns import MAX_SCALE, ColumnDeclaration
@@ -25,6 +25,8 @@ DATE_FORMATS: Final = (
     *("%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%Y%m%d%H%M%S"),
 )
 """Forms of dates that are recognized, besides ISO."""
+TIMES: Final = "%Y-%m-%d %H:%M:%S"
+"""The form of cells that are held as times, whose day is taken."""
 
 _PLAIN: Final = Writing()
 _DATES: Final = {form: Writing(date_format=form) for form in (ISO, *DATE_FORMATS)}
@@ -49,6 +51,11 @@ def hint(place: str, column: ColumnDeclaration, cell: Any) -> str:
         return (
             f'Write below_limit = "half" (half the limit of detection) or "limit" {below}; '
             "among missing_tokens such cells would be lost, which are just the least ones."
+        )
+    if column.type in _NUMBERS and above_in(text) is not None and not column.writing.above_limit:
+        return (
+            f'Write above_limit = "limit" {below}; among missing_tokens such cells would be lost, which are '
+            "just the greatest ones."
         )
     advice = ""
     if column.type in _NUMBERS:
@@ -85,8 +92,10 @@ def _number(column: ColumnDeclaration, cell: Any, text: str) -> str:
 
 
 def _date(column: ColumnDeclaration, cell: Any, text: str) -> str:
-    if isinstance(cell, datetime) and (cell.time() != time() or cell.tzinfo is not None):
+    if isinstance(cell, datetime) and cell.tzinfo is not None:
         return "Take the day in the query (such as CAST(x AS date)), or change the type"
+    if isinstance(cell, datetime) and cell.time() != time() and not column.writing.names_a_time:
+        return f'Take the day in the query (such as CAST(x AS date)), or write date_format = "{TIMES}"'
     if isinstance(cell, date) or column.writing.day(text) is not None:
         return "Widen lower or upper"
     forms = date_formats([text])

@@ -102,7 +102,8 @@ def _number(cell: Any, writing: Writing) -> str | None:
 
 def _day(cell: Any, writing: Writing) -> str | None:
     if isinstance(cell, datetime):
-        cell = cell.date() if cell.time() == time() and cell.tzinfo is None else None
+        is_day = cell.tzinfo is None and (cell.time() == time() or writing.names_a_time)
+        cell = cell.date() if is_day else None
     if isinstance(cell, date):
         return cell.isoformat()
     days = writing.day(plain_text(cell))

@@ -49,7 +49,8 @@ class DatasetDeclaration:
         source: the file of CSV, Excel and Parquet.
         dialect: how the source is written.
         sheet: of an Excel file; empty if it has one only.
-        header: lines of an Excel file that name the columns; none for the first that has cells.
+        header: lines of an Excel file that name the columns, one of CSV; none for the first that has cells.
+        footer: how rows at the end of such a file begin that are left out.
         url: the SQL connection string.
         query: the SQL query.
         driver: the DB-API module.
@@ -68,6 +69,7 @@ class DatasetDeclaration:
     dialect: Dialect = field(default_factory=Dialect)
     sheet: str = ""
     header: tuple[int, ...] = ()
+    footer: tuple[str, ...] = ()
     url: str = field(default="", repr=False)
     query: str = ""
     driver: str = "sqlite3"
@@ -277,7 +279,7 @@ def _check_sources(place: str, datasets: Mapping[str, DatasetDeclaration]) -> No
 def _dataset(table: DatasetTable, folder: Path, place: str) -> DatasetDeclaration:
     """What a table declares."""
     plain = ("name", "key", "person", "maximum_rows", "maximum_rows_per_person")
-    further = ("source", "dialect", "sheet", "header", "values")
+    further = ("source", "dialect", "sheet", "header", "footer", "values")
     found = {key: getattr(table, key) for key in (*plain, *further) if hasattr(table, key)}
     if isinstance(table, WrittenTable):
         found["dialect"] = Dialect(writing=table.writing)

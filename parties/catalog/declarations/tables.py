@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -110,19 +111,6 @@ class DatasetTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CsvTable(DatasetTable):
-    """A file of CSV.
-
-    Attributes:
-        source: the file.
-        dialect: how it is written.
-    """
-
-    source: Path
-    dialect: Annotated[Dialect, Inline(parser=_dialect)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenTable(DatasetTable):
     """A source that is no CSV, whose texts may be written in ways.
 
@@ -159,10 +147,41 @@ def _parse_header(value: Any, place: str) -> tuple[int, ...]:
     return tuple(rows)
 
 
+def _parse_line(value: Any, place: str) -> tuple[int, ...]:
+    if isinstance(value, list) or check_header([value]):
+        raise ConfigError(f"{place} is not a line from 1 to {MAX_HEADER_ROW}.", "Write header = 3, say.")
+    return (value,)
+
+
 _ROW: Final = {"type": "integer", "minimum": 1, "maximum": MAX_HEADER_ROW}
 _HEADER: Final = {
     "anyOf": [_ROW, {"type": "array", "items": _ROW, "minItems": 1, "maxItems": MAX_HEADER_ROWS}]
 }
+
+
+_BEGINNING: Final = re.compile(r"\S(?:.{0,198}\S)?")
+Footer = Annotated[
+    tuple[str, ...],
+    Single(),
+    Matching(_BEGINNING, "is blank or has blanks around it", 'For example: footer = "Total".'),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CsvTable(DatasetTable):
+    """A file of CSV.
+
+    Attributes:
+        source: the file.
+        dialect: how it is written.
+        header: the line that names the columns, from 1; the first that is not blank unless given.
+        footer: how rows at the end begin that are left out, such as a sum.
+    """
+
+    source: Path
+    dialect: Annotated[Dialect, Inline(parser=_dialect)]
+    header: Annotated[tuple[int, ...], Read(_parse_line, _ROW)] = ()
+    footer: Footer = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,10 +192,12 @@ class ExcelTable(ParquetTable):
         sheet: its sheet; not needed if it has one only.
         header: the row that names the columns, or several below each other, from 1; the first that has cells
             unless given.
+        footer: how rows at the end begin that are left out, such as a sum.
     """
 
     sheet: str = ""
     header: Annotated[tuple[int, ...], Read(_parse_header, _HEADER)] = ()
+    footer: Footer = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from commons.settings.toml import parse
 from commons.tabular.dialect import Dialect, Writing
@@ -19,14 +19,16 @@ from parties.catalog.declarations.tables import check_header, file_kind
 from parties.catalog.drafting.confirming import confirm
 from parties.catalog.drafting.drafting import LEFT_OUT, Choices, Draft, draft
 from parties.catalog.drafting.rendering import text_of
-from parties.catalog.sources.csvs import guess_dialect
+from parties.catalog.sources import csvs, excel
 from parties.catalog.sources.databases import query_of, tables_of
-from parties.catalog.sources.excel import find_header, sheets_of
 from parties.errors import ConfigError, DataError
 from parties.pki.files import write_atomically
 from smc.errors import UsageError
 
-_MODE = 0o644
+NONE: Final = "-"
+"""What a person types for none."""
+
+_MODE: Final = 0o644
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,8 @@ class Asked:
         name: of the data set.
         population: whose data these are.
         sheet: of an Excel file.
-        header: its lines that name the columns; None to find them out.
+        header: its lines that name the columns, or the one of a CSV file; None to find them out.
+        footer: how rows at the end of either begin that are left out; None to find them out.
         table: of a database.
         query: in place of a table.
         delimiter: what separates the cells of a CSV file; None to find it out.
@@ -59,6 +62,7 @@ class Asked:
     population: str = ""
     sheet: str = ""
     header: tuple[int, ...] | None = None
+    footer: tuple[str, ...] | None = None
     table: str = ""
     query: str = ""
     delimiter: str | None = None
@@ -108,10 +112,10 @@ class Addition:
     def _whole(self) -> str:
         return f"{self.before.rstrip()}\n\n{self.entry}" if self.before.strip() else self.entry
 
-    def without(self, columns: Collection[str]) -> Addition:
+    def without(self, columns: Collection[str], reason: str = LEFT_OUT) -> Addition:
         """The same without some of its columns; the source is not read again."""
         kept = {name: one for name, one in self.draft.columns.items() if name not in columns}
-        dropped = {name: LEFT_OUT for name in self.draft.columns if name in columns}
+        dropped = {name: reason for name in self.draft.columns if name in columns}
         found = replace(self.draft, columns=kept, left_out=self.draft.left_out | dropped)
         return replace(self, draft=found, entry=text_of(found, self.source))
 
@@ -189,6 +193,20 @@ def header_rows(text: str) -> tuple[int, ...] | None:
     return rows or None
 
 
+def footer_words(words: Sequence[str]) -> tuple[str, ...] | None:
+    """How rows at the end begin, as a person says it: None for nothing, none for a lone hyphen.
+
+    Raises:
+        UsageError: the hyphen stands beside something else.
+    """
+    found = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
+    if found == (NONE,):
+        return ()
+    if NONE in found:
+        raise UsageError(f"{NONE!r} means that no row is left out.", "Write it alone, or leave it out.")
+    return found or None
+
+
 def stand_for(path: Path, name: str, given: Mapping[str, str], columns: Sequence[str]) -> DatasetDeclaration:
     """Write into a catalog that a person stands for bounds and labels of a data set.
 
@@ -236,16 +254,22 @@ def _file(catalog: Path, asked: Asked) -> _Source:
     writing = Writing(asked.decimal or ".", asked.thousands, asked.date_format)
     dialect = Dialect(writing=writing)
     if kind == "csv":
-        seen = guess_dialect(path)
+        seen = csvs.guess_dialect(path)
         delimiter = asked.delimiter
         dialect = Dialect(
             seen.delimiter if delimiter is None else delimiter.replace("\\t", "\t").replace(",", ""),
             asked.encoding or seen.encoding,
             writing,
         )
-    header: tuple[int, ...] = ()
+    header, footer = asked.header, asked.footer
+    if kind == "csv":
+        if header is None:
+            header = (line,) if (line := csvs.find_names(path, dialect)) else ()
+        elif len(header) > 1:
+            raise UsageError("Of a CSV file one line names the columns.", "Write the number of that line.")
+        footer = csvs.find_footer(path, dialect) if footer is None else footer
     if kind == "excel":
-        sheets = sheets_of(path)
+        sheets = excel.sheets_of(path)
         if not asked.sheet and len(sheets) > 1:
             raise DataError(
                 f"{path.name} has {len(sheets)} sheets.",
@@ -253,12 +277,22 @@ def _file(catalog: Path, asked: Asked) -> _Source:
             )
         if asked.sheet:
             entries["sheet"] = asked.sheet
-        header = find_header(path, asked.sheet, "") if asked.header is None else asked.header
-        if header:
-            entries["header"] = header[0] if len(header) == 1 else [*header]
+        header = excel.find_header(path, asked.sheet, "") if header is None else header
+        footer = excel.find_footer(path, asked.sheet, "", header) if footer is None else footer
     dataset = DatasetDeclaration(
-        "", kind, {}, "", source=path, dialect=dialect, sheet=asked.sheet, header=header
+        "",
+        kind,
+        {},
+        "",
+        source=path,
+        dialect=dialect,
+        sheet=asked.sheet,
+        header=header or (),
+        footer=footer or (),
     )
+    for key, said in (("header", dataset.header), ("footer", dataset.footer)):
+        if said:
+            entries[key] = said[0] if len(said) == 1 else [*said]
     return _Source(dataset, entries, path.name.partition(".")[0])
 
 

@@ -89,7 +89,10 @@ def entries(column: str, kind: str, given: str) -> dict[str, Any]:
             raise ValueError
         found = {"lower": _READ[kind](lower.strip()), "upper": _READ[kind](upper.strip())}
         if found["lower"] > found["upper"]:
-            raise ValueError
+            raise ConfigError(
+                f"The bounds of column {column!r} are reversed: {lower.strip()} is above {upper.strip()}.",
+                f"Write the lowest value first: {upper.strip()} to {lower.strip()}.",
+            )
         return {key: str(value) if kind == "decimal" else value for key, value in found.items()}
     except KeyError:
         raise ConfigError(

@@ -7,7 +7,6 @@ person has confirmed them or put better ones in their place. Proposed bounds are
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,9 +15,10 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
 
-from commons.tabular.cells import limit_in
+from commons.tabular.cells import above_in, limit_in
 from commons.tabular.column_names import is_called
 from commons.tabular.dialect import Writing
+from commons.tabular.footers import sum_in
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.columns.missing import missing_cells
 from parties.catalog.declarations.declaration import DatasetDeclaration
@@ -33,6 +33,11 @@ MAX_COLUMNS: Final = 5000
 """More are not drafted: they would not fit into a catalog, whose text has a bound."""
 
 LEFT_OUT: Final = "left out as asked"
+NO_NAME: Final = "(no name)"
+"""What columns without a name are called."""
+LAST: Final = "(last columns)"
+"""What they are called where they stand behind all others."""
+UNNAMED: Final = "its name is empty, comes twice or cannot be printed"
 
 _SAMPLE: Final = 10
 """Batches that are looked at first; later rows that do not fit change what these say."""
@@ -41,12 +46,6 @@ _SHOWN: Final = 5
 """Rows of the sample."""
 _CELL: Final = 60
 """Characters of a cell of the sample."""
-_TOTAL: Final = re.compile(
-    r"(?:grand )?(?:total|sum|summe|gesamt|insgesamt|anzahl|mittelwert|average|mean|somme|moyenne|suma|media"
-    r"|totale|somma|totaal|gemiddelde|合計|平均)\b",
-    re.IGNORECASE,
-)
-"""What stands in the first cell of a row below a table that adds it up."""
 _EPOCH: Final = date(1970, 1, 1)
 
 
@@ -61,6 +60,7 @@ class ColumnDraft:
         note: what the person should know besides.
         codes: values that may stand for missing cells.
         has_limits: whether cells such as `<0.2` are among those looked at.
+        has_upper_limits: whether cells such as `>200` are.
         is_chosen: whether it is declared unless a person says otherwise.
     """
 
@@ -70,6 +70,7 @@ class ColumnDraft:
     note: str = ""
     codes: tuple[Code, ...] = ()
     has_limits: bool = False
+    has_upper_limits: bool = False
     is_chosen: bool = True
 
 
@@ -106,6 +107,7 @@ class Choices:
         types: by column.
         tokens: by column, what a missing cell may hold.
         below_limit: by column, what a cell such as `<0.2` is read as, one of `BELOW_LIMIT`.
+        above_limit: by column, what a cell such as `>200` is read as, one of `ABOVE_LIMIT`.
         units: by column.
         without: columns to leave out.
     """
@@ -113,6 +115,7 @@ class Choices:
     types: Mapping[str, str] = field(default_factory=dict)
     tokens: Mapping[str, Sequence[str]] = field(default_factory=dict)
     below_limit: Mapping[str, str] = field(default_factory=dict)
+    above_limit: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     without: Sequence[str] = ()
 
@@ -176,7 +179,7 @@ def _sampled(found: Draft, names: Sequence[str]) -> dict[str, Counter[Any]]:
     looked = 0
     for batch in islice(batches(found.dataset, names), _SAMPLE):
         looked += 1
-        found.total = _total([cells[-1] for cells in batch.columns])
+        found.total = sum_in([cells[-1] for cells in batch.columns])
         for name, cells in zip(names, batch.columns, strict=True):
             counts[name].update(cells)
             shown = found.sample.setdefault(name, [])
@@ -186,11 +189,29 @@ def _sampled(found: Draft, names: Sequence[str]) -> dict[str, Counter[Any]]:
     return counts
 
 
+def _check_nameless(found: Draft, there: Sequence[str]) -> None:
+    """Note nameless columns, but one alone that holds nothing: lines that end with a separator have it."""
+    count = there.count("")
+    if count == 1 and all(
+        cell is None or not str(cell).strip()
+        for batch in batches(found.dataset, [""])
+        for cell in batch.columns[0]
+    ):
+        return
+    named = len(there) - count
+    if "" not in there[:named] and named > max(1, count):
+        found.left_out[LAST] = "no name"
+    else:
+        found.left_out[NO_NAME] = UNNAMED
+
+
 def _declarable(found: Draft, there: Sequence[str], without: Sequence[str]) -> list[str]:
     """The names that columns can have; the others are noted."""
     for name, count in Counter(there).items():
-        if not name or count > 1 or not is_plain(name):
-            found.left_out[name or "(no name)"] = "its name is empty, comes twice or cannot be printed"
+        if not name:
+            _check_nameless(found, there)
+        elif count > 1 or not is_plain(name):
+            found.left_out[name] = UNNAMED
         elif name in without:
             found.left_out[name] = LEFT_OUT
     return [name for name in there if name and name not in found.left_out]
@@ -207,14 +228,8 @@ def _looked(name: str, cells: Mapping[Any, int], dataset: DatasetDeclaration, ch
         wanted=choices.types.get(name, ""),
         tokens=choices.tokens.get(name),
         below_limit=choices.below_limit.get(name, ""),
+        above_limit=choices.above_limit.get(name, ""),
     )
-
-
-def _total(row: Sequence[Any]) -> str:
-    """What a row begins with that looks like a sum below a table: a word for it, and mostly empty cells."""
-    filled = [cell for cell in row if cell is not None and str(cell).strip()]
-    first = str(filled[0]).strip() if filled else ""
-    return first[:_CELL] if _TOTAL.match(first) and 2 * len(filled) <= len(row) else ""
 
 
 def _shortened(cell: Any) -> str:
@@ -229,7 +244,9 @@ def _proposed(one: Inference, held: Range, cells: Mapping[Any, int], choices: Ch
     if column.type in ("integer", "decimal"):
         unit = choices.units.get(column.name, unit_in(column.name) or column.writing.suffix)
         found.column = replace(column, schema=replace(column.schema, unit=unit))
-        found.has_limits = any(isinstance(cell, str) and limit_in(cell) is not None for cell in cells)
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        found.has_limits = any(limit_in(cell) is not None for cell in texts)
+        found.has_upper_limits = any(above_in(cell) is not None for cell in texts)
     found.codes = codes_in(column, cells)
     found.is_chosen = not is_asked_for(column)
     return found

@@ -42,7 +42,8 @@ def text_of(found: Draft, source: Mapping[str, Any]) -> str:
         lines.append(f"# Each row counts as another person, told apart by {', '.join(found.key)}.")
     if found.total:
         lines.append(
-            f"# The last row begins with {found.total!r}: delete it in the file, if it adds up others."
+            f"# The last row begins with {found.total!r}: leave it out, by footer = {_toml(found.total)}, "
+            "if it adds up others."
         )
     for name, reason in found.left_out.items():
         lines.append(f"# Not declared: {name if is_plain(name) else repr(name)}: {reason}.")
@@ -106,7 +107,7 @@ def column_entries(column: ColumnDeclaration, shared: Writing) -> dict[str, Any]
         entries["maximum_length"] = column.maximum_length
     if schema.unit and column.type in ("integer", "decimal"):
         entries["unit"] = schema.unit
-    said = {"suffix": column.writing.suffix, "below_limit": column.writing.below_limit}
+    said = {key: getattr(column.writing, key) for key in ("suffix", "below_limit", "above_limit")}
     entries |= {key: value for key, value in said.items() if value}
     if column.tokens:
         entries["missing_tokens"] = list(column.tokens)

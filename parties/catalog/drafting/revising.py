@@ -16,7 +16,10 @@ from parties.catalog.declarations.declaration import catalog_of
 from parties.errors import ConfigError
 from parties.pki.files import write_atomically
 
-_SAID: Final = ("lower", "upper", "values", "unit", "scale", "missing_tokens", "below_limit", "confirmed")
+_SAID: Final = (
+    *("lower", "upper", "values", "unit", "scale", "missing_tokens", "below_limit", "above_limit"),
+    "confirmed",
+)
 """Entries of a column that a revision says, or takes away by not saying them."""
 
 

@@ -10,12 +10,12 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from commons.tabular.cells import MISSING_TOKENS, limit_in, lost_by_limits
+from commons.tabular.cells import MISSING_TOKENS, above_in, limit_in, lost_by_limits
 from commons.tabular.column_names import direct, is_called
-from commons.tabular.dialect import ISO, Writing
+from commons.tabular.dialect import ISO, SUFFIX, Writing
 from parties.catalog.columns.cells import CONTROL, is_missing
 from parties.catalog.columns.columns import ColumnDeclaration
-from parties.catalog.columns.hints import date_formats, has_short_year, looks_like_code, writings
+from parties.catalog.columns.hints import TIMES, date_formats, has_short_year, looks_like_code, writings
 from parties.texts import is_plain
 from smc.analyses.studies.columns import DAYS, Schema
 
@@ -30,7 +30,8 @@ _DAYS: Final = ("date", "birth_date")
 _WIDE: Final = 10**17
 """Bounds while the real ones are being looked for; they fit 63 bits."""
 _LABEL: Final = 40
-_PERCENT: Final = re.compile(r"(?<=[0-9])[ \u00a0\u202f]?%$")
+_SUFFIX: Final = re.compile(r"(?<=[0-9])[ \u00a0\u202f]?(?P<word>" + SUFFIX + r")$")
+_PERCENT: Final = "%"
 _PLAIN: Final = Writing()
 _MAX_ODD: Final = 3
 _ODD_SHARE: Final = 0.05
@@ -76,6 +77,7 @@ def infer(
     wanted: str = "",
     tokens: Sequence[str] | None = None,
     below_limit: str = "",
+    above_limit: str = "",
 ) -> Inference:
     """How a column of these cells would be declared.
 
@@ -87,6 +89,7 @@ def infer(
         tokens: what a person says that a missing cell holds; None leaves it to the cells.
         below_limit: what a person says that a cell such as `<0.2` is read as, one of `BELOW_LIMIT`; empty for
             a missing one.
+        above_limit: the same of a cell such as `>200`, one of `ABOVE_LIMIT`.
     """
     held: Counter[Any] = Counter()
     for cell, count in cells.items():
@@ -98,7 +101,7 @@ def infer(
         found = tuple(dict.fromkeys(tokens))
     there = [cell for cell in held if not is_missing(cell, found)]
     missing = "drop" if sum(held.values()) < sum(cells.values()) or found else "error"
-    writing = Writing(missing_tokens=found, below_limit=below_limit)
+    writing = Writing(missing_tokens=found, below_limit=below_limit, above_limit=above_limit)
     text = ColumnDeclaration(name, "text", Schema("text"), missing, writing)
     odd = _MAX_ODD if tokens is None else 0
     if not there:
@@ -139,12 +142,14 @@ def _native(text: ColumnDeclaration, cells: Sequence[Any]) -> Inference | None:
     """What the types of cells say, where these are not texts and numbers."""
     if all(isinstance(cell, bool) for cell in cells):
         return Inference(_category(text, ["false", "true"]))
-    if any(isinstance(cell, datetime) and (cell.time() != time() or cell.tzinfo) for cell in cells):
+    if any(isinstance(cell, datetime) and cell.tzinfo for cell in cells):
         return Inference(
-            text, reason="it holds times; take the day (in SQL by CAST(x AS date)) if that is meant"
+            text,
+            reason="it holds times of a time zone; take the day (in SQL by CAST(x AS date)) if that is meant",
         )
     if all(isinstance(cell, date) for cell in cells):
-        return Inference(_date(text, ""))
+        has_times = any(isinstance(cell, datetime) and cell.time() != time() for cell in cells)
+        return Inference(_date(text, TIMES if has_times else ""))
     if not all(isinstance(cell, str | int | float | Decimal | date) for cell in cells):
         return Inference(text, reason="it holds neither numbers, texts nor dates")
     return None
@@ -177,12 +182,15 @@ def _numbers(
     native: frozenset[str] = frozenset(),
 ) -> Inference | None:
     """A column of numbers; `native` are those that the source holds as numbers, however texts are written."""
-    limits = tuple(one for one in weights if limit_in(one) is not None)
-    are_read = bool(text.writing.below_limit and limits)
-    if limits and not are_read and len(limits) <= min(MAX_LABELS, len(weights) - 1):
-        return _of_limits(text, weights, limits, likely, most, native)
-    bare = {one: (are_read and limit_in(one)) or _PERCENT.sub("", one) for one in weights}
-    suffix = "%" if any(map(_PERCENT.search, weights)) else ""
+    said = text.writing
+    below = {one: limit for one in weights if (limit := limit_in(one)) is not None}
+    above = {one: limit for one in weights if (limit := above_in(one)) is not None}
+    lost = (*(() if said.below_limit else below), *(() if said.above_limit else above))
+    if lost and len(lost) <= min(MAX_LABELS, len(weights) - 1):
+        return _of_limits(text, weights, lost, likely, most, native)
+    read = (below if said.below_limit else {}) | (above if said.above_limit else {})
+    suffix = _suffix(weights)
+    bare = {one: read.get(one) or _bare(one, suffix) for one in weights}
 
     def ways_of(some: Sequence[str]) -> list[Writing]:
         return writings([bare[one] for one in some if one not in native]) or [_PLAIN] * (native >= {*some})
@@ -191,8 +199,13 @@ def _numbers(
     ways.sort(key=lambda way: (way.decimal != likely.decimal, way.thousands != likely.thousands))
     if not ways:
         return None
-    below = text.writing.below_limit if are_read else ""
-    way = replace(ways[0], missing_tokens=(*text.tokens, *odd), below_limit=below, suffix=suffix)
+    way = replace(
+        ways[0],
+        missing_tokens=(*text.tokens, *odd),
+        below_limit=said.below_limit if below else "",
+        above_limit=said.above_limit if above else "",
+        suffix=suffix,
+    )
     plain = [cell if cell in native else way.plain_number(cell) or "" for cell in weights if cell not in odd]
     scale = max(len(cell.partition(".")[2].rstrip("0")) for cell in plain)
     if max(len(cell.partition(".")[0]) for cell in plain) > 15 or scale > _MAX_SCALE:
@@ -207,6 +220,20 @@ def _numbers(
     return Inference(replace(text, type=kind, schema=schema, writing=way, missing=missing), others)
 
 
+def _suffix(weights: Mapping[str, int]) -> str:
+    """What stands behind all numbers, such as a unit, or behind some of them, if that is `%`; else empty."""
+    numbers = [one for one in weights if re.match(r"[+-]?[0-9]", one)]
+    words = {found["word"] if (found := _SUFFIX.search(one)) else "" for one in numbers}
+    if words <= {_PERCENT, ""}:
+        return _PERCENT if _PERCENT in words else ""
+    return words.pop() if len(words) == 1 else ""
+
+
+def _bare(text: str, suffix: str) -> str:
+    found = _SUFFIX.search(text)
+    return text[: found.start()] if found and suffix and found["word"] == suffix else text
+
+
 def _without(weights: Mapping[str, int], texts: tuple[str, ...]) -> dict[str, int]:
     return {one: count for one, count in weights.items() if one not in texts}
 
@@ -219,13 +246,13 @@ def _of_limits(
     most: int,
     native: frozenset[str],
 ) -> Inference | None:
-    """Numbers with some below a limit of detection, which count as missing until a person says more."""
+    """Numbers with some beyond a limit, which count as missing until a person says more."""
     tokens = replace(text.writing, missing_tokens=(*text.tokens, *limits))
     lacking = replace(text, writing=tokens, missing="drop")
     found = _numbers(lacking, _without(weights, limits), likely, most, native)
     if found is None or found.reason:
         return found
-    return replace(found, note=lost_by_limits(limits[0]))
+    return replace(found, note=lost_by_limits(limits))
 
 
 def _fitting(weights: Mapping[str, int], forms: Any, most: int) -> tuple[list[Any], tuple[str, ...]]:

@@ -95,7 +95,7 @@ def codes_in(column: ColumnDeclaration, cells: Mapping[Any, int]) -> tuple[Code,
     for cell, count in cells.items():
         text = "" if cell is None or is_missing(cell, column.tokens) else plain_text(cell)
         plain = column.writing.plain_number(text) or (text if not isinstance(cell, str) else "")
-        if text and plain and not text.startswith(("<", "≤", "＜")):
+        if text and plain and not text.startswith(("<", "≤", "＜", ">", "≥", "＞")):
             try:
                 value = Fraction(plain)
             except ValueError:

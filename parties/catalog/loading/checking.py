@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commons.tabular.cells import limit_in, lost_by_limits
+from commons.tabular.cells import lost_by_limits
 from parties.catalog.declarations.declaration import DatasetDeclaration
 from parties.catalog.loading.described import count_document
 from parties.catalog.loading.loading import load
@@ -41,13 +41,13 @@ def check_dataset(dataset: DatasetDeclaration) -> Checked:
             return Checked(None, error)
 
 
-def below_limits(dataset: DatasetDeclaration) -> dict[str, str]:
-    """Of columns of numbers that take cells such as `<0.2` for missing ones, what that loses."""
+def beyond_limits(dataset: DatasetDeclaration) -> dict[str, str]:
+    """Of columns of numbers that take cells such as `<0.2` or `>200` for missing ones, what that loses."""
     found = {}
     for column in dataset.columns.values():
-        limits = [token for token in column.tokens if limit_in(token) is not None]
-        if limits and column.type in ("integer", "decimal"):
-            found[column.name] = lost_by_limits(limits[0])
+        lost = lost_by_limits(column.tokens)
+        if lost and column.type in ("integer", "decimal"):
+            found[column.name] = lost
     return found
 
 

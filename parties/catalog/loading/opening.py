@@ -23,9 +23,18 @@ def batches(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Bat
         ConfigError: a library that the source needs is not installed.
     """
     if dataset.kind == "csv":
-        return csvs.read(_file(dataset), dataset.dialect, columns, dataset.table)
+        return csvs.read(
+            _file(dataset),
+            dataset.dialect,
+            columns,
+            dataset.table,
+            names_line=_line(dataset),
+            footer=dataset.footer,
+        )
     if dataset.kind == "excel":
-        return excel.read(_file(dataset), dataset.sheet, columns, dataset.table, dataset.header)
+        return excel.read(
+            _file(dataset), dataset.sheet, columns, dataset.table, dataset.header, dataset.footer
+        )
     if dataset.kind == "parquet":
         return parquets.read(_file(dataset), columns)
     if dataset.kind == "sql":
@@ -41,7 +50,7 @@ def header(dataset: DatasetDeclaration) -> list[str]:
         ConfigError: as `batches`.
     """
     if dataset.kind == "csv":
-        return csvs.header_of(_file(dataset), dataset.dialect, dataset.table)
+        return csvs.header_of(_file(dataset), dataset.dialect, dataset.table, _line(dataset))
     if dataset.kind == "excel":
         return excel.header_of(_file(dataset), dataset.sheet, dataset.table, dataset.header)
     if dataset.kind == "parquet":
@@ -50,6 +59,11 @@ def header(dataset: DatasetDeclaration) -> list[str]:
         with databases.cursor(dataset.asked) as opened:
             return [str(entry[0]) for entry in opened.description]
     return list(dataset.values)
+
+
+def _line(dataset: DatasetDeclaration) -> int:
+    """The line of a CSV file that names the columns; 0 for the first that is not blank."""
+    return dataset.header[0] if dataset.header else 0
 
 
 def _file(dataset: DatasetDeclaration) -> Path:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import IO, Any, Final
 
 from typing_extensions import override
 
 from commons.tabular.dialect import Dialect
+from commons.tabular.footers import begins
 
 _BLOCK: Final = 1 << 18
 _VISIBLE: Final = bytes(range(0x21, 0x7F))
@@ -30,17 +31,29 @@ class PlainBlocks:
         dialect: of the file.
         width: how many columns it has.
         longest: characters that a line may have.
+        above: lines above the one that names the columns.
+        footer: how rows begin that may be none; blocks that have such a beginning are for `csv`.
 
     Attributes:
         lines: how many were taken.
     """
 
-    def __init__(self, raw: IO[bytes], dialect: Dialect, width: int, longest: int) -> None:
+    def __init__(
+        self,
+        raw: IO[bytes],
+        dialect: Dialect,
+        width: int,
+        longest: int,
+        above: int = 0,
+        footer: Sequence[str] = (),
+    ) -> None:
         self._raw = raw
         self._separator = dialect.separator
         self._codec = dialect.codec
         self._width = width
         self._longest = longest
+        self._above = above
+        self._footer = tuple(footer)
         self._ahead = b""
         self.lines = 0
 
@@ -98,13 +111,15 @@ class PlainBlocks:
 
     def _header(self, lines: list[str]) -> int | None:
         """The index after the line that names the columns, the first that is not blank."""
-        for index, line in enumerate(lines):
+        for index, line in enumerate(lines[self._above :], self._above):
             if any(cell.strip() for cell in line.split(self._separator)):
                 return index + 1
         return None
 
     def _fits(self, lines: list[str]) -> bool:
         """Whether each line is a row; where there is one column, one that is blank may be none."""
+        if self._footer and any(begins(line.split(self._separator), self._footer) for line in lines):
+            return False
         if self._width == 1:
             return self._separator not in "".join(lines) and all(map(str.strip, lines))
         return {*map(str.count, lines, repeat(self._separator))} <= {self._width - 1}

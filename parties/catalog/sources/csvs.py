@@ -11,6 +11,7 @@ from typing import Final
 
 from commons.tabular.csvs import CELL, CsvFile, Rows
 from commons.tabular.dialect import Dialect
+from commons.tabular.footers import without_footer
 from parties.catalog.sources.batch import ROWS, Batch, Place, VisibleCells, pick, positions
 from parties.catalog.sources.blocks import PlainBlocks
 from parties.errors import DataError
@@ -19,7 +20,15 @@ _DATABASES: Final = (("sqlite", 0, b"SQLite format 3\0"), ("duckdb", 8, b"DUCK")
 """How files of databases begin: the scheme of their addresses, and what stands at which byte."""
 
 
-def read(path: Path, dialect: Dialect, columns: Sequence[str], entry: str) -> Iterator[Batch]:
+def read(
+    path: Path,
+    dialect: Dialect,
+    columns: Sequence[str],
+    entry: str,
+    *,
+    names_line: int = 0,
+    footer: Sequence[str] = (),
+) -> Iterator[Batch]:
     """The rows of a file; blank lines are skipped, but in a file of one column.
 
     Args:
@@ -27,17 +36,20 @@ def read(path: Path, dialect: Dialect, columns: Sequence[str], entry: str) -> It
         dialect: of the file.
         columns: to read.
         entry: the table of the catalog that declares the data set, for hints.
+        names_line: that names the columns, from 1; 0 for the first that is not blank.
+        footer: how rows at the end begin that are left out, see `commons.tabular.footers`.
 
     Raises:
         DataError: it cannot be read, is not in the dialect, lacks a column or is damaged.
     """
-    file = _file(path, dialect, entry)
-    header = header_of(path, dialect, entry)
-    where = positions(path.name, header, columns)
-    width = len(header)
+    check_text(path)
+    file = _file(path, dialect, entry, names_line)
+    header = file.header()
+    where = positions(path.name, header.names, columns)
+    width = len(header.names)
     first = 1
     with file.explained(), file.binary() as raw:
-        plain = PlainBlocks(raw, dialect, width, CELL)
+        plain = PlainBlocks(raw, dialect, width, CELL, header.above, footer)
         for line, cells, are_visible in plain:
             for start in range(0, len(cells), ROWS * width):
                 found = [cells[start + at : start + ROWS * width : width] for at in where]
@@ -46,21 +58,34 @@ def read(path: Path, dialect: Dialect, columns: Sequence[str], entry: str) -> It
                 begins = line + start // width
                 yield Batch(Place(first, range(begins, begins + rows)), rows, found)
                 first += rows
-        reader = Rows(file, plain.rest(), plain.lines)
+        rest = plain.rest()
+        above = 0 if plain.lines else sum(1 for _ in islice(rest, header.above))
+        reader = Rows(file, rest, plain.lines + above)
         if not plain.lines:
             next((row for row in reader if any(map(str.strip, row))), None)  # the names of the columns
-        for number, lines, gathered in _gathered(_checked(reader, path.name, width, first), first):
+        checked = _checked(reader, path.name, width, first, footer)
+        for number, lines, gathered in _gathered(checked, first):
             yield Batch(Place(number, lines), len(gathered), pick(gathered, where))
 
 
-def header_of(path: Path, dialect: Dialect, entry: str) -> list[str]:
+def header_of(path: Path, dialect: Dialect, entry: str, names_line: int = 0) -> list[str]:
     """The names of the columns.
 
     Raises:
         DataError: as `read`.
     """
     check_text(path)
-    return _file(path, dialect, entry).header().names
+    return _file(path, dialect, entry, names_line).header().names
+
+
+def find_names(path: Path, dialect: Dialect) -> int:
+    """The line that seems to name the columns; 0 for the first that is not blank. Raises as `read`."""
+    return CsvFile(path, DataError, dialect).find_names()
+
+
+def find_footer(path: Path, dialect: Dialect) -> tuple[str, ...]:
+    """How the last rows begin that look like sums below the table. Raises as `read`."""
+    return CsvFile(path, DataError, dialect).find_footer()
 
 
 def guess_dialect(path: Path) -> Dialect:
@@ -88,27 +113,38 @@ def check_text(path: Path) -> None:
             )
 
 
-def _file(path: Path, dialect: Dialect, entry: str) -> CsvFile:
-    return CsvFile(path, DataError, dialect, document="the catalog", place=entry)
+def _file(path: Path, dialect: Dialect, entry: str, names_line: int) -> CsvFile:
+    return CsvFile(
+        path,
+        DataError,
+        dialect,
+        document="the catalog",
+        place=entry,
+        names_line=names_line,
+        names_key="header",
+    )
 
 
-def _checked(reader: Rows, place: str, width: int, number: int) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV reader with their lines, the first of which has a number.
+def _checked(
+    reader: Rows, place: str, width: int, number: int, footer: Sequence[str]
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV reader with their lines, the first of which has a number; not those of the footer.
 
     A blank line is no row of several columns. Of one column it may stand at the end only: it could be a
     missing cell.
     """
     blank_line = 0
-    for cells in reader:
+    rows = ((reader.line, cells) for cells in reader)
+    for line, cells in without_footer(rows, footer) if footer else rows:
         if len(cells) != width or width == 1:
             if not cells or (len(cells) == 1 and not cells[0].strip()):
-                blank_line = blank_line or reader.line
+                blank_line = blank_line or line
                 continue
             if len(cells) != width:
                 raise DataError(
-                    f"{place}, row {number} (line {reader.line}): {len(cells)} cells, the header has "
-                    f"{width}.",
-                    "Correct separators and quotation marks.",
+                    f"{place}, row {number} (line {line}): {len(cells)} cells, the header has {width}.",
+                    "Correct separators and quotation marks; of a sum or a count below the rows, write as "
+                    "footer how it begins.",
                 )
             if blank_line:
                 raise DataError(
@@ -116,7 +152,7 @@ def _checked(reader: Rows, place: str, width: int, number: int) -> Iterator[tupl
                     'Remove the line, or write "" or a token for a missing cell; only the end may be blank.',
                 )
         number += 1
-        yield reader.line, cells
+        yield line, cells
 
 
 def _gathered(

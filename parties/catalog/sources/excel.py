@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from commons.errors import near
 from commons.tabular.excel import Spreadsheet
+from commons.tabular.footers import MAX_LINES, sums_below, without_footer
 from parties.catalog.sources.batch import ROWS, Batch, Place, pick, positions
 from parties.errors import ConfigError, DataError
 
 
 def read(
-    path: Path, sheet: str, columns: Sequence[str], entry: str, lines: Sequence[int] = ()
+    path: Path,
+    sheet: str,
+    columns: Sequence[str],
+    entry: str,
+    lines: Sequence[int] = (),
+    footer: Sequence[str] = (),
 ) -> Iterator[Batch]:
     """The rows of a sheet; rows without any cell are skipped.
 
@@ -23,6 +30,7 @@ def read(
         columns: to read.
         entry: the table of the catalog that declares the data set, for hints.
         lines: that name the columns, see `commons.tabular.excel`; none for the first that has cells.
+        footer: how rows at the end begin that are left out, see `commons.tabular.footers`.
 
     Raises:
         DataError: the file cannot be read, or has no such sheet or column.
@@ -30,6 +38,7 @@ def read(
     """
     header, rows = _file(path).rows(_chosen(path, sheet, entry), lines)
     where = positions(path.name, header, columns)
+    rows = without_footer(rows, footer) if footer else rows
     number = 1
     while held := list(islice(rows, ROWS)):
         yield Batch(
@@ -46,6 +55,12 @@ def header_of(path: Path, sheet: str, entry: str, lines: Sequence[int] = ()) -> 
 def find_header(path: Path, sheet: str, entry: str) -> tuple[int, ...]:
     """The lines that seem to name the columns; none for the first that has cells. Raises as `read`."""
     return _file(path).find_header(_chosen(path, sheet, entry))
+
+
+def find_footer(path: Path, sheet: str, entry: str, lines: Sequence[int]) -> tuple[str, ...]:
+    """How the last rows begin that look like sums below the table. Raises as `read`."""
+    _, rows = _file(path).rows(_chosen(path, sheet, entry), lines)
+    return sums_below([row for _, row in deque(rows, MAX_LINES)])
 
 
 def sheets_of(path: Path) -> list[str]:

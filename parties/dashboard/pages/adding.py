@@ -21,12 +21,13 @@ from starlette.responses import Response
 from commons.tabular.dialect import SEPARATORS
 from parties.catalog.declarations.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.declarations.tables import FILES
-from parties.catalog.drafting.adding import Addition, Asked, header_rows
+from parties.catalog.drafting.adding import NONE, Addition, Asked, footer_words, header_rows
+from parties.catalog.drafting.drafting import LAST, NO_NAME
 from parties.catalog.drafting.rendering import column_entries
 from parties.catalog.drafting.revising import Revision, revise
 from parties.catalog.reading import Reader
 from parties.dashboard.drawing.desk import Context, fields, redirect, render
-from parties.dashboard.pages.rows import TYPES, Fields, Row, choices_in, form_of, is_shown, rows_of
+from parties.dashboard.pages.rows import BETWEEN, TYPES, Fields, Row, choices_in, form_of, is_shown, rows_of
 from parties.errors import DataError
 from smc.errors import DuettoError, UsageError
 
@@ -39,8 +40,6 @@ MAX_DEPTH: Final = 3
 
 MAX_COLUMNS: Final = 300
 """Columns of a form; files with more are for the command line."""
-
-_NONE: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +92,8 @@ def page(desk: Context, request: Request) -> Response:
     sent = form_of(dataset.columns.values()) | {
         "edit": [name],
         "file": [str(dataset.source)],
-        "person": list(dataset.person[:1]) or [_NONE],
-        "key": list(dataset.key[:1]) or [_NONE],
+        "person": list(dataset.person[:1]) or [NONE],
+        "key": list(dataset.key[:1]) or [NONE],
     }
     return _looked(desk, request, sent)
 
@@ -186,6 +185,7 @@ def _asked(desk: Context, sent: Fields) -> Asked:
         population=said.get("population", "").strip(),
         sheet=said.get("sheet", ""),
         header=header_rows(said.get("header", "")),
+        footer=footer_words(said.get("footer", "").split(BETWEEN)),
         delimiter=said.get("delimiter", "") or None,
         encoding=said.get("encoding", "").strip(),
         decimal=said.get("decimal", ""),
@@ -205,6 +205,7 @@ def _asked(desk: Context, sent: Fields) -> Asked:
         population=dataset.population,
         sheet=dataset.sheet,
         header=dataset.header,
+        footer=dataset.footer,
         delimiter=dialect.delimiter or None,
         encoding=dialect.encoding,
         decimal=dialect.writing.decimal,
@@ -214,7 +215,7 @@ def _asked(desk: Context, sent: Fields) -> Asked:
 
 
 def _one(column: str | None) -> list[str] | None:
-    return None if column is None else [] if column == _NONE else [column]
+    return None if column is None else [] if column == NONE else [column]
 
 
 def _look(desk: Context, sent: Fields) -> Look:
@@ -316,7 +317,7 @@ def _form(seen: Look, sent: Fields) -> dict[str, Any]:
         "news": [row for row in kept if row.news],
         "is_empty": not kept and not is_first,
         "left_out": found.left_out,
-        "names": [*found.columns, *found.left_out],
+        "names": [*found.columns, *(name for name in found.left_out if name not in (NO_NAME, LAST))],
     }
 
 

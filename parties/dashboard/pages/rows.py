@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from commons.tabular.cells import limit_in
+from commons.tabular.cells import above_in, limit_in
 from parties.catalog.columns.columns import ColumnDeclaration
 from parties.catalog.drafting.confirming import entries, proposal
 from parties.catalog.drafting.drafting import Choices, ColumnDraft, Draft
@@ -20,7 +20,7 @@ from parties.errors import ConfigError
 TYPES: Final = ("integer", "decimal", "category", "date", "text")
 """Types of columns that a form can declare."""
 
-_BETWEEN: Final = ";"
+BETWEEN: Final = ";"
 """Between tokens of missing cells in a field."""
 
 Fields = Mapping[str, list[str]]
@@ -87,7 +87,8 @@ def choices_in(sent: Fields, mistaken: Iterable[str] = ()) -> Choices:
         mistaken: columns whose cells cannot be read as was chosen, of which nothing is taken.
     """
     columns = sent.get("column", [])
-    below = {name: _last(sent, f"below:{name}") for name in columns if name not in mistaken}
+    read = [name for name in columns if name not in mistaken]
+    below, above = ({name: _last(sent, f"{side}:{name}") for name in read} for side in ("below", "above"))
     return Choices(
         types={
             name: _last(sent, f"type:{name}")
@@ -96,8 +97,11 @@ def choices_in(sent: Fields, mistaken: Iterable[str] = ()) -> Choices:
             and _last(sent, f"type:{name}") in TYPES
             and _last(sent, f"type:{name}") != _last(sent, f"found:{name}")
         },
-        tokens={name: _tokens(sent, name, below[name]) for name in below if f"missing:{name}" in sent},
+        tokens={
+            name: _tokens(sent, name, below[name], above[name]) for name in read if f"missing:{name}" in sent
+        },
         below_limit=below,
+        above_limit=above,
         units={name: _last(sent, f"unit:{name}") for name in columns if f"unit:{name}" in sent},
     )
 
@@ -131,6 +135,7 @@ def form_of(columns: Iterable[ColumnDeclaration]) -> dict[str, list[str]]:
         found[f"missing:{column.name}"] = [_joined(column.tokens)]
         found[f"unit:{column.name}"] = [column.schema.unit]
         found[f"below:{column.name}"] = [column.writing.below_limit]
+        found[f"above:{column.name}"] = [column.writing.above_limit]
         field = f"{column.type}:{column.name}"
         found |= {f"{part}:{field}": [value] for part, value in _proposed(column).items()}
         if column.is_confirmed:
@@ -178,7 +183,8 @@ def _proposed(column: ColumnDeclaration) -> dict[str, str]:
 def _shown(one: ColumnDraft) -> str:
     column = one.column
     bounds = "" if column.type == "text" else proposal(column)
-    return json.dumps([column.type, bounds, one.seen, _joined(column.tokens), column.writing.below_limit])
+    limits = [column.writing.below_limit, column.writing.above_limit]
+    return json.dumps([column.type, bounds, one.seen, _joined(column.tokens), *limits])
 
 
 def _said(shown: str) -> tuple[str, str]:
@@ -210,16 +216,17 @@ def _fault(row: Row) -> str:
     return ""
 
 
-def _tokens(sent: Fields, name: str, below: str) -> list[str]:
-    typed = [one.strip() for one in _last(sent, f"missing:{name}").split(_BETWEEN)]
+def _tokens(sent: Fields, name: str, below: str, above: str) -> list[str]:
+    def is_read(one: str) -> bool:
+        return bool((below and limit_in(one) is not None) or (above and above_in(one) is not None))
+
+    typed = [one.strip() for one in _last(sent, f"missing:{name}").split(BETWEEN)]
     ticked = sent.get(f"code:{name}", [])
-    return [
-        one for one in dict.fromkeys([*typed, *ticked]) if one and not (below and limit_in(one) is not None)
-    ]
+    return [one for one in dict.fromkeys([*typed, *ticked]) if one and not is_read(one)]
 
 
 def _joined(tokens: Iterable[str]) -> str:
-    return f"{_BETWEEN} ".join(tokens)
+    return f"{BETWEEN} ".join(tokens)
 
 
 def _last(sent: Fields, name: str, default: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from types import SimpleNamespace
 
@@ -41,6 +42,10 @@ def test_an_export_is_added_checked_confirmed_and_used(served, command, export):
     checked = parsed(command("data", "check", "cards", "--json"))["datasets"]["cards"]
     assert (checked["rows"], checked["dropped"]) == (39, {"Alter": 1})
     assert checked["unconfirmed"] == ["Gewicht", "Geschlecht"]
+    words = command("data", "check", "cards").stdout
+    assert "cards is as declared: 40 rows; 39 rows of 39 persons lack no declared cell." in words
+    assert re.search(r"cell is missing:\n +Alter +1\n", words)
+    assert "left_out" not in words
     job = served.folder / "job.toml"
     job.write_text(TOTAL.replace('"numbers"', '"cards"', 1).replace('"value"', '"Gewicht"', 1))
     policy = home / "policy.toml"
@@ -160,7 +165,32 @@ def test_a_person_at_a_terminal_is_asked_until_the_answer_fits(served, command, 
     words = ["confirm", "cards", "--config", str(served.folder / "north" / "duetto.toml")]
     shown = CliRunner().invoke(data.data, words, input="0:x\n120:0\n0:120\n-\n")
     assert shown.exit_code == 0, shown.output
-    assert shown.output.count("does not give bounds of column 'Alter'") == 2
+    assert "does not give bounds of column 'Alter'" in shown.output
+    assert "The bounds of column 'Alter' are reversed: 120 is above 0" in shown.output
     declared = load_catalog(served.folder / "north" / "catalog.toml").dataset("cards").columns
     assert (declared["Alter"].schema.upper, declared["Alter"].is_confirmed) == (120, True)
     assert not declared["Geschlecht"].is_confirmed
+
+
+def test_names_and_free_text_are_not_declared_unasked(served, command):
+    path = served.folder / "p.csv"
+    path.write_text(
+        "sep=;\nKlinik Nord\nNachname;Vorname;Alter;Bemerkung;Kosten\n"
+        + "".join(
+            f"Weiß;Änne;{20 + n};{'Frau Weiß ruft zurück' * (n % 2)};{n}.951,05 €\n" for n in range(1, 41)
+        )
+        + "Anzahl: 40\n"
+    )
+    added = parsed(command("data", "add", path, "--name", "p", "--yes", "--json"))
+    dataset = load_catalog(served.folder / "north" / "catalog.toml").dataset("p")
+    assert ([*dataset.columns], added["rows"], dataset.footer) == (["Alter", "Kosten"], 40, ("Anzahl",))
+    assert {*added["left_out"]} == {"Nachname", "Vorname", "Bemerkung"}
+    assert "ruft" not in added["entry"]
+    asked = ("data", "add", path, "--name", "q", "--population", "p", "--yes", "--json")
+    kept = ("--footer", "-", "--header", "3")
+    said = " ".join(command(*asked[:-1], *kept, code=65).stderr.split())
+    assert "(line 44): 1 cells, the header has 5" in said
+    said = parsed(command(*asked, "--type", "Nachname=text"))
+    assert {*said["left_out"]} == {"Vorname", "Bemerkung"}
+    nobody = ("--name", "r", "--without", "Alter", "--without", "Kosten")
+    assert "--type Nachname=" in command(*asked[:-1], *nobody, code=78).stderr

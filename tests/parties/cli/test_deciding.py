@@ -151,6 +151,6 @@ def test_who_approves_sees_what_is_learned_and_the_limits_of_both(served, comman
     job = party.submit(file)
     command("job", "approve", job.id)
     shown = command("job", "show", job.id, name="south").stdout
-    assert re.search(r"limits of alice: (?=.*minimum_group 7)(?=.*maximum_ratio 10)(?!.*dominance)", shown)
-    assert re.search(r"limits of bob: (?=.*dominance 4/5)(?!.*minimum_group)", shown)
+    assert re.search(r"limits of alice: (?=.*minimum group 7)(?=.*maximum ratio 10)(?!.*dominance)", shown)
+    assert re.search(r"limits of bob: (?=.*dominance 4/5)(?!.*minimum group)", shown)
     assert "alice and bob would learn: the sum" in shown

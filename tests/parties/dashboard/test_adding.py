@@ -214,7 +214,7 @@ def test_bounds_that_do_not_fit_are_said_and_nothing_is_written(browser, folder,
     for lower in ("abc", "", "130", "1:2"):
         fields |= {"lower:integer:Alter": [lower], "upper:integer:Alter": ["120"]}
         page = browser.post("/data/add", fields).text
-        assert "does not give bounds of column" in page
+        assert ("reversed: 130 is above 120" if lower == "130" else "does not give bounds of column") in page
         assert filled_in(page)["lower:integer:Alter"] == [lower]
     assert catalog.read_text() == before
 
@@ -392,7 +392,7 @@ def test_a_sheet_with_merged_headers_becomes_a_data_set(browser, folder, catalog
     sheet.merge_cells("A2:B2")
     made.save(folder / "merged.xlsx")
     page = looked_at(browser, folder, "merged.xlsx")
-    assert "The last row begins with “Summe”" in page
+    assert "Rows at the end that begin with “Summe” are left out" in page
     assert "(2, 3)" in page
     fields = filled_in(page)
     assert fields["column"] == ["Nr", "Alter", "Aufnahme Datum", "Entlassung Datum"]
@@ -403,7 +403,7 @@ def test_a_sheet_with_merged_headers_becomes_a_data_set(browser, folder, catalog
     bounds = {"keep": "Alter", "lower:integer:Alter": "0", "upper:integer:Alter": "120"}
     assert browser.post("/data/add", {**fields, **bounds}).status_code == 303
     dataset = load_catalog(catalog).dataset("merged")
-    assert (dataset.header, list(dataset.columns)) == ((2, 3), ["Alter"])
+    assert (dataset.header, list(dataset.columns), dataset.footer) == ((2, 3), ["Alter"], ("Summe",))
     assert "(2, 3)" not in browser.get("/data/add?edit=merged").text  # an edit keeps it
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
@@ -292,8 +293,13 @@ def test_runs_exact_releases_and_decisions_are_shown_exported_and_verified(home,
     assert shown["runs"] == [{"account": "people", "peer": "south", "rule": "tables", "began": 1}]
     assert shown["exact"] == [{"account": "people", "peer": "south", "jobs": 1}]
     text = call("show", "--config", home)
-    assert "released without noise" in text
+    assert "Released without noise" in text
     assert "tables" in text
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = call("show", "--config", home, "--all") + call("log", "--config", home)
+    assert "│" not in shown  # no boxes, no cut times, times of this machine
+    assert not re.search(r"\d{2}Z", shown)
+    assert "abababab  south" in shown
     log = call("log", "--config", home)
     for said in ("Ann (account 7)", "rule 'sums'", "people: rule 'tables'", "entry 0 of the peer", "exact"):
         assert said in log

@@ -19,6 +19,7 @@ from parties.catalog.columns.hints import DATE_FORMATS, date_formats, hint, writ
 from parties.catalog.columns.vectors import reader
 from parties.catalog.declarations.declaration import load_catalog
 from parties.catalog.loading.loading import load
+from parties.catalog.loading.survey import survey
 from parties.catalog.sources.csvs import guess_dialect, header_of
 from parties.errors import ConfigError, DataError
 from smc.analyses.studies.columns import DAYS, Schema
@@ -260,10 +261,22 @@ def test_utf_8_that_is_declared_as_latin_1_is_refused(tmp_path):
         load(found, ["name"])
 
 
-def test_the_line_for_excel_is_named(tmp_path):
-    for declared in ({}, {"delimiter": ";"}):
-        with pytest.raises(DataError, match='Remove that line; below it delimiter = ";"'):
-            load(dataset(tmp_path, "sep=;\nname;mass\nA;1\n", {"mass": MASS}, **declared), ["mass"])
+@pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;;"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize("cell", ["1", '"1"'], ids=["plain", "quoted"])
+def test_the_line_for_excel_says_the_separator(tmp_path, line, encoding, cell):
+    text = f"{line}\r\nname;größe\r\nA;{cell}\r\nB;2\r\n"
+    declared = {} if encoding == "utf-8-sig" else {"encoding": encoding}
+    found = written_dataset(tmp_path, text.encode(encoding), {"größe": MASS}, delimiter=";", **declared)
+    assert guess_dialect(tmp_path / "d.csv").delimiter == ";"
+    assert load(found, ["größe"]).columns["größe"].values.tolist() == [10, 20]
+    (tmp_path / "d.csv").write_bytes(text.replace("B;2", "B;x").encode(encoding))
+    assert survey(found).faults[0].examples == [("row 2 (line 4)", "x")]
+
+
+def test_the_line_for_excel_has_to_be_declared_as_others(tmp_path):
+    with pytest.raises(DataError, match='Write delimiter = ";"'):
+        load(dataset(tmp_path, "sep=;\nname;mass\nA;1\n", {"mass": MASS}), ["mass"])
 
 
 def test_packed_files_are_read_and_damaged_ones_named(tmp_path):

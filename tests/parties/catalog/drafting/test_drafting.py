@@ -19,7 +19,7 @@ from parties.catalog.drafting.confirming import confirm, proposal
 from parties.catalog.drafting.drafting import MAX_COLUMNS, Choices, draft
 from parties.catalog.drafting.rendering import text_of
 from parties.catalog.drafting.sniffing import infer
-from parties.catalog.loading.checking import below_limits, check_dataset
+from parties.catalog.loading.checking import beyond_limits, check_dataset
 from parties.catalog.loading.loading import load
 from parties.catalog.sources.batch import positions
 from parties.catalog.sources.csvs import guess_dialect
@@ -285,7 +285,7 @@ def test_confirming_changes_nothing_else(tmp_path):
     [
         ({"age": "0"}, "age=0:120"),
         ({"age": "a:b"}, "age=0:120"),
-        ({"age": "5:4"}, "age=0:120"),
+        ({"age": "5:4"}, "lowest value first: 4 to 5"),
         ({"agee": "0:1"}, "'age'"),
     ],
 )
@@ -334,7 +334,7 @@ def test_values_below_a_limit_are_named_as_such_and_the_bias_is_said(tmp_path):
     assert load(dataset, ["Kreatinin"]).rows == 48
     assert "below a limit of detection and count as missing" in text
     assert "means come out too high" in found.columns["Kreatinin"].note
-    said = below_limits(dataset)["Kreatinin"]
+    said = beyond_limits(dataset)["Kreatinin"]
     assert 'below_limit = "half"' in said
 
 
@@ -346,7 +346,7 @@ def test_values_below_a_limit_are_read_as_the_catalog_chooses(tmp_path, choice, 
     lines = [line.replace("scale = 1", f'scale = 3\nbelow_limit = "{choice}"') for line in lines]
     catalog = parse("\n".join(lines), "catalog.toml", ConfigError)
     dataset = catalog_of(catalog, tmp_path / "catalog.toml").dataset("d")
-    assert not below_limits(dataset)
+    assert not beyond_limits(dataset)
     read = load(dataset, ["Kreatinin"])
     assert read.rows == 60
     assert (read.columns["Kreatinin"].integers[0], read.columns["Kreatinin"].integers[5]) == held

@@ -86,20 +86,25 @@ def test_what_is_declared_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("last", "said"),
+    ("last", "footer", "told"),
     [
-        (["Summe", None, None, None, 380], "Summe"),
-        ([None, "Gesamt (n = 12)", None, None, None], "Gesamt (n = 12)"),
-        (["Summe", 1, 2, 3, 4], ""),
-        (["Somme-Nord", None, None, None, None], "Somme-Nord"),
-        (["Sumatra", None, None, None, 1], ""),
+        (["Summe", None, None, None, 380], "Summe", ""),
+        ([None, "Gesamt (n = 12)", None, None, None], "Gesamt", ""),
+        (["Summe", 1, 2, 3, 4], "", ""),
+        (["Somme-Nord", None, None, None, None], "", "Somme-Nord"),
+        (["Sumatra", None, None, None, 1], "", ""),
     ],
 )
-def test_a_sum_below_the_table_is_told(tmp_path, last, said):
+def test_a_sum_below_the_table_is_left_out_or_told(tmp_path, last, footer, told):
     path = book(tmp_path / "d.xlsx", [NAMES, *DATA, [], last])
     added = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path)))
-    assert added.draft.total == said
-    assert ("The last row begins with" in added.entry) == bool(said)
+    assert added.draft.total == told
+    assert ("The last row begins with" in added.entry) == bool(told)
+    assert added.draft.dataset.footer == ((footer,) if footer else ())
+    assert added.draft.rows == len(DATA) + (not footer)
+    assert added.dataset.footer == added.draft.dataset.footer  # and the entry says it
+    asked = Asked(source=str(path), footer=())
+    assert draft_addition(tmp_path / "catalog.toml", asked).draft.rows == len(DATA) + 1
 
 
 def test_what_a_person_says_holds(tmp_path):

@@ -1,0 +1,71 @@
+"""Lines below the rows of a table that are none: a sum, a count, the day of the export.
+
+They are known by how they begin, not by their number: an export without them loses no row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Any, Final
+
+MAX_LINES: Final = 20
+"""Lines below the rows that are left out at most."""
+
+_CELL: Final = 60
+_SUM: Final = re.compile(
+    r"(?:grand )?(?:total|sum|summe|gesamt|insgesamt|anzahl|mittelwert|average|mean|count|somme|moyenne|suma"
+    r"|media|totale|somma|totaal|gemiddelde|nombre|número|numero|aantal|合計|平均)(?!\w)",
+    re.IGNORECASE,
+)
+"""What stands in the first cell of a row below a table that adds it up or counts it."""
+
+
+def sum_in(row: Sequence[Any]) -> str:
+    """What a row begins with that looks like a sum below a table: a word for it, and mostly empty cells.
+
+    Of `Anzahl: 805` it is what stands before the figure, which the next export has otherwise. Empty for other
+    rows.
+    """
+    filled = [text for cell in row if cell is not None and (text := str(cell).strip())]
+    first = filled[0] if filled else ""
+    if not _SUM.match(first) or (2 * len(filled) > len(row) and len(row) > 1):
+        return ""
+    return re.split(r"\s*[:=(\d]", first[:_CELL])[0].strip()
+
+
+def sums_below(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
+    """How the last of these rows begin that look like sums below a table, each beginning once.
+
+    A word that goes on after a hyphen is none: Somme-Nord is a place.
+    """
+    found = [*takewhile(lambda word: word and "-" not in word, map(sum_in, reversed(rows)))]
+    return tuple(dict.fromkeys(reversed(found)))
+
+
+def begins(row: Sequence[Any], words: Sequence[str]) -> bool:
+    """Whether the first cell of a row that is not empty begins with one of these words."""
+    first = next((text for cell in row if cell is not None and (text := str(cell).strip())), "")
+    return bool(first) and first.startswith(tuple(words))
+
+
+def without_footer(
+    rows: Iterator[tuple[int, list[Any]]], words: Sequence[str]
+) -> Iterator[tuple[int, list[Any]]]:
+    """Lines and cells of rows, without those at the end that begin with one of these words.
+
+    Such a row above others is a row as all others are. Blank lines among those at the end do not matter.
+    """
+    held: deque[tuple[int, list[Any]]] = deque()
+    for line, row in rows:
+        is_blank = not any(cell is not None and str(cell).strip() for cell in row)
+        if begins(row, words) or (held and is_blank):
+            held.append((line, row))
+            if len(held) > MAX_LINES:
+                yield held.popleft()
+            continue
+        yield from held
+        held.clear()
+        yield line, row

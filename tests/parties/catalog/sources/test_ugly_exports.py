@@ -1,0 +1,159 @@
+"""Exports as hospital systems and Excel write them become data sets without an editor, row for row."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+
+import pytest
+
+from parties.catalog.declarations.declaration import load_catalog
+from parties.catalog.drafting.adding import Asked, draft_addition
+from parties.catalog.drafting.drafting import LAST, NO_NAME, Choices
+from parties.catalog.loading.loading import load
+from parties.errors import ConfigError
+from smc.errors import UsageError
+
+NAMES = ["Fall-Nr.", "Alter [J.]", "Kosten (EUR)", "CRP (mg/l)", "Aufnahme", "Notiz"]
+COUNT = 40
+
+
+def rows(note="ruft zurück"):
+    """Cells of patients, as texts."""
+    return [
+        [f"F{n:04}", str(20 + n), f"{1 + n}.951,05 €", f"{n},5", f"{1 + n % 28:02}.03.2025 14:{n:02}", note]
+        for n in range(COUNT)
+    ]
+
+
+def written(path, above=(), below=(), end="", cells=None, encoding="cp1252", separator=";"):
+    """An export; `above` and `below` are whole lines, `end` stands behind each row."""
+    lines = [separator.join(row) + end for row in (NAMES, *(rows() if cells is None else cells))]
+    path.write_bytes("".join(f"{line}\r\n" for line in (*above, *lines, *below)).encode(encoding))
+    return path
+
+
+def added(path, **asked):
+    """What is drafted, and the ages that are read by the entry that it writes."""
+    found = draft_addition(path.parent / "catalog.toml", Asked(source=str(path), name="d", **asked))
+    found.completed({"Alter [J.]": "0:120"}, []).write()
+    dataset = load_catalog(path.parent / "catalog.toml").dataset("d")
+    return found, load(dataset, ["Alter [J.]"]).columns["Alter [J.]"].values.tolist()
+
+
+@pytest.mark.parametrize(
+    "above", [(), ("sep=;",), ("Klinik Süd, Auswertung", "", "Stand: 01.04.2025"), ("sep=;", "Liste;;;;;")]
+)
+@pytest.mark.parametrize(
+    "below", [(), ("Anzahl Datensätze: 40",), ("", "Summe;;99.000,00 €;;;", "Anzahl: 40")]
+)
+@pytest.mark.parametrize(
+    ("note", "encoding"), [("kurz", "utf-8-sig"), ('"zwei\r\nZeilen"', "cp1252"), ("x", "utf-16")]
+)
+def test_titles_and_sums_are_left_out_and_no_row_is_lost(tmp_path, above, below, note, encoding):
+    path = written(tmp_path / "a.csv", above, below, cells=rows(note), encoding=encoding)
+    found, ages = added(path)
+    assert ages == [20 + n for n in range(COUNT)]
+    assert found.draft.rows == COUNT
+    assert found.draft.dataset.header == ((above.index(above[-1]) + 2,) if len(above) > 1 else ())
+    words = tuple(line.partition(";")[0].partition(":")[0] for line in below if line)
+    assert found.draft.dataset.footer == words
+    assert found.draft.sample["Alter [J.]"] == ["20", "21", "22", "23", "24"]
+
+
+def test_the_next_export_may_have_no_sum_and_loses_no_row(tmp_path):
+    path = written(tmp_path / "a.csv", below=("Anzahl: 40",))
+    added(path)
+    dataset = load_catalog(tmp_path / "catalog.toml").dataset("d")
+    written(path, below=("Anzahl: 41",), cells=[*rows(), ["F9999", *rows()[0][1:]]])
+    assert load(dataset, ["Alter [J.]"]).rows == COUNT + 1
+    written(path)
+    assert load(dataset, ["Alter [J.]"]).rows == COUNT
+
+
+def test_what_looks_like_a_sum_among_the_rows_is_a_row(tmp_path):
+    cells = rows()
+    cells[5][0] = cells[-2][0] = "Anzahl"
+    path = written(tmp_path / "a.csv", below=("Anzahl: 40",), cells=cells)
+    assert len(added(path)[1]) == COUNT
+
+
+def test_a_person_may_keep_the_last_row_and_say_where_the_names_are(tmp_path):
+    cells = [*rows(), ["Summe", "60", "", "", "", ""]]
+    path = written(tmp_path / "a.csv", ("Liste",), cells=cells)
+    found, ages = added(path, footer=(), header=(2,))
+    assert (len(ages), found.draft.total) == (COUNT + 1, "Summe")
+    with pytest.raises(UsageError, match="one line names the columns"):
+        draft_addition(tmp_path / "other.toml", Asked(source=str(path), header=(1, 2)))
+
+
+@pytest.mark.parametrize("value", ["0", "1001", "[2]", '"2"', "true"])
+def test_other_lines_are_refused(tmp_path, value):
+    column = '[datasets.d.columns.age]\ntype = "integer"\nlower = 0\nupper = 120\n'
+    (tmp_path / "catalog.toml").write_text(f'[datasets.d]\nsource = "d.csv"\nheader = {value}\n{column}')
+    with pytest.raises(ConfigError, match="header"):
+        load_catalog(tmp_path / "catalog.toml")
+
+
+def test_separators_at_the_ends_of_lines_make_no_column(tmp_path):
+    assert added(written(tmp_path / "a.csv", end=";"))[0].draft.left_out == {}
+    (tmp_path / "catalog.toml").unlink()
+    assert added(written(tmp_path / "b.csv", end=";;"))[0].draft.left_out == {LAST: "no name"}
+    (tmp_path / "catalog.toml").unlink()
+    cells = [["7", *row] for row in rows()]
+    path = tmp_path / "c.csv"
+    path.write_text("\n".join(";".join(row) for row in (["", *NAMES], *cells)))
+    assert NO_NAME in added(path)[0].draft.left_out
+
+
+def test_numbers_with_a_unit_behind_all_of_them_are_numbers(tmp_path):
+    found, _ = added(written(tmp_path / "a.csv"))
+    column = found.draft.columns["Kosten (EUR)"].column
+    assert (column.type, column.schema.scale, column.writing.suffix, column.schema.unit) == (
+        "decimal",
+        2,
+        "€",
+        "EUR",
+    )
+    cells = rows()
+    cells[3][2] = "3.951,05 $"
+    (tmp_path / "catalog.toml").unlink()
+    found, _ = added(written(tmp_path / "b.csv", cells=cells))
+    assert found.draft.columns["Kosten (EUR)"].column.type == "text"
+
+
+def test_cells_above_a_limit_are_said_and_may_be_kept(tmp_path):
+    cells = rows()
+    cells[3][3] = cells[9][3] = ">200"
+    path = written(tmp_path / "a.csv", cells=cells)
+    found, _ = added(path)
+    seen = found.draft.columns["CRP (mg/l)"]
+    assert (seen.has_limits, seen.has_upper_limits, seen.column.tokens) == (False, True, (">200",))
+    assert "means come out too low" in seen.note
+    assert "too high" not in seen.note
+    (tmp_path / "catalog.toml").unlink()
+    kept = Choices(above_limit={"CRP (mg/l)": "limit"}, tokens={"CRP (mg/l)": []})
+    found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(path), name="d", choices=kept))
+    assert found.draft.columns["CRP (mg/l)"].column.tokens == ()
+    found.completed({"CRP (mg/l)": "0:200"}, []).write()
+    held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["CRP (mg/l)"]).columns["CRP (mg/l)"]
+    assert held.values.tolist()[3] == 2000
+
+
+def test_times_of_a_spreadsheet_are_days(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    made = openpyxl.Workbook()
+    made.active.append(["Nr", "Entlassung", "geboren"])
+    first = datetime(2025, 1, 1, 7, 30)
+    for n in range(30):
+        made.active.append([n, first + timedelta(hours=20 * n), date(1980, 1, 1 + n % 28)])
+    made.active.append(["Summe", None, None])
+    made.save(tmp_path / "d.xlsx")
+    found = draft_addition(tmp_path / "catalog.toml", Asked(source=str(tmp_path / "d.xlsx")))
+    assert [one.column.type for one in found.draft.columns.values()] == ["text", "date", "date"]
+    found.completed({}, [*found.draft.columns]).write()
+    held = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["Entlassung", "geboren"]).columns
+    days = [
+        (first + timedelta(hours=20 * n)).date().toordinal() - date(1970, 1, 1).toordinal() for n in range(30)
+    ]
+    assert held["Entlassung"].values.tolist() == days
+    assert held["geboren"].values.tolist()[0] == 10 * 365 + 2
