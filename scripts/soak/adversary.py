@@ -464,10 +464,11 @@ def look(sequence: Round) -> tuple[list[Finding], Counter[str]]:
     count = len(sequence.persons["id"])
     without = [see(sequence, absent) for absent in range(count)]
     found = list(_ends(whole, without, ends))
-    without = [_with_cell(sequence, whole, view, ends) for view in without]
+    bare = without
+    without = [_with_cell(sequence, whole, view, ends) for view in bare]
     analyses = [job["job"]["analysis"] for job in sequence.jobs]
     clusterings = frozenset(number for number, one in enumerate(analyses) if one == "clustering")
-    found += _figures(whole, without, sequence.minimum, clusterings)
+    found += _figures(whole, without, bare, sequence.minimum, clusterings)
     return found, ends
 
 
@@ -504,7 +505,7 @@ OTHER_CLUSTERS: Final = 1e9
 
 
 def _figures(
-    whole: View, without: Sequence[View], minimum: int, clusterings: frozenset[int]
+    whole: View, without: Sequence[View], bare: Sequence[View], minimum: int, clusterings: frozenset[int]
 ) -> Iterator[Finding]:
     places = [
         (number, place)
@@ -520,8 +521,9 @@ def _figures(
             np.isnan(seen), np.inf, seen - base
         )  # what is withheld without somebody is about them
         if number in clusterings:
-            # Without somebody the clusters can be others, of which one has as many persons by chance.
-            others = [view.opened[number] != whole.opened[number] for view in without]
+            # Without somebody the clusters can be others, of which one has as many persons by chance, or of
+            # which others are withheld: all figures of the job depend on whoever changes them.
+            others = [view.opened[number] != whole.opened[number] for view in bare]
             change = np.where(np.array(others) & (change == 0), OTHER_CLUSTERS + len(changes), change)
         # A job that ends otherwise without somebody is counted as an end.
         other_end = [view.ends[number] != whole.ends[number] for view in without]
