@@ -135,7 +135,7 @@ def test_every_rule_and_condition_is_explained(policy):
     assert "epsilon 0.5" in text
     assert "minimum_rows: Use more rows." in text
     assert "✓ Allowed by rule 'noisy sums'; nobody has to approve it." in text
-    assert "Limits of this party on results: minimum_group 5, dominance 4/5, maximum_ratio 10." in text
+    assert "Limits of this party on results: minimum group 5, dominance 4/5, maximum ratio 10." in text
 
 
 def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):

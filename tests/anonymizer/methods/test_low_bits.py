@@ -106,6 +106,8 @@ def test_without_the_public_grid_they_would(word, monkeypatch):
 
 
 WIDE = 1e9
+MANY_RUNS = 48
+"""Every other cell is clamped to the lower bound: fewer than four are left once in 10**10 times."""
 STEPPED = {
     "cents": (Column("float", 0, WIDE, step=0.01), 1),
     "integers": (Column("integer", 0, int(100 * WIDE)), 100),
@@ -122,7 +124,7 @@ def released_in_steps(word, kind):
         incomes = incomes.astype(np.int64)
     original = Table.of(pd.DataFrame({"income": incomes}), ROLES, None, Schema({"income": column}))
     cells = []
-    for _ in range(RUNS):
+    for _ in range(MANY_RUNS):
         method = METHODS[word](k=K, epsilon=50.0, **parameters)
         cells.append(float(method.fit_transform_table(original).numbers("income")[0]) / factor)
     return np.array([cell for cell in cells if 0 < cell < WIDE])
@@ -139,7 +141,7 @@ def test_with_the_declared_step_alone_it_would(kind, monkeypatch):
     place = "anonymizer.methods.perturbation.microaggregation.on_public_grid"
     monkeypatch.setattr(place, lambda numbers, low, high, finest: numbers)
     cells = released_in_steps("idp-ls", kind)
-    assert len(cells) >= RUNS / 3
+    assert len(cells) >= 4
     assert is_told(cells, WIDE, 1e-3)
 
 
