@@ -108,18 +108,23 @@ def print_result(
                 out.print(f"... {one.left} more rows; --csv DIR writes all.")
         if not got.tables:
             out.print("This party gets no result, as the job says.")
-        for note in got.notes if details or job is None else ():
+        folded = not details and job is not None and len(got.notes) > _FEW_NOTES
+        for note in () if folded else got.notes:
             out.print(f"note: {note}")
         if details:
             print_facts(out, got.traffic | {"leakage": got.leakage})
         elif job is not None:
-            short = got.job_id[:_LETTERS]
+            short, more = got.job_id[:_LETTERS], _notes(len(got.notes) if folded else 0)
             out.print(
-                f"More: --details ({_notes(len(got.notes))}losses, cost, who learned what), --csv DIR, or "
+                f"More: --details ({more}losses, cost, who learned what), --csv DIR, or "
                 + with_config(f"`duetto job report {short}`")
             )
 
     emit(document, render, as_json=as_json)
+
+
+_FEW_NOTES: Final = 2
+"""More are told by their number alone, until somebody asks for details."""
 
 
 def _notes(count: int) -> str:
