@@ -56,9 +56,10 @@ class Writing:
         missing_tokens: what a missing cell may hold besides nothing.
         suffix: what stands behind each number, with a blank between or not, such as `%`; a number without it
             is one as well.
-        below_limit: what a number such as `<0.2` is read as, one of `BELOW_LIMIT`; empty is no
-            number.
-        above_limit: what a number such as `>200` is read as, one of `ABOVE_LIMIT`; empty is no number.
+        below_limit: what a number such as `<0.2` is read as, one of `BELOW_LIMIT`; if empty, it
+            is not a number.
+        above_limit: what a number such as `>200` is read as, one of `ABOVE_LIMIT`; if empty, it is
+            not a number.
     """
 
     decimal: str = "."

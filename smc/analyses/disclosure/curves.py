@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
 from math import prod
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,7 @@ from smc.secret.linear_ints import LinearInts, concatenate, select
 from smc.secret.sharing.bounds import Bounds
 
 Ints = NDArray[np.int64]
+P = TypeVar("P")
 
 MOST_HIDDEN: Final = Fraction(1, 4)
 """The largest part of the points before the end of a curve that may stay hidden."""
@@ -166,18 +167,22 @@ class CurvesPart:
 
 
 @dataclass(frozen=True, slots=True)
-class CurvesFigure(ExactFigure[tuple[Mask, list[Ints]] | None]):
+class PointFigures(ExactFigure[tuple[Mask, list[Ints]] | None], Generic[P]):
     """Figures at points, and figures about all of them.
 
     Attributes:
-        part: this side's part.
+        part: whom they are about.
         at_points: held integers of both sides together, shape (groups, points + 1), and what they show.
         of_all: further ones of any shape; of a part that is `tested`.
     """
 
-    part: CurvesPart
+    part: P
     at_points: Sequence[tuple[Shows, LinearInts]]
     of_all: Sequence[LinearInts]
+
+
+class CurvesFigure(PointFigures[CurvesPart]):
+    """Those about the rows of both, of which a side's own part is `part`."""
 
     @override
     def open(

@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from smc.analyses.disclosure.audit import Bit, Figures
-from smc.analyses.disclosure.curves import MOST_HIDDEN, Ints, Shows, open_shown
-from smc.analyses.disclosure.exact_figure import ExactFigure
+from smc.analyses.disclosure.curves import MOST_HIDDEN, Ints, PointFigures, Shows, open_shown
 from smc.analyses.disclosure.limits import Agreed, Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.suppression import Mask
@@ -75,19 +74,8 @@ class MatchedCurvesPart:
         return len(Shows), self.groups, self.points + 1
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedCurvesFigure(ExactFigure[tuple[Mask, list[Ints]] | None]):
-    """Figures at points, and figures about all of them, over matched rows.
-
-    Attributes:
-        part: whom the figures are about.
-        at_points: held integers, shape (groups, points + 1), and what they show.
-        of_all: further ones of any shape; of a part that is `tested`.
-    """
-
-    part: MatchedCurvesPart
-    at_points: Sequence[tuple[Shows, LinearInts]]
-    of_all: Sequence[LinearInts]
+class MatchedCurvesFigure(PointFigures[MatchedCurvesPart]):
+    """Those over matched rows."""
 
     @override
     def open(
