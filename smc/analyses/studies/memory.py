@@ -42,6 +42,7 @@ class Pace:
         round: seconds of each round.
         row: seconds of each row of the side with more.
         numpy: how many times as long a byte takes with numpy's kernels.
+        numpy_fixed: how many times as long the fixed part takes with them: many small steps.
     """
 
     fixed: float
@@ -49,6 +50,7 @@ class Pace:
     round: float = 0.0
     row: float = 0.0
     numpy: float = 1.5
+    numpy_fixed: float = 1.0
 
     def seconds(self, found: Trace, rows: int, *, compiled: bool) -> float:
         """What a run takes.
@@ -58,9 +60,9 @@ class Pace:
             rows: of the side with more.
             compiled: whether the compiled kernels run.
         """
-        byte = self.byte if compiled else self.numpy * self.byte
-        sent = byte * (found.alice_bytes + found.bob_bytes)
-        return self.fixed + self.round * found.rounds + self.row * rows + sent
+        fixed, byte = (1.0, 1.0) if compiled else (self.numpy_fixed, self.numpy)
+        sent = byte * self.byte * (found.alice_bytes + found.bob_bytes)
+        return fixed * self.fixed + self.round * found.rounds + self.row * rows + sent
 
 
 USUAL_PACE: Final = Pace(0.05, byte=6e-9)

@@ -185,3 +185,33 @@ def test_what_uses_the_whole_modulus() -> None:
     assert [bits for bits in range(1, 128) if fits(bits, (1 << 64) - 1)] == [63]
     assert not fits(64, Role.ALICE)
     assert all(spec.engine is None for spec in (wrapping.SPEC, wrapping.SPEC_X_KNOWN))
+
+
+def test_no_share_of_a_whole_modulus_is_redundant() -> None:
+    """docs/proofs/whole-modulus.md: whatever two inputs of one party differ in, some result shows it."""
+    words = range(1 << 3)
+    questions = {
+        (x, y): tuple(
+            (x + other_x) % len(words) < (y + other_y) % len(words)
+            for other_x, other_y in product(words, repeat=2)
+        )
+        for x, y in product(words, repeat=2)
+    }
+    assert len(set(questions.values())) == len(questions) == 1 << 6
+    # With two bits to spare, it hangs on the difference of both words alone.
+    small = range(1 << 1)
+    spare = {
+        (x, y): tuple(
+            (x + other_x) % 8 < (y + other_y) % 8
+            if {(x + other_x) % 8, (y + other_y) % 8} <= {*small}
+            else None
+            for other_x, other_y in product(words, repeat=2)
+        )
+        for x, y in product(words, repeat=2)
+    }
+    by_difference: dict[tuple[int, int], set[bool]] = {}
+    for (x, y), answers in spare.items():
+        for (other_x, other_y), answer in zip(product(words, repeat=2), answers, strict=True):
+            if answer is not None:
+                by_difference.setdefault(((x - y) % 8, (other_x - other_y) % 8), set()).add(answer)
+    assert all(len(answers) == 1 for answers in by_difference.values())

@@ -8,7 +8,7 @@ from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.studies.memory import MEBI, Memory, Pace
 
 _PACE: Final = Pace(0.06, byte=5e-9)
-_JOIN_PACE: Final = Pace(0.35, byte=1.5e-8, numpy=3.5)
+_JOIN_PACE: Final = Pace(0.35, byte=1.5e-8, numpy=2.7, numpy_fixed=4.0)
 _FIXED: Final = 90 * MEBI
 _JOIN_FIXED: Final = 70 * MEBI
 _BUCKETS_ROW: Final = 14_500
